@@ -7,8 +7,8 @@
 //! `FOLDER` holds the fixtures, as `crates/enrich-mapping/tests/fixtures` does. Every input is made
 //! from one or two of these files by changes of bytes and words. Some inputs are packed (gzip,
 //! zstd, bzip2, zip). The program samples each input, detects its format, and reads it to its end
-//! in the detected format or in a random one. One input of 16 is a changed mapping file. The seed
-//! makes a run repeatable: an input depends only on the seed and its number.
+//! in the detected format or in a random one. One input of 16 is parsed as a mapping file instead.
+//! A run is repeatable: an input depends only on the fixtures, the seed, and the input's number.
 //!
 //! The program prints the number of inputs and the greatest memory of the process. An input that
 //! causes a panic is written to `fuzz-SEED-NUMBER`, and the exit status is 1.
@@ -120,7 +120,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A file: its name and its content.
+/// A fixture or an input: its file name and its content.
 type Seed = (String, Vec<u8>);
 
 /// The files below a folder, sorted, and the texts of the built-in mappings.
@@ -149,7 +149,7 @@ fn files(folder: &Path) -> Result<Vec<Seed>, Box<dyn Error>> {
     Ok(files)
 }
 
-/// Makes an input: its name and its bytes.
+/// Makes an input from one or two of `files`.
 fn input(files: &[Seed], rng: &mut Rng) -> Seed {
     let pick = |rng: &mut Rng| &files[rng.usize(..files.len())];
     let (name, bytes) = pick(rng);
@@ -202,7 +202,8 @@ fn change(bytes: &mut Vec<u8>, rng: &mut Rng) {
     }
 }
 
-/// Packs an input, and may damage it.
+/// Packs the bytes as gzip, Zstandard, bzip2 or zip. Then damages about half of the results at one
+/// place.
 fn packed(name: &str, bytes: &[u8], rng: &mut Rng) -> Seed {
     let (ending, mut packed) = match rng.u8(..4) {
         0 => {
@@ -270,7 +271,7 @@ fn read(name: &str, bytes: Vec<u8>, rng: &mut Rng) -> u64 {
     }
 }
 
-/// Reads a mapping file, and maps a record of its own columns.
+/// Parses the bytes as a mapping file, and maps a record with random values in usual columns.
 fn map_with(bytes: &[u8], rng: &mut Rng) {
     let Ok(mapping) = Mapping::from_toml(&String::from_utf8_lossy(bytes)) else { return };
     let word = |rng: &mut Rng| WORDS[rng.usize(..WORDS.len())];
@@ -279,7 +280,8 @@ fn map_with(bytes: &[u8], rng: &mut Rng) {
     mapping.map(&record, &Settings::default());
 }
 
-/// Returns the greatest memory that the process has used, as the operating system reports it.
+/// Returns the greatest memory that the process has used, as Linux reports it; an empty text on
+/// other systems.
 fn greatest_memory() -> String {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM"));

@@ -24,8 +24,8 @@ const MAX_RECORDS: usize = 4096;
 /// batches, this bounds the memory of an import.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// Maximum number of already imported records in a batch. These records are not parsed, so a batch
-/// of them has few bytes; the limit ensures that progress is still reported often.
+/// Maximum number of already imported records in a batch. They are not parsed and add no bytes to
+/// the batch, so without this limit the progress would be reported too seldom.
 const MAX_KNOWN: u64 = 1 << 16;
 
 #[derive(Debug, Default)]
@@ -33,7 +33,6 @@ pub(crate) struct Batch {
     pub(crate) records: Vec<Record>,
     /// The line of each record, in the order of `records`.
     pub(crate) source_lines: Vec<SourceLine>,
-    /// The rejected lines, each with the reason.
     pub(crate) rejected: Vec<(SourceLine, Rejection)>,
     /// The number of records that the directory already has. They were not parsed.
     pub(crate) known: u64,
@@ -54,7 +53,6 @@ pub(crate) struct SourceLine {
 /// Which texts the batches contain, and when the reading stops.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadOptions {
-    /// Which text of each line a batch keeps.
     pub(crate) texts: Texts,
     /// Whether the reading stops at the first rejected line.
     pub(crate) until_rejected: bool,
@@ -63,7 +61,6 @@ pub(crate) struct ReadOptions {
 /// Which text of each line a batch keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Texts {
-    /// A batch keeps no text of its lines.
     Dropped,
     /// The text as in the source. For a mapped record, the native record in JSON.
     AsRead,
@@ -124,7 +121,7 @@ pub(crate) fn read(
                 is_last.then_some(Ok(()))
             }
             Ok(Next::Busy) => {
-                // A batch without records reports the progress, even if no record was found yet.
+                // Send the batch now, even without records, so that the progress is reported.
                 is_due = true;
                 None
             }
@@ -148,7 +145,7 @@ enum Reading {
     Mapped(Box<MappedReading>),
 }
 
-/// How native records are written in the source; a mapping is not needed.
+/// The format of a source with native records. These need no mapping.
 enum Form {
     JsonLines(Option<KnownLines>),
     Csv(Box<Table>),
@@ -179,8 +176,8 @@ impl Reading {
         Ok(Self::Native { opened, form })
     }
 
-    /// Returns the next record, or why it is rejected. `left` is the number of records of the source
-    /// that may still be read.
+    /// Returns the next record, or why it is rejected. `left` is the number of records that may
+    /// still be read from the source; this method counts it down.
     fn next(&mut self, notes: &mut Notes, left: &mut u64, texts: Texts) -> Result<Next, ReadError> {
         let count = || {
             let is_left = *left > 0;

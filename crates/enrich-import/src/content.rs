@@ -107,7 +107,7 @@ const MAGIC: [(&[u8], Content); 13] = [
 /// The first bytes of old Excel and Word files, and of new ones with a password.
 const COMPOUND_MAGIC: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
-/// Whether a file begins like a zip archive or a workbook.
+/// Whether a file begins like a zip archive. A workbook (`.xlsx`) is also a zip archive.
 pub(crate) fn is_archive(head: &[u8]) -> bool {
     head.starts_with(ZIP_MAGIC) || head.starts_with(EMPTY_ZIP_MAGIC)
 }

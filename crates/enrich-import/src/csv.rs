@@ -42,7 +42,7 @@ impl Table {
 
     /// Returns the record of the next row, or why the row is rejected. Returns `None` at the end of
     /// the file. Skips blank lines between rows. If `is_native` is true, the text of a record is
-    /// the native record in JSON.
+    /// the native record in JSON instead of the row's text.
     pub(crate) fn next(
         &mut self,
         lines: &mut Lines,
@@ -56,8 +56,8 @@ impl Table {
         Ok(Some(Parsed { line: row.line, text, record }))
     }
 
-    /// Parses the fields of the current row into a record. Writes the native record in JSON to
-    /// `native`.
+    /// Parses the fields of the current row into a record. If `native` is `Some`, writes the native
+    /// record into it, as JSON.
     fn read(
         &self,
         line: u64,

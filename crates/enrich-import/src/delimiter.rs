@@ -22,7 +22,7 @@ impl Delimiter {
     /// All delimiters, the most usual first.
     pub const ALL: [Self; 4] = [Self::Comma, Self::Semicolon, Self::Tab, Self::Pipe];
 
-    /// Parses `,`, `;`, `|`, a tab or `tab`.
+    /// Parses `,`, `;`, `|`, a tab, `tab` or `\t`. Returns `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         match text {
             "\t" | "\\t" => Some(Self::Tab),

@@ -13,9 +13,9 @@ fn announced(line: &[u8]) -> Option<Delimiter> {
     name.eq_ignore_ascii_case(b"sep=").then(|| Delimiter::parse(value))?
 }
 
-/// Returns the delimiter of a file that begins with the lines `looked_at`. In this order: `chosen`,
-/// if it is present; the delimiter that a first line such as `sep=;` sets; the delimiter that fits
-/// the lines best. A first line such as `sep=;` is removed from `lines`.
+/// Returns the delimiter of a file that begins with the lines `looked_at`. This is the first of
+/// these that exists: `chosen`; the delimiter that a first line such as `sep=;` sets; the delimiter
+/// that fits the lines best; `usual`. Removes a first line such as `sep=;` from `lines`.
 pub(crate) fn of_file(
     lines: &mut Lines,
     looked_at: &[Line],
@@ -34,8 +34,9 @@ pub(crate) fn of_file(
 /// delimiter fits the header.
 ///
 /// A delimiter fits if it splits the header into at least two fields. If several delimiters fit,
-/// the result is the one with the largest share of rows that have as many fields as the header. If
-/// these shares are equal too, the result is the delimiter that splits the header into more fields.
+/// the function counts, for each, the share of rows that have as many fields as the header. It
+/// returns the delimiter with the largest share. If shares are equal, it returns the delimiter that
+/// splits the header into more fields.
 fn detect(lines: &[Line], otherwise: Delimiter) -> Delimiter {
     let mut best = (otherwise, 0.0, 1);
     let others = Delimiter::ALL.into_iter().filter(|one| *one != otherwise);

@@ -89,7 +89,8 @@ pub(crate) fn detect_by_start(head: &[u8]) -> Option<(TextEncoding, usize)> {
     }
 }
 
-/// The encoding of a text; `None` inside until enough of the text has been read.
+/// The encoding of a text, shared with the reader that detects it. It contains `None` until the
+/// reader has read enough of the text.
 #[derive(Clone, Default)]
 pub(crate) struct KnownEncoding(Rc<Cell<Option<TextEncoding>>>);
 
@@ -256,8 +257,8 @@ fn guess(window: &[u8]) -> &'static Encoding {
         let is_cut = chunks.peek().is_none() && window.len() == WINDOW_BYTES;
         faults += usize::from(!chunk.invalid().is_empty() && !is_cut);
     }
-    // A few invalid bytes do not prove that the text isn't UTF-8. So a text with at least as many
-    // valid letters that are not ASCII as invalid places counts as UTF-8.
+    // UTF-8 text may be damaged at a few places. So the text counts as UTF-8 unless it has more
+    // damaged places than valid letters that are not ASCII.
     if letters >= faults {
         return UTF_8;
     }

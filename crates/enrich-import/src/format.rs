@@ -53,9 +53,10 @@ impl Compression {
     }
 }
 
-/// Returns the format and the compression that a file name shows. The endings are `.jsonl`,
-/// `.ndjson`, `.geojsonl`, `.geojsonseq`, `.csv`, `.tsv`, `.tab` or `.xlsx` for the format, then
-/// `.gz`, `.bz2` or `.zst` for the compression, in upper or lower case.
+/// Returns the format and the compression that a file name shows. Each is `None` if the name does
+/// not show it. The endings are `.jsonl`, `.ndjson`, `.geojsonl`, `.geojsonseq`, `.csv`, `.tsv`,
+/// `.tab` or `.xlsx` for the format, then `.gz`, `.bz2` or `.zst` for the compression, in upper or
+/// lower case.
 pub fn format_from_file_name(file_name: &str) -> (Option<Format>, Option<Compression>) {
     let compressions =
         [(".gz", Compression::Gzip), (".bz2", Compression::Bzip2), (".zst", Compression::Zstd)];

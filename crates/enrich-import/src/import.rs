@@ -76,7 +76,8 @@ pub enum Cause {
 /// With [`Atomic::Batch`](enrich_core::port::importer::Atomic), rejected lines are skipped, and the
 /// records before a failure stay. If such an import was interrupted, run the same import again: it
 /// stores the missing records, and counts the stored records as unchanged. A line of JSON whose
-/// record the directory already has is not parsed again, so the report contains no notes on it.
+/// record the directory already has is not parsed again, so the report has no dropped values and no
+/// ignored fields of this line.
 ///
 /// With `Atomic::Whole`, the first rejected line stops the import, and nothing is stored; a
 /// suppressed record also counts as rejected. To import several sources, call this function once
@@ -113,18 +114,18 @@ pub async fn import(
 /// The result of reading a source without storing anything.
 #[derive(Clone, Debug)]
 pub struct Preview {
-    /// The texts of the first native records that can be imported, as read or mapped.
+    /// The first records that can be imported, as native records in JSON.
     pub records: Vec<String>,
     /// The report of an import into an empty directory without suppressed values. Every record that
     /// can be imported counts as added.
     pub report: Report,
 }
 
-/// Reads a source as [`import`] does, but stores nothing. Also returns the first `most` records.
+/// Reads a source as [`import`] does, but stores nothing. The result has at most `most` records.
 ///
 /// # Errors
 ///
-/// [`Cause::Read`].
+/// When the source can't be read to its end. The cause is [`Cause::Read`].
 pub fn preview(
     source: impl Into<ImportSource>,
     most: usize,
@@ -221,7 +222,7 @@ impl Import<'_> {
         let read = known + (records.len() + rejected.len()) as u64;
         if known > 0 {
             self.report.unchanged += known;
-            // The batch is empty. This only stores that the source was imported again.
+            // This call stores no record. It only stores that the source was imported again.
             loading.take(Vec::new()).await?;
         }
         self.store(records, source_lines, &mut rejected, loading).await?;

@@ -15,8 +15,8 @@ pub struct ImportSource {
 
 impl ImportSource {
     /// Returns the number of bytes that are read, before decompression; `None` if it is unknown. If
-    /// the mapping limits the values of a domain, the source is read twice, and all bytes count
-    /// twice.
+    /// the mapping limits how many records may share a domain, the source is read twice, and all
+    /// bytes count twice.
     pub fn total_bytes(&self) -> Option<u64> {
         let readings = if self.map_as.as_ref().is_some_and(MapAs::is_read_twice) { 2 } else { 1 };
         self.source.total_bytes().map(|bytes| bytes.saturating_mul(readings))

@@ -46,14 +46,15 @@ pub struct InputRecords {
 
 impl InputRecords {
     /// Opens a source that has the layout in `options`. Settings that are missing in `options` are
-    /// detected. JSON and JSON Lines are distinguished by the text too, even if `options` has one
-    /// of these kinds. But if the records are at a path inside the document, it is JSON.
+    /// detected. If `options` has the kind JSON or JSON Lines, the text decides between these two.
+    /// But if `options` has the path of the records inside a document, the source is read as JSON.
     ///
     /// A zip archive from a stream is written into a temporary file first.
     ///
     /// # Errors
     ///
-    /// When the source, or the first of its files, can't be read; when its header can't be used.
+    /// When the source, or the first file of an archive, can't be read. Also when the header can't
+    /// be used.
     pub fn open(source: Source, options: Input) -> Result<Self, ReadError> {
         let begun = source.in_a_file_if_archive()?.begin()?;
         let compression = begun.compression();
@@ -112,7 +113,8 @@ impl InputRecords {
         self.current.as_ref().map(|current| current.kind)
     }
 
-    /// Returns the name of the archive's file that is being read, with its folder.
+    /// Returns the name of the file that is being read in a zip archive, with its folder; `None` if
+    /// the source is not an archive.
     pub fn member(&self) -> Option<&str> {
         self.member.as_deref()
     }
@@ -123,15 +125,15 @@ impl InputRecords {
         self.archive.as_ref().map(Archive::names).unwrap_or_default()
     }
 
-    /// Returns the names of the members of the JSON object that contains the records, at most
-    /// [`MAX_COLUMNS`].
+    /// Returns the names of the members of the JSON object around the records, at most
+    /// [`MAX_COLUMNS`]. Returns none if there is no such object.
     ///
     /// [`MAX_COLUMNS`]: crate::MAX_COLUMNS
     pub fn envelope(&self) -> &[String] {
         self.current.as_ref().map(|current| current.envelope.as_slice()).unwrap_or_default()
     }
 
-    /// Returns the path of the records in JSON or XML.
+    /// Returns the path of the records in JSON or XML; `None` for other formats and for JSON Lines.
     pub fn record_path(&self) -> Option<&str> {
         self.current.as_ref()?.path.as_deref()
     }
@@ -141,7 +143,8 @@ impl InputRecords {
         self.current.as_ref().map(Opened::columns).unwrap_or_default()
     }
 
-    /// Returns the layout as far as it is known. XML and JSON have the format JSON Lines here.
+    /// Returns the layout as far as it is known; `None` after the end of an archive. The format is
+    /// JSON Lines also for XML and JSON, and CSV also for vCard.
     pub fn layout(&self) -> Option<Layout> {
         let current = self.current.as_ref()?;
         let (sheet, sheets) = current.sheet.clone().unzip();

@@ -5,8 +5,7 @@ use std::io;
 
 /// Maximum size of one record, in bytes.
 pub(crate) const MAX_RECORD_BYTES: usize = 64 * 1024 * 1024;
-/// Maximum number of values in one record. A value takes up to 200 bytes of memory however short its
-/// text is.
+/// Maximum number of values in one record. Even a short value takes up to 200 bytes of memory.
 pub(crate) const MAX_RECORD_VALUES: usize = 1_000_000;
 /// Maximum number of columns that a message names.
 const MAX_NAMED_COLUMNS: usize = 20;
@@ -25,10 +24,10 @@ pub enum InputFault {
     /// The archive has too many files.
     #[error("the zip archive has more than {0} files that fit; unpack it and name the files")]
     TooManyFiles(usize),
-    /// No file of the archive fits the pattern.
+    /// No file of the archive fits the requested patterns.
     #[error("no file in the zip archive fits `{pattern}`; it has {files}")]
     NoFile {
-        /// The requested pattern.
+        /// The requested patterns, separated by commas.
         pattern: String,
         /// The files that the archive has.
         files: FileNames,
@@ -81,7 +80,8 @@ pub enum InputFault {
     /// The records are spread over several files, but the input is a single file.
     #[error("records of this format are spread over several files ({0}); give the zip archive")]
     NotJoined(String),
-    /// A file of a joined source has no column with the key.
+    /// Rows of several files with the same key become one record, but this file has no column with
+    /// the key.
     #[error(
         "`{file}` has no column `{column}`, by which its rows are joined; get the archive again"
     )]
@@ -122,10 +122,10 @@ pub enum InputFault {
     /// Two columns have the same name.
     #[error("the header has the column `{0}` twice; rename or remove one")]
     RepeatedColumn(String),
-    /// The header lacks a column that the user has named.
+    /// The header lacks a column that the mapping requires.
     #[error("the header has no column `{column}`; it has {}", listed(.has))]
     MissingColumn {
-        /// The column that was named.
+        /// The missing column.
         column: String,
         /// The columns of the header.
         has: Vec<String>,
@@ -140,7 +140,7 @@ pub enum InputFault {
     },
 }
 
-/// Returns the first names as a text.
+/// Lists the first [`MAX_NAMED_COLUMNS`] names, and says how many others there are.
 fn listed(names: &[String]) -> String {
     let mut first: Vec<_> =
         names.iter().take(MAX_NAMED_COLUMNS).map(|name| format!("`{name}`")).collect();

@@ -27,12 +27,12 @@ pub(crate) enum Step {
     End,
 }
 
-/// A joined source.
+/// A reader of records that are joined from several files of a zip archive.
 pub(crate) struct JoinedRecords {
     join: Join,
     options: Input,
     sorting: Option<Sorting>,
-    /// The files that are sorted, in the order of the members.
+    /// The files that are already sorted, in the order of `join.members`.
     files: Vec<SortedFile>,
     layout: Option<Layout>,
     read_bytes: u64,
@@ -41,17 +41,18 @@ pub(crate) struct JoinedRecords {
 
 /// A file whose rows are being sorted.
 struct Sorting {
-    /// The archive, from its beginning.
+    /// The archive, to be read again for the next file.
     archive: Source,
     input: InputRecords,
     /// The names of the file's columns.
     columns: Vec<String>,
-    /// The number of the column that has the key.
+    /// The index of the column that has the key, from 0.
     key: usize,
     rows: Sorter,
 }
 
-/// A file whose rows are sorted. Each row is its line number, then a JSON array of its values.
+/// A file with sorted rows. The content of a row is its line number (8 bytes, little-endian), then
+/// a JSON array of its values.
 struct SortedFile {
     columns: Vec<String>,
     rows: SortedRows,
@@ -129,7 +130,8 @@ impl JoinedRecords {
         Ok(Step::Busy)
     }
 
-    /// Joins the rows with the next key of the first file, and returns the record.
+    /// Joins the rows that have the next key of the first file, and returns the record. Skips rows
+    /// of the other files with keys that the first file does not have.
     fn gather(&mut self) -> Result<Step, ReadError> {
         let next = self.files.first().and_then(|file| file.rows.next_key());
         let Some(key) = next.map(<[u8]>::to_vec) else { return Ok(Step::End) };

@@ -26,7 +26,6 @@ pub(crate) fn parsed(line: Line, notes: &mut Notes) -> Parsed {
     Parsed { line: line.number, text: line.bytes, record }
 }
 
-/// Parses the record on a line.
 pub(crate) fn read(line: &Line, notes: &mut Notes) -> Result<Record, Rejection> {
     let mut fields = Fields::default();
     let (mut repeated, mut unknown) = (None, Vec::new());

@@ -17,7 +17,7 @@ pub(crate) struct Line {
     pub(crate) bytes: Vec<u8>,
     /// Whether the line is longer than the maximum.
     pub(crate) is_too_long: bool,
-    /// Whether the line ended with CR LF. Otherwise it ended with LF alone.
+    /// Whether the line ended with CR LF, not with LF alone or with the end of the file.
     pub(crate) had_return: bool,
 }
 
@@ -55,7 +55,6 @@ impl Lines {
         }
     }
 
-    /// Sets the maximum length of a line, in bytes.
     pub(crate) fn with_max_bytes(self, max_bytes: usize) -> Self {
         Self { max_bytes, ..self }
     }

@@ -34,7 +34,8 @@ impl MapAs {
         Self { mapping, settings, input }
     }
 
-    /// Whether a source must be read twice, because the mapping limits the values of a domain.
+    /// Whether a source must be read twice, because the mapping limits how many records may share a
+    /// domain.
     pub(crate) fn is_read_twice(&self) -> bool {
         !self.mapping.merge().most_of_a_domain.is_empty()
     }
@@ -54,8 +55,8 @@ const SHARED: &str = "values of domains that too many records share";
 
 /// A source whose records are being mapped.
 ///
-/// If the mapping limits the values of a domain, the source is read twice. The first reading counts
-/// the records of each domain.
+/// If the mapping limits how many records may share a domain, the source is read twice. The first
+/// reading counts the records of each domain.
 pub(crate) struct MappedReading {
     map_as: MapAs,
     records: Records,
@@ -65,7 +66,8 @@ pub(crate) struct MappedReading {
     is_counted: bool,
     counting: Option<Counting>,
     shared: SharedDomains,
-    /// The number of bytes of the inputs that have ended.
+    /// The number of bytes of the first reading that [`Self::newly_read_bytes`] has not returned
+    /// yet.
     read_bytes: u64,
 }
 
@@ -74,7 +76,7 @@ struct Counting {
     /// The same source, not read yet, for the second reading.
     again: Source,
     count: DomainCount,
-    /// Number of records that may still be read.
+    /// Number of records that the first reading may still read.
     left: u64,
 }
 

@@ -40,7 +40,7 @@ impl<'a> Fields<'a> {
         self.ids.push((scheme, text));
     }
 
-    /// Returns the ids in CSV columns of their own, each with its scheme.
+    /// Returns the ids from the CSV columns that hold ids of one scheme, each with its scheme.
     pub(crate) fn ids_by_column(&self) -> impl Iterator<Item = (&'static str, Item<'a>)> {
         let items = |text: &'a str| text.split(CSV_LIST_SEPARATOR).filter_map(Item::of_text);
         self.ids.iter().flat_map(move |&(scheme, text)| items(text).map(move |id| (scheme, id)))
@@ -147,7 +147,6 @@ impl<'a> Item<'a> {
         (!text.is_empty()).then_some(Self::Text(Cow::Borrowed(text)))
     }
 
-    /// Returns the value if it is a text, else `None`.
     pub(crate) fn text(self) -> Option<Cow<'a, str>> {
         match self {
             Self::Text(text) => Some(text),

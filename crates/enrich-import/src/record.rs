@@ -28,8 +28,8 @@ const PAGES: [(Field, Network); 5] = [
 
 /// Parses the fields of a record.
 ///
-/// Parses the required fields first. If one of them can't be read, the record is rejected. Its
-/// other values are then not counted as dropped.
+/// Parses the required fields first. If one of them can't be read, the record is rejected, and its
+/// other values are not counted as dropped.
 ///
 /// # Errors
 ///
@@ -63,8 +63,8 @@ pub(crate) fn read(
     }
 }
 
-/// Whether a record has no value except a name: neither an identifier nor a value that a look-up
-/// returns.
+/// Whether a record is name only: a company without domain, page, email address, phone number and
+/// external id, or a person without employer, page, email address and phone number.
 pub(crate) fn is_name_only(record: &Record) -> bool {
     match record {
         Record::Company(CompanyRecord { sites, pages, emails, phones, ids, .. }) => {

@@ -1,8 +1,8 @@
 //! Writes the file of rejected lines: JSON Lines with the number of each line, the reason and the
 //! line's text.
 //!
-//! The file contains the operator's own data: the operator can correct the lines and import the
-//! file. The texts of the reasons contain no data.
+//! The file contains the operator's own data, so that the operator can correct the lines and import
+//! them again. The texts of the reasons contain no data.
 
 use std::borrow::Cow;
 use std::io::{self, Write};

@@ -10,8 +10,8 @@ use crate::rejection::{BadValue, Rejection};
 
 /// Maximum number of rejected lines that a report names.
 const MAX_NAMED_REJECTIONS: usize = 10;
-/// Maximum number of ignored fields that a report names, and of columns without a known field whose
-/// values it examines.
+/// Maximum number of ignored fields that a report names. Also the maximum number of columns without
+/// a known field that are examined for domains, URLs and email addresses.
 const MAX_IGNORED_FIELDS: usize = 32;
 /// Maximum length of the name of an ignored field that a report names, in bytes.
 const MAX_FIELD_NAME: usize = 40;
@@ -21,12 +21,14 @@ const MAX_SEEN_VALUES: u32 = 200;
 /// Maximum length of a value that counts as a domain, URL or email address, in bytes.
 const MAX_SEEN_BYTES: usize = 300;
 
-/// The results of an import. The number `read` is `added + merged + unchanged + rejected`, except
-/// if an import in one transaction was stopped: then `added`, `merged` and `unchanged` are 0.
+/// The results of an import. The number `read` is the sum of `added`, `merged`, `unchanged`,
+/// `rejected`, and the count of the reason "not in the directory" in `skipped`. Exception: if an
+/// import in one transaction was stopped, `added`, `merged` and `unchanged` are 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The number of records that were read: of lines that are not blank, or of rows below the
-    /// header.
+    /// The number of native records that were read. In JSON Lines, each line that is not blank is
+    /// one; in CSV, each row below the header. With a mapping, these are the records that the
+    /// mapping made, and the input records that can't be read.
     pub read: u64,
     /// The number of records that became new subjects.
     pub added: u64,
@@ -40,9 +42,8 @@ pub struct Report {
     /// phone number or external id, and a person has no employer. Few look-ups find these records.
     pub name_only: u64,
     /// The number of values of native records that were left out when their records were imported,
-    /// because they could not be read or used, or because they are suppressed. Values that a
-    /// mapping left out are not counted here, because the native record does not have them: see
-    /// `left_out`.
+    /// because they could not be read or used, or because they are suppressed. `left_out` counts
+    /// the values that a mapping left out; they are not part of this number.
     pub dropped: u64,
     /// The values that were dropped because they could not be read or used, counted by field and
     /// reason.
@@ -54,20 +55,22 @@ pub struct Report {
     /// The names of ignored fields, at most 32: the native format doesn't have these fields for
     /// records of this kind. Some of them may be mistyped.
     pub ignored_fields: BTreeSet<String>,
-    /// The input records from which the mapping made no native record, counted by reason. They are
-    /// not part of `read`.
+    /// The number of skipped records, by reason. Most reasons come from the mapping: it made no
+    /// native record from an input record, which is then not part of `read`. Only the reason "not
+    /// in the directory" is about native records: the import must not add subjects, and the
+    /// record's subject is not stored.
     pub skipped: BTreeMap<String, u64>,
-    /// Values of input records that the mapping did not copy into a native record, or removed
-    /// because too many records share a domain, counted by kind, such as `addresses on platforms`.
-    /// They are not part of `dropped`, which counts values of native records that the import left
-    /// out.
+    /// The number of values of input records that are not in the native record, by kind, such as
+    /// `addresses on platforms`. The mapping did not copy them, or too many records share their
+    /// domain. They are not part of `dropped`, which counts values of native records.
     pub left_out: BTreeMap<&'static str, u64>,
     /// The layout of the source, or of the first of several sources; `None` for an empty source.
     pub layout: Option<Layout>,
     unused: BTreeMap<String, ColumnSample>,
 }
 
-/// How many values were examined in a column without a known field, and how many of them are keys.
+/// How many values were examined in a column without a known field, and how many of them can
+/// identify a subject.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ColumnSample {
     values: u32,
@@ -90,7 +93,7 @@ pub struct DroppedValues {
 }
 
 impl Report {
-    /// Whether the import added, changed or confirmed anything in the directory.
+    /// Whether the directory has any record of this import: added, merged or unchanged.
     pub fn took_anything(&self) -> bool {
         self.added + self.merged + self.unchanged > 0
     }
@@ -128,8 +131,8 @@ impl Report {
         self.layout = notes.layout.or(self.layout.take());
     }
 
-    /// Returns this report for an import whose transaction was rolled back: nothing was added,
-    /// merged or left unchanged.
+    /// Returns this report for an import whose transaction was rolled back: the numbers of added,
+    /// merged, unchanged and name-only records become 0.
     pub(crate) fn undone(self) -> Self {
         Self { added: 0, merged: 0, unchanged: 0, name_only: 0, ..self }
     }
@@ -173,7 +176,7 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Counts a record of the source that its mapping leaves out.
+    /// Counts an input record that the mapping leaves out.
     pub(crate) fn skip(&mut self, reason: &str) {
         match self.skipped.get_mut(reason) {
             Some(count) => *count += 1,
@@ -204,7 +207,6 @@ impl Notes {
 }
 
 impl Notes {
-    /// Notes the layout of the source, as far as it is known.
     pub(crate) fn set_layout(&mut self, layout: Option<Layout>) {
         self.layout = layout;
     }

@@ -58,7 +58,8 @@ impl Rows {
     ///
     /// # Errors
     ///
-    /// When the source can't be read, or its header isn't one line of UTF-8.
+    /// When the source can't be read, or its header isn't one line of UTF-8 with at most
+    /// [`MAX_COLUMNS`] columns.
     pub fn open(source: Source) -> Result<Self, ReadError> {
         let mut opened = source.open()?;
         let kind = match opened.format() {

@@ -9,7 +9,7 @@ use crate::input_fault::InputFault;
 use crate::read_error::ReadError;
 use crate::sorted_rows::Sorter;
 
-/// Maximum number of domains with more records than a mapping allows. Each of them takes 16 bytes
+/// Maximum number of domains with more records than a mapping allows. Each of them takes 12 bytes
 /// of memory.
 const MAX_SHARED: usize = 4_000_000;
 
@@ -28,7 +28,8 @@ impl DomainCount {
         Ok(())
     }
 
-    /// Returns the domains that occur in more than `least` records.
+    /// Returns the domains that occur in more than `least` records. Returns an error if there are
+    /// more than [`MAX_SHARED`] of them.
     pub(crate) fn shared(self, least: u32) -> Result<SharedDomains, ReadError> {
         let mut hashes = self.hashes.sorted().map_err(ReadError::Failed)?;
         let (mut shared, mut last, mut count) = (Vec::new(), Hash::default(), 0_u32);

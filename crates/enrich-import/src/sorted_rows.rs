@@ -49,7 +49,6 @@ impl Sorter {
         }
     }
 
-    /// Adds a row.
     pub(crate) fn add(&mut self, key: &[u8], content: &[u8]) -> io::Result<()> {
         self.block.add(key, content)?;
         if self.block.bytes() >= self.max_block_bytes {
@@ -78,7 +77,8 @@ impl Sorter {
         Ok(rows)
     }
 
-    /// Sorts the block and writes it to the end of the file.
+    /// Sorts the block and writes it to the end of the file, as a new run or as the end of the last
+    /// run.
     fn write_block(&mut self) -> io::Result<()> {
         self.block.sort();
         let mut file = match self.file.take() {
@@ -109,24 +109,22 @@ impl Sorter {
     }
 }
 
-/// A row that is compared with the first rows of other runs: its key, the number of its run, and
-/// its content. `Reverse` makes the heap return the smallest key first.
+/// The next row of a run, which is compared with the next rows of the other runs: its key, the
+/// number of its run, and its content. `Reverse` makes the heap return the smallest key first.
 type FirstRow = Reverse<(Vec<u8>, usize, Vec<u8>)>;
 
 /// Rows in the order of their keys.
 pub(crate) struct SortedRows {
     runs: Vec<Run>,
-    /// The first row of each run that has not ended, with the number of its run.
+    /// The next row of each run that has not ended.
     first: BinaryHeap<FirstRow>,
 }
 
 impl SortedRows {
-    /// Returns the key of the next row; `None` at the end.
     pub(crate) fn next_key(&self) -> Option<&[u8]> {
         self.first.peek().map(|Reverse((key, ..))| key.as_slice())
     }
 
-    /// Returns the next row; `None` at the end.
     pub(crate) fn next_row(&mut self) -> io::Result<Option<KeyedRow>> {
         let Some(Reverse((key, run, content))) = self.first.pop() else { return Ok(None) };
         self.advance(run)?;

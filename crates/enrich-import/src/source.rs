@@ -22,8 +22,8 @@ use crate::workbook::Limits;
 /// An input of records.
 ///
 /// The ending of the file's name can show format and compression, such as `.jsonl`, `.csv` or
-/// `.xlsx`, then `.gz`, `.bz2` or `.zst`. The function `format_from_file_name` has all endings. If
-/// the name does not show them, the first bytes do. A workbook is always recognised by its first
+/// `.xlsx`, then `.gz`, `.bz2` or `.zst`. The function `format_from_file_name` lists all endings.
+/// If the name does not show them, the first bytes do. A workbook is always recognised by its first
 /// bytes, whatever its name. Delimiter and encoding are detected.
 pub struct Source {
     input: Box<dyn Read + Send>,
@@ -45,7 +45,7 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// [`ReadError::NotOpened`].
+    /// [`ReadError::NotOpened`], if the file can't be opened.
     pub fn file(path: &Path) -> Result<Self, ReadError> {
         let file = File::open(path).map_err(ReadError::NotOpened)?;
         let metadata = file.metadata().map_err(ReadError::NotOpened)?;
@@ -173,8 +173,8 @@ impl FilePlace {
 }
 
 impl Source {
-    /// Returns two sources with the same content. Read the first one completely before the second
-    /// one.
+    /// Returns two sources with the same content. Begin to read the second one only when the first
+    /// one is no longer read.
     ///
     /// For a stream, everything that the first source reads is kept in memory for the second one. A
     /// zip archive from a stream is written into a temporary file.
@@ -238,7 +238,7 @@ impl Source {
     }
 }
 
-/// A source that is read a second time.
+/// A source that is to be read a second time.
 pub(crate) struct Again {
     source: Source,
     kept: Option<Arc<Mutex<Kept>>>,

@@ -11,7 +11,7 @@ use crate::read_error::HeaderError;
 use crate::rejection::Rejection;
 use crate::workbook::{SheetRow, Workbook};
 
-/// The text of a row as it is in the file. The splitter that has read the row has its fields.
+/// The text of a row as it is in the file. [`Splitter::fields`] returns the fields of the row.
 #[derive(Debug)]
 pub(crate) struct RawRow {
     /// The number of the row's first line, from 1.
@@ -33,7 +33,7 @@ pub(crate) struct Splitter {
     is_whole: bool,
     /// The workbook whose rows are returned; `None` if the rows are CSV text.
     workbook: Option<Workbook>,
-    /// The number of columns in the header of the workbook.
+    /// The number of columns of the workbook. Shorter rows get empty fields at their end.
     width: usize,
 }
 
@@ -74,7 +74,8 @@ impl Splitter {
         self.width = columns;
     }
 
-    /// Reads the header into the splitter's fields. Returns `false` if there is no header.
+    /// Reads the header into the splitter's fields. Returns `false` if the text or sheet is empty.
+    /// Returns an error if the header is not one line.
     pub(crate) fn read_header(&mut self, lines: &mut Lines) -> io::Result<bool> {
         if let Some(workbook) = &mut self.workbook {
             let Some(row) = workbook.next_row()? else { return Ok(false) };
@@ -191,7 +192,7 @@ impl Splitter {
         self.is_whole
     }
 
-    /// Discards the row if it is incomplete.
+    /// Discards the incomplete row, so that the next line begins a new row.
     fn reset(&mut self) {
         self.reader.reset();
         self.is_whole = true;

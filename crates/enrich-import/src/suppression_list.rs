@@ -21,7 +21,8 @@ pub use drop_file::{DropFile, DropList};
 pub use list_fault::{LineFault, ListFault};
 pub use survey::ListPart;
 
-/// The column of a list that has one value on a line.
+/// The name that the reader gives to the only column of a list of hashes or values, which has no
+/// header.
 const VALUE: &str = "value";
 /// The column of a file of DROP that has the id of an entry.
 const ID: &str = "ID";
@@ -57,7 +58,8 @@ pub struct ListEntries {
     format: ListFormat,
     /// The name of the file, for messages.
     name: String,
-    /// The file of DROP that is being read, with its name in the archive.
+    /// The file of DROP that is being read. Before it, its path in the archive; `None` if the list
+    /// is not an archive.
     current: Option<(Option<String>, Arc<DropFile>)>,
 }
 
@@ -142,7 +144,7 @@ impl ListEntries {
     ///
     /// # Errors
     ///
-    /// When a file does not have the name of a list of DROP.
+    /// When the name of a file is not the name of a file of DROP.
     pub fn files(&self) -> Result<Vec<DropFile>, ListFault> {
         if self.format != ListFormat::Drop {
             return Ok(Vec::new());
@@ -238,7 +240,7 @@ fn open(path: &Path, format: ListFormat) -> Result<InputRecords, ListFault> {
     opened.map_err(|error| ListFault::read(&name, error))
 }
 
-/// Detects the format of a list.
+/// Detects the format of a list from the file's name, else from its first line.
 fn detected(path: &Path) -> Result<ListFormat, ListFault> {
     let name = name_of(path);
     if DropFile::of_name(&name).is_ok() {
@@ -293,7 +295,7 @@ fn hex(kind: DigestKind, text: &str) -> Result<EntryContent, LineFault> {
     Ok(EntryContent::Digest(digest.into_boxed_slice()))
 }
 
-/// Returns the trimmed text of a column.
+/// Returns the trimmed text of a column; an empty text if there is no such column.
 fn text<'a>(fields: &'a Map<String, Value>, column: &str) -> &'a str {
     let found = fields.iter().find(|(name, _)| is_named(name, column));
     found.and_then(|(_, value)| value.as_str()).unwrap_or_default().trim()
@@ -307,7 +309,7 @@ fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// Returns a name without control characters, for messages.
+/// Returns the first 100 characters of a name, without control characters, for messages.
 fn shown(name: &str) -> String {
     name.chars().filter(|letter| !letter.is_control()).take(100).collect()
 }

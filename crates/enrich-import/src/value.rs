@@ -63,8 +63,8 @@ impl Values<'_, '_> {
         self.or_note(field, read)
     }
 
-    /// Returns the first [`MAX_LIST_VALUES`] values of a list field. Values that can't be read are
-    /// noted as dropped.
+    /// Returns the first [`MAX_LIST_VALUES`] values of a list field. Further values, and values
+    /// that can't be read, are noted as dropped.
     pub(crate) fn list<T, E>(
         &mut self,
         field: Field,

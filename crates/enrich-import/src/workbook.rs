@@ -1,8 +1,8 @@
 //! Reads the rows of the first visible sheet of an Excel workbook (.xlsx).
 //!
-//! A file can claim any size for its parts. So no memory is reserved for a claimed size, as
-//! libraries that load a whole workbook do. Parts are decompressed piece by piece and within
-//! limits. The shared strings are stored in one text, and only a few rows are in memory at a time.
+//! A file can claim any size for its parts. Libraries that load a whole workbook reserve memory for
+//! the claimed size; this reader does not. It decompresses the parts piece by piece and within
+//! limits. It stores the shared strings in one text, and keeps only a few rows in memory at a time.
 //! A separate thread reads the sheet. The thread ends when nobody receives its rows any more.
 
 mod cell;
@@ -157,7 +157,7 @@ fn folder_of_workbook(archive: &Archive) -> io::Result<String> {
 }
 
 /// Refuses archives with too many files, because the archive library keeps the names of all files
-/// in memory.
+/// in memory. Each file has an entry in the archive's list, which begins with `ENTRY_MAGIC`.
 fn check_file_count(file: &mut dyn Seekable, limits: &Limits) -> io::Result<()> {
     const ENTRY_MAGIC: &[u8] = b"PK\x01\x02";
     file.seek(SeekFrom::Start(0))?;

@@ -1,5 +1,6 @@
 //! Reads files of a zip archive one after the other. The archive's list of files is read piece by
-//! piece, and only the positions of the files to be read are kept in memory.
+//! piece. Memory holds the names and positions of the files that are to be read, and the names of
+//! the first 1,000 files.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -29,14 +30,16 @@ const MAX_NAMES: usize = 1_000;
 /// Beginnings of the paths of files without data, such as files that an operating system adds.
 const NO_DATA: [&str; 2] = ["__MACOSX/", "."];
 
-/// The files of a zip archive that fit a pattern.
+/// A zip archive, with a list of the files in it that are to be read.
 pub(super) struct Archive {
     zip: ZipArchive<Arc<FileReader>>,
     /// The files that are still to be read. The next one is the last element.
     files: Vec<Entry>,
-    /// The names of all files in `files`, one after the other. Each entry has its range.
+    /// The names of all files in `files`, joined to one text. The `name` of an `Entry` is a range
+    /// of this text.
     texts: String,
-    /// The names of the first files of the archive. Files that are not read are included.
+    /// The names of the first [`MAX_NAMES`] files of the archive, including files that are not
+    /// read.
     names: Vec<String>,
     read_bytes: ByteCount,
 }
@@ -55,9 +58,9 @@ pub(super) struct Member {
 }
 
 impl Archive {
-    /// Reads the list of files of an archive and keeps the files that `options` selects. If
-    /// `options` has no patterns, the archive must have a single file. Returns `None` if the
-    /// archive is an office document, such as a workbook.
+    /// Reads the archive's list of files, and keeps the files that `options` selects. Returns
+    /// `None` if the archive is an office document, such as a workbook. Returns an error if no file
+    /// is selected, or if several are selected but `options` has no pattern of file names.
     pub(super) fn open(
         mut file: File,
         options: &Input,
@@ -88,7 +91,8 @@ impl Archive {
         }
     }
 
-    /// Returns the names of the first files of the archive, including files that are not read.
+    /// Returns the names of the first 1,000 files of the archive, including files that are not
+    /// read.
     pub(super) fn names(&self) -> &[String] {
         &self.names
     }

@@ -31,7 +31,7 @@ pub(super) struct Content {
     /// The content as a file with positions to seek to; `None` if it is a stream.
     pub(super) file: Option<File>,
     pub(super) limits: Limits,
-    /// The delimiter and encoding, unless they are detected.
+    /// The delimiter and encoding that are set. A setting that is `None` is detected.
     pub(super) read_as: ReadAs,
 }
 
@@ -97,7 +97,6 @@ impl Opened {
         Ok(Self { kind, encoding, sheet: None, path, envelope: Vec::new(), reader })
     }
 
-    /// Returns the next record; `None` at the end.
     pub(super) fn next(&mut self) -> io::Result<Option<InputRecord>> {
         match &mut self.reader {
             Reader::Table(reader) => reader.next(),
@@ -155,8 +154,8 @@ impl Opened {
     }
 }
 
-/// Detects the kind of a text from its first two characters. Zero bytes are skipped, because UTF-16
-/// text has them between ASCII characters.
+/// Detects the kind of a text from its first two characters that are not white space. Zero bytes
+/// are skipped, because UTF-16 text has them between ASCII characters.
 fn kind_by_beginning(head: &[u8]) -> InputKind {
     let mut letters = head.iter().filter(|byte| !byte.is_ascii_whitespace() && **byte != 0);
     match (letters.next(), letters.next()) {
@@ -183,8 +182,8 @@ fn csv(
     Ok(table.map_or(Reader::Empty, |table| Reader::Table(Box::new(table))))
 }
 
-/// Opens JSON. If there is no path, or only the path of a plain array, the text shows whether it is
-/// JSON Lines or an array.
+/// Opens JSON or JSON Lines. If `options` has a path other than `/*`, the text is read as JSON.
+/// Otherwise the file's name and the beginning of the text decide between JSON and JSON Lines.
 fn json(text: Box<dyn BufRead>, name: &str, options: &Input) -> Opened {
     let wanted = options.contains.as_deref();
     let (head, text) = peeked(text);
@@ -228,7 +227,7 @@ fn xml_records(text: Box<dyn BufRead>, options: &Input) -> io::Result<(Reader, S
     Ok((Reader::Xml(Box::new(reader)), path))
 }
 
-/// Returns the beginning of a text, and the whole text.
+/// Returns the first [`LAYOUT_BYTES`] bytes of a text, and a reader of the whole text.
 fn peeked(mut text: Box<dyn BufRead>) -> (Vec<u8>, Box<dyn BufRead>) {
     let mut head = Vec::new();
     let failure = (&mut text).take(LAYOUT_BYTES as u64).read_to_end(&mut head).err();

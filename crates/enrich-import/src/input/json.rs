@@ -17,13 +17,14 @@ pub(super) use layout::{JsonLayout, detected, first_names};
 use path::{Path, Step};
 use scanner::{Copied, Scanner};
 
-/// The key that is added to a record that is a member of an object. Its value is the name of this
-/// member.
+/// The path of the records may have a `*` that stands for the members of an object. Then each
+/// record gets this key. Its value is the name of the member that contains the record.
 const KEY: &str = "@key";
-/// The only key of the object that is made from a record that is not an object, such as a text. Its
-/// value is the record.
+/// A record that is not an object, such as a text, becomes an object with this key. Its value is
+/// the record.
 const VALUE: &str = "$";
-/// A member with one of these names lists the columns of the rows in the same object.
+/// If records are arrays of values, a member with one of these names, in the object around the
+/// records, lists their columns.
 const COLUMN_NAMES: [&str; 3] = ["fields", "columns", "header"];
 /// Maximum size of the column names, in bytes.
 const MAX_NAMES_BYTES: usize = 1024 * 1024;
@@ -35,7 +36,7 @@ pub(super) struct JsonReader {
     path: Path,
     /// The arrays and objects around the current position, the outermost first.
     open: Vec<Open>,
-    /// The columns of rows that are arrays.
+    /// The names of the columns, if records are arrays; empty until they are found.
     columns: Vec<String>,
     /// The name of the last member that matched a `*` of the path.
     key: String,
@@ -51,7 +52,7 @@ pub(super) struct JsonReader {
 #[derive(Clone, Copy)]
 struct Open {
     is_object: bool,
-    /// The index of the step of the path that the elements of this array or object must match.
+    /// The index in the path of the step that the members or elements must match.
     step: usize,
 }
 
@@ -72,7 +73,6 @@ impl JsonReader {
         }
     }
 
-    /// Returns the next record; `None` at the end.
     pub(super) fn next(&mut self) -> io::Result<Option<InputRecord>> {
         loop {
             let Some(Open { is_object, step }) = self.open.last().copied() else {
@@ -102,7 +102,7 @@ impl JsonReader {
     }
 
     /// Reads a member's name. Returns whether the path leads into the member. If it does not, also
-    /// reads the member's value, to find column names.
+    /// consumes the member's value, which may list the names of the columns.
     fn is_wanted_member(&mut self, step: usize) -> io::Result<bool> {
         let key = self.member_name()?;
         let is_wanted = match self.path.0.get(step) {
@@ -148,8 +148,8 @@ impl JsonReader {
         Ok(name)
     }
 
-    /// Follows the path into the next value. Returns the value if the path ends here. Skips the
-    /// value if the path doesn't lead into it.
+    /// Follows the path into the next value. Returns the value as a record if the path ends at this
+    /// value. Enters the value if the path leads into it, else skips it; both return `None`.
     fn descend(&mut self, step: usize) -> io::Result<Option<InputRecord>> {
         let Some(next) = self.path.0.get(step) else {
             self.has_found = true;
@@ -162,7 +162,7 @@ impl JsonReader {
             false => is_each && self.scanner.accept(b'[')?,
         };
         if is_entered {
-            // The depth is limited by the number of steps in the path.
+            // `open` never has more entries than the path has steps.
             self.open.push(Open { is_object, step });
             self.has_found |= is_each && step + 1 == self.path.0.len();
         } else {
@@ -217,7 +217,6 @@ impl JsonReader {
     }
 }
 
-/// Parses a JSON text.
 pub(super) fn parsed(text: &[u8]) -> Result<Value, Rejection> {
     let text = std::str::from_utf8(text).map_err(|_| Rejection::NotUtf8)?;
     serde_json::from_str(text).map_err(|error| Rejection::NotJson { column: error.column() })

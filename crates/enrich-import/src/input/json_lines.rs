@@ -30,7 +30,6 @@ impl JsonLinesReader {
         }
     }
 
-    /// Returns the next record; `None` at the end.
     pub(super) fn next(&mut self) -> io::Result<Option<InputRecord>> {
         loop {
             let Some(line) = self.lines.next_filled()? else { return Ok(None) };

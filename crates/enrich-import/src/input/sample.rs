@@ -19,20 +19,21 @@ const MAX_SAMPLE_BYTES: usize = 4 * 1024 * 1024;
 pub struct Sample {
     /// The name of the file, without its folder.
     pub file_name: String,
-    /// The name of the file in the zip archive that the records are from, with its folder.
+    /// If the source is a zip archive, the name of the file that has these records, with its
+    /// folder.
     pub member: Option<String>,
     /// The names of the files in the zip archive; only the first 1,000 if there are more.
     pub members: Vec<String>,
     /// The kind of the input; `None` if it is empty.
     pub kind: Option<InputKind>,
-    /// Where the records are in JSON or XML.
+    /// The path of the records, if the input is JSON or XML.
     pub record_path: Option<String>,
     /// The names of the members of the JSON object that contains the records; empty if there is
     /// none.
     pub envelope: Vec<String>,
     /// The names of a table's columns, or of the members in the first records, in order, at most
-    /// [`MAX_COLUMNS`]. If a member is an object, the names in this object follow it, as in
-    /// `Entity.LegalName`.
+    /// [`MAX_COLUMNS`]. After the name of a member that is an object, the names inside this object
+    /// follow, as in `Entity.LegalName`.
     pub names: Vec<String>,
     /// The first records.
     pub records: Vec<InputRecord>,
@@ -42,7 +43,7 @@ pub struct Sample {
 pub struct Sampled {
     /// The sample, or why the beginning of the source can't be read.
     pub sample: Result<Sample, ReadError>,
-    /// The source, from its beginning.
+    /// The source, to be read again from its beginning.
     pub source: Source,
 }
 

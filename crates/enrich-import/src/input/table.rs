@@ -20,7 +20,8 @@ use crate::workbook::Workbook;
 /// Maximum number of rows of a title above the header.
 const MAX_TITLE_ROWS: usize = 10;
 
-/// Maximum number of lines before the header.
+/// Maximum number of lines that are searched for the header, if `options` says how the header
+/// begins.
 const MAX_PREAMBLE_LINES: usize = 1_000;
 
 pub(super) struct TableReader {
@@ -34,8 +35,8 @@ pub(super) struct TableReader {
 }
 
 impl TableReader {
-    /// Opens CSV. The delimiter is detected, unless the options set it. Returns `None` if the text
-    /// is empty.
+    /// Opens CSV. The delimiter is detected, unless `chosen` sets it; if none fits, it is `usual`.
+    /// Returns `None` if the text is empty.
     pub(super) fn csv(
         lines: Lines,
         usual: Delimiter,
@@ -55,7 +56,7 @@ impl TableReader {
                 let comment = comment.as_deref().map(str::as_bytes);
                 !comment.is_some_and(|comment| line.bytes.starts_with(comment))
             };
-            // A line such as `sep=;` has been removed by now.
+            // If the first line was such as `sep=;`, it has been removed now.
             let looked_at = lines.peek(LOOKED_AT_LINES, LOOKED_AT_BYTES);
             let first: Vec<&Line> = looked_at.iter().filter(is_text).collect();
             if options.columns.is_empty() {
@@ -91,7 +92,6 @@ impl TableReader {
         self.columns.iter().flatten().map(String::as_str)
     }
 
-    /// Returns the next row; `None` at the end.
     pub(super) fn next(&mut self) -> io::Result<Option<InputRecord>> {
         let Some(RawRow { line, text, is_whole }) = self.splitter.next_row(&mut self.lines)? else {
             return Ok(None);
@@ -155,7 +155,8 @@ fn named(name: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// Skips all lines before the line that begins with this text.
+/// Skips all lines before the line that begins with this text. Fails if none of the first
+/// [`MAX_PREAMBLE_LINES`] lines does.
 fn skip_until(lines: &mut Lines, begins_with: &str) -> io::Result<()> {
     for _ in 0..MAX_PREAMBLE_LINES {
         let Some(line) = lines.next()? else { break };
@@ -197,10 +198,10 @@ fn skip_to_columns(
     Ok(())
 }
 
-/// Skips the title above the header of a spreadsheet: rows in which only one field is not empty,
-/// before a row with at least two such fields. Two kinds of rows are never a title: a row with the
-/// name of a known column, and the first line of a contact card, because vCard files are sampled as
-/// tables too.
+/// Skips the title of a spreadsheet: rows before the header in which at most one field has text.
+/// The header is the first row with text in several fields, or with the name of a known column. The
+/// first line of a contact card counts as a header too, because vCard files are sampled as tables.
+/// If none of the first rows is a header, skips nothing.
 fn skip_title(lines: &mut Lines, first: &[&Line], delimiter: Delimiter) -> io::Result<()> {
     let mut splitter = Splitter::new(delimiter);
     let filled = first.iter().filter(|line| !line.is_blank()).take(MAX_TITLE_ROWS + 1);
@@ -214,7 +215,6 @@ fn skip_title(lines: &mut Lines, first: &[&Line], delimiter: Delimiter) -> io::R
         let fields: Vec<_> = fields.map(String::from_utf8_lossy).collect();
         let is_card = fields.iter().any(|field| field.eq_ignore_ascii_case("BEGIN:VCARD"));
         if is_card || fields.iter().any(|field| is_known_column(field)) || fields.len() > 1 {
-            // If the header is the first row, there are no titles and nothing is skipped.
             for _ in 0..titles {
                 lines.next_filled()?;
             }

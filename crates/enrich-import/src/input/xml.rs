@@ -18,13 +18,14 @@ pub(super) use layout::{declared_encoding, detected_path};
 
 /// Maximum depth of nested elements, counted from the root.
 const MAX_DEPTH: usize = 64;
-/// The name under which an element has its text.
+/// The key of an element's text in the object that the element becomes.
 const TEXT: &str = "$";
 
 pub(super) struct XmlReader {
     reader: quick_xml::Reader<Limited>,
     limit: Rc<Limit>,
-    /// The names of the elements from the root down to the record's own element, without prefixes.
+    /// The names of the elements from the root down to the record's own element, without namespace
+    /// prefixes.
     path: Vec<String>,
     shown_path: String,
     /// The names of the open elements around the records.
@@ -66,7 +67,6 @@ impl XmlReader {
         }
     }
 
-    /// Returns the next record; `None` at the end.
     pub(super) fn next(&mut self) -> io::Result<Option<InputRecord>> {
         loop {
             if self.open.is_empty() {
@@ -162,7 +162,7 @@ impl XmlReader {
         Ok(members)
     }
 
-    /// Closes the innermost element. Returns the record if it ends here.
+    /// Closes the innermost element. Returns the record if this element was the record.
     fn close(&mut self) -> Option<Map<String, Value>> {
         let Some(Element { name, mut members, text }) = self.open.pop() else {
             self.around.pop();
@@ -232,7 +232,7 @@ impl XmlReader {
     }
 }
 
-/// Returns a name without its prefix.
+/// Returns a name without its namespace prefix.
 fn local(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)
 }

@@ -3,7 +3,7 @@
 use super::ListFault;
 use super::shown;
 
-/// A list of DROP. Each list contains hashes of another identifier.
+/// A list of DROP. Each list contains hashes of a different kind of identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropList {
     /// Email addresses.
@@ -46,8 +46,8 @@ impl DropList {
 }
 
 impl DropFile {
-    /// Reads the name of a file, which may be given with its folder:
-    /// `YYYYMMDD_<4 digits>_<list>[_<suffix>].csv`.
+    /// Parses the path of a file. The file's name must have the form `YYYYMMDD_<4
+    /// digits>_<list>[_<suffix>].csv`.
     pub(super) fn of_name(path: &str) -> Result<Self, ListFault> {
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
         let list = list_of(name).ok_or_else(|| ListFault::Name { file: shown(path) })?;

@@ -17,7 +17,7 @@ pub enum ListFault {
         #[source]
         error: Box<ReadError>,
     },
-    /// The file does not have the name of a list of DROP.
+    /// The file's name is not the name of a file of DROP.
     #[error(
         "{file} is no list of DROP, whose names are like 20260312_4821_Email.csv; load the archive \
          as it was downloaded, or name another format with --format"
@@ -26,7 +26,7 @@ pub enum ListFault {
         /// The name of the file.
         file: String,
     },
-    /// The file has other columns.
+    /// The file does not have the columns of a file of DROP.
     #[error("{file}: line 1: the columns are not {columns}; get the list again")]
     Columns {
         /// The name of the file.
@@ -55,25 +55,25 @@ pub enum ListFault {
 /// Why a line is not an entry of a list.
 #[derive(Debug, thiserror::Error)]
 pub enum LineFault {
-    /// The line does not have the layout of a row.
+    /// The line can't be read as a row of CSV.
     #[error("{}; correct the line or get the list again", .0.explained())]
     Row(Rejection),
     /// The id of the entry does not have the form of DROP's ids.
     #[error("the ID is not 1 to 64 letters and digits; get the list again")]
     NotAnId,
-    /// The hash is not Base64.
+    /// The hash is not 32 bytes in Base64.
     #[error("the hash is not the Base64 of 32 bytes; get the list again")]
     NotBase64,
     /// The list type is unknown.
     #[error("the list type is not Email, Phone, NDZ, MAID, NameVIN or CTVID; get the list again")]
     NotAListType,
-    /// The line is not a hash.
+    /// The line is not a hash of this kind in hex.
     #[error(
         "this is no hash of {} hex digits, as the lines of this format are; correct the line, or \
          name another format with --format", .0.bytes() * 2
     )]
     NotHex(DigestKind),
-    /// The line is not a value. The text says why.
+    /// The line is not a valid value. The text says why.
     #[error("{0}; correct or remove the line")]
     NotAValue(String),
 }

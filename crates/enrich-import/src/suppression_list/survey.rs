@@ -18,7 +18,8 @@ pub struct ListPart {
     pub kind: Option<DigestKind>,
     /// The number of entries.
     pub entries: u64,
-    /// A hash of the file's name and entries.
+    /// A hash of the file's name and of its entries that are hashes. Entries of a list of values
+    /// are not part of it.
     pub content: [u8; 32],
 }
 

@@ -25,8 +25,8 @@ pub(super) fn column_of(place: &str) -> Option<usize> {
     letters.take(8).try_fold(0, add)?.checked_sub(1)
 }
 
-/// Returns a number as Excel displays it: `41446681800`, `0.5`, `2024-02-29`, `2024-02-29
-/// 09:30:00`.
+/// Returns the text to show for the number in a cell: `41446681800`, `0.5`, `2024-02-29`, or a date
+/// with its time. Returns a text that isn't a number unchanged, but trimmed.
 pub(super) fn shown(text: &str, style: Option<Style>) -> String {
     let text = text.trim();
     let Ok(number) = text.parse::<f64>() else { return text.to_owned() };
@@ -39,7 +39,7 @@ pub(super) fn shown(text: &str, style: Option<Style>) -> String {
     }
 }
 
-/// Whether this code of a number format displays dates or times.
+/// Whether a number format with this code displays dates or times.
 pub(super) fn is_date_format(code: &str) -> bool {
     let (mut is_quoted, mut brackets, mut is_escaped) = (false, 0_u32, false);
     // Text in brackets is ignored (`[Red]` is a colour), except an elapsed time: `[h]` means hours.
@@ -62,8 +62,8 @@ pub(super) fn is_date_format(code: &str) -> bool {
     is_date || (elapsed && !code.to_ascii_lowercase().contains("general"))
 }
 
-/// Returns the date and time that Excel's day number stands for. Returns `None` outside the years
-/// 1900 to 9999, which Excel allows.
+/// Returns the date, the time, or both, for a day number of Excel. A number below 1 is a time
+/// alone. Returns `None` outside the years 1900 to 9999, because Excel has no other dates.
 fn date(number: f64, is_1904: bool) -> Option<String> {
     const SECONDS_OF_A_DAY: f64 = 24.0 * 60.0 * 60.0;
     const LAST_DAY: f64 = 2_958_466.0;

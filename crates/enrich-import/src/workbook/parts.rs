@@ -11,7 +11,8 @@ use super::xml::{Xml, attribute, text_of};
 use super::{Archive, Limits, MAX_CELL_BYTES, damaged, refusal};
 use crate::content::NoList;
 
-/// Maximum size of a small part of the workbook after decompression, in bytes.
+/// Maximum size after decompression of a part that is neither a sheet nor the shared strings, in
+/// bytes.
 const MAX_PART_BYTES: u64 = 16 * 1024 * 1024;
 /// Maximum number of shared strings. Each string has an offset of 4 bytes in memory, so all offsets
 /// take at most 64 MiB.
@@ -77,7 +78,7 @@ fn relation(tag: &quick_xml::events::BytesStart<'_>) -> Option<String> {
     String::from_utf8(id.value.into_owned()).ok()
 }
 
-/// Returns the path of each worksheet, by the id of its part.
+/// Returns the paths of the worksheets, by the id that the list of sheets has for each.
 fn worksheets(
     archive: &mut Archive,
     folder: &str,

@@ -53,7 +53,7 @@ pub(super) fn attribute(tag: &BytesStart<'_>, name: &[u8]) -> Option<String> {
     Some(quick_xml::escape::unescape(text).ok()?.into_owned())
 }
 
-/// Returns the text of an event; `None` if the event is a tag.
+/// Returns the text of an event; `None` if the event has no text, such as a tag.
 pub(super) fn text_of<'a>(event: &'a Event<'_>) -> io::Result<Option<Cow<'a, str>>> {
     Ok(Some(match event {
         Event::Text(text) => text.xml10_content().map_err(not_text)?,
@@ -73,9 +73,9 @@ fn resolved(reference: &BytesRef<'_>) -> io::Result<String> {
     text.map(str::to_owned).ok_or_else(|| not_text(()))
 }
 
-/// Turns an XML error into an I/O error. If the reading was stopped or a limit was exceeded, returns
-/// the [`Halt`] or the [`NoList`] that says so. If the operating system could not read the file,
-/// returns its error. Any other error means that the file is damaged.
+/// Turns an XML error into an I/O error. If the reading was stopped or a limit was exceeded,
+/// returns the [`Halt`] or the [`NoList`] that says so. If the operating system could not read the
+/// file, returns its error. Any other error means that the file is damaged.
 fn failure(error: quick_xml::Error) -> io::Error {
     if let quick_xml::Error::Io(error) = &error {
         if let Some(halt) = Halt::of(error) {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-/// Returns the records of an input. Panics if the input can't be read to its end.
+/// Returns all records of an input. Panics if the input can't be read to its end.
 pub(crate) fn records(
     file_name: &str,
     bytes: impl Into<Vec<u8>>,
@@ -64,12 +64,10 @@ pub(crate) fn fields(records: &[InputRecord]) -> Vec<String> {
     records.iter().map(text).collect()
 }
 
-/// Returns the line of each record.
 pub(crate) fn lines(records: &[InputRecord]) -> Vec<u64> {
     records.iter().map(|record| record.place.line).collect()
 }
 
-/// Returns a zip archive of these files.
 pub(crate) fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in files {

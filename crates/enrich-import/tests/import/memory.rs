@@ -16,14 +16,13 @@ use parking_lot::Mutex;
 /// The content of the importer in memory, and how it treats records.
 #[derive(Default)]
 pub(crate) struct Held {
-    /// Stored records, in order.
     pub(crate) records: Vec<Record>,
     /// The number of finished loads.
     pub(crate) finished: usize,
     /// The number of stored batches.
     pub(crate) batches: usize,
-    /// The index of the batch whose storing returns an error, to simulate a failure of the
-    /// database; `None` for no failure.
+    /// The index of the batch that can't be stored, to simulate a failure of the database; `None`
+    /// for no failure.
     pub(crate) fails_at: Option<usize>,
     /// The names of suppressed companies. Their records are not imported.
     pub(crate) suppressed_names: Vec<&'static str>,
@@ -139,7 +138,6 @@ pub(crate) fn rejection(file_name: &str, bytes: impl Into<Vec<u8>>) -> String {
     report.first_rejected[0].1.explained()
 }
 
-/// Returns parsed values as texts.
 pub(crate) fn texts<T: ToString>(values: &[T]) -> Vec<String> {
     values.iter().map(ToString::to_string).collect()
 }

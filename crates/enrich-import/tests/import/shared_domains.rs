@@ -1,4 +1,4 @@
-//! Tests of values of domains that many records share.
+//! Tests that records lose values if too many records share their domain.
 
 use std::io::Cursor;
 

@@ -37,16 +37,15 @@ pub(crate) fn detected(head: &[u8], is_whole: bool) -> JsonLayout {
     JsonLayout::Records(path.to_string())
 }
 
-/// Returns the names of the members of the object that a text begins with, at most `most`, as far
-/// as they can be read.
+/// Returns the first names of the members of the object at the beginning of `head`, at most `most`.
+/// Stops at the first place that isn't JSON.
 pub(crate) fn first_names(head: &[u8], most: usize) -> Vec<String> {
     member_names(&mut Scanner::new(Box::new(Cursor::new(head.to_vec()))), most)
 }
 
 /// Returns the path to the records in the next object. Returns `None` if the object is a record.
 ///
-/// Returns an error if no records were found before the end of the text, or before a place that
-/// isn't JSON.
+/// Returns an error if the text ends, or isn't JSON, before records were found.
 fn envelope(scanner: &mut Scanner, depth: usize) -> io::Result<Option<Path>> {
     scanner.expect(b'{')?;
     let mut found = Found::default();
@@ -64,7 +63,8 @@ fn envelope(scanner: &mut Scanner, depth: usize) -> io::Result<Option<Path>> {
 #[derive(Default)]
 struct Found {
     plain: usize,
-    /// The number of members that are objects, and the names of the first object's members.
+    /// The number of members that are objects. `names` has the names of the members of the last
+    /// one.
     objects: usize,
     names: Vec<String>,
     have_same_names: bool,
@@ -114,7 +114,8 @@ impl Found {
     }
 }
 
-/// Examines a member that is an object.
+/// Reads a member that is an object, and adds it to `found`. Sets `found.path` if it contains the
+/// records.
 fn object(scanner: &mut Scanner, depth: usize, name: String, found: &mut Found) -> io::Result<()> {
     let mut copy = Vec::new();
     let copied = scanner.copy(&mut copy, usize::MAX);
@@ -138,7 +139,8 @@ fn object(scanner: &mut Scanner, depth: usize, name: String, found: &mut Found) 
     copied.map(|_: Copied| ())
 }
 
-/// Returns the names of an object's members, as far as they can be read.
+/// Returns the names of an object's members, at most `most`. Stops at the first place that isn't
+/// JSON.
 fn member_names(scanner: &mut Scanner, most: usize) -> Vec<String> {
     let mut names = Vec::new();
     let mut read = || -> io::Result<bool> {
@@ -156,8 +158,8 @@ fn member_names(scanner: &mut Scanner, most: usize) -> Vec<String> {
     names
 }
 
-/// Returns whether the next array contains objects. If `has_columns` is `true`, an array of arrays
-/// counts too. Any other array is skipped.
+/// Returns whether the first element of the next array is an object. If `has_columns` is `true`, an
+/// array as the first element counts too. If the result is `false`, the whole array was skipped.
 fn is_array_of_records(scanner: &mut Scanner, has_columns: bool) -> io::Result<bool> {
     scanner.expect(b'[')?;
     let first = scanner.peek()?;

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-/// A step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// The member of an object with this name.
+    /// The object's member with this name.
     Member(String),
     /// Each member of an object, or each element of an array.
     Each,

@@ -72,7 +72,8 @@ impl Scanner {
         }
     }
 
-    /// Copies the next value. If the value is longer than `most` bytes, its rest is not read.
+    /// Copies the next value. Stops with [`Copied::TooLong`] if the value is longer than `most`
+    /// bytes or has too many values inside.
     pub(super) fn copy(&mut self, into: &mut Vec<u8>, most: usize) -> io::Result<Copied> {
         self.value(Some((into, most)))
     }
@@ -107,8 +108,8 @@ impl Scanner {
         loop {
             let ready = self.input.fill_buf()?;
             if ready.is_empty() {
-                // A number has no closing character. So the end of the text may be the end of a
-                // number.
+                // A number or a word such as `true` has no closing character, so it may end where
+                // the text ends.
                 let is_scalar = state.depth == 0 && !state.is_text;
                 return if is_scalar { Ok(Copied::Whole) } else { Err(self.ends_inside()) };
             }

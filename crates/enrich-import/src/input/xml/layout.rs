@@ -18,9 +18,9 @@ pub(crate) fn declared_encoding(head: &[u8]) -> Option<TextEncoding> {
     TextEncoding::parse(label).filter(|encoding| !encoding.label().starts_with("utf-16"))
 }
 
-/// Returns the path of elements that directly follow each other and have the same name. If several
-/// paths fit, returns the first path with the fewest elements. If no path fits, returns the path of
-/// the root.
+/// Detects the path of the records: elements that directly follow each other and have the same
+/// name. If several paths fit, returns the shortest one; of several shortest, the first. If no path
+/// fits, returns the name of the root.
 pub(crate) fn detected_path(head: &[u8]) -> String {
     let mut reader = quick_xml::Reader::from_reader(head);
     reader.config_mut().expand_empty_elements = true;

@@ -25,7 +25,6 @@ impl Answers {
         Self { path: endpoint.path, fields, columns }
     }
 
-    /// Returns the endpoint's path.
     pub(crate) fn path(&self) -> &'static str {
         self.path
     }

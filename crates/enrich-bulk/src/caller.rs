@@ -70,7 +70,8 @@ pub enum CallResult {
     Found {
         /// The values of the answer's columns.
         values: Vec<Value>,
-        /// The charge for this answer; for a replay, the charge for the first answer.
+        /// The charge for this answer. If the server repeats an earlier answer to the same
+        /// idempotency key (a replay), this is the charge for the earlier answer.
         credits: Credits,
     },
     /// The look-up found nothing, which is free.
@@ -122,8 +123,8 @@ impl CallResult {
         Self::Refused(format!("the response is not an answer of {}", answers.path()))
     }
 
-    /// Returns the result of a row whose response does not have the HTTP status 200. `after` is the
-    /// pause that the server asks for, and `why` is the reason.
+    /// Returns the result of a row if the response has an HTTP status other than 200. `after` is
+    /// the pause that the server asks for, and `why` is the reason.
     pub(crate) fn refused(status: u16, after: Option<Duration>, why: String) -> Self {
         match status {
             400 => Self::OutOfCredits(why),

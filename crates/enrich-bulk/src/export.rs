@@ -85,22 +85,23 @@ impl AddedNames<'_> {
 pub(crate) struct Export {
     format: Format,
     shape: Shape,
-    /// The names of the added columns: first the columns of the answer, then those of the
+    /// The names of the added columns: first the columns of the answer, then the columns of the
     /// candidates, then `status`, `error` and `credits`.
     added: Vec<String>,
     /// The number of columns of the answer.
     answers: usize,
     delimiter: Delimiter,
-    /// Whether a CSV or TSV output starts with a byte order mark. It does if the list is not in UTF-8,
-    /// because spreadsheet programs would otherwise assume the encoding of the list.
+    /// Whether a CSV or TSV output begins with a byte order mark. It does if the list is not UTF-8.
+    /// Without the mark, spreadsheet programs would assume that the output has the encoding of the
+    /// list.
     is_marked: bool,
     csv: csv::Writer<Vec<u8>>,
     json: Vec<u8>,
 }
 
 impl Export {
-    /// Returns an export that writes rows in `format`. A CSV output has the same delimiter as a CSV
-    /// list.
+    /// Returns an export that writes rows in `format`. If the list and the output are CSV, they
+    /// have the same delimiter.
     pub(crate) fn new(
         format: Format,
         shape: &Shape,
@@ -201,8 +202,8 @@ impl Export {
         u64::from(self.format == Format::Xlsx && workbook::is_too_long(cell))
     }
 
-    /// Escapes formulas in a cell of a CSV or TSV output. A cell of a workbook stays unchanged, because
-    /// Excel never runs a text in a workbook as a formula.
+    /// Escapes formulas in a cell of a CSV or TSV output. Cells of a workbook stay unchanged,
+    /// because Excel never runs a text in a workbook as a formula.
     fn safe<'c>(&self, cell: Cow<'c, [u8]>) -> Cow<'c, [u8]> {
         if self.format == Format::Xlsx {
             return cell;
@@ -332,9 +333,9 @@ fn field(into: &mut Vec<u8>, is_first: &mut bool, name: &str, value: &Value) {
     let _ = serde_json::to_writer(into, value);
 }
 
-/// Returns the names of the added columns. If the list already has a column with one of these
-/// names, all added columns get the same number: `status_2`, `error_2`, `credits_2`. So users see
-/// that the columns belong together.
+/// Returns the names of the added columns. Each name that the list already has gets a number, the
+/// same for all such names: `status_2`, `error_2`, `credits_2`. So users see that the columns
+/// belong together.
 fn free_names(names: &[String], is_taken: impl Fn(&str) -> bool) -> Vec<String> {
     let taken: Vec<bool> = names.iter().map(|name| is_taken(name)).collect();
     let mut number = 1_u64;
@@ -352,7 +353,7 @@ fn free_names(names: &[String], is_taken: impl Fn(&str) -> bool) -> Vec<String> 
     }
 }
 
-/// Returns the columns as names of members. A repeated name gets a number.
+/// Returns the column names for use as member names. A repeated name gets a number.
 fn unlike(columns: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::with_capacity(columns.len());
     for column in columns {

@@ -1,12 +1,11 @@
 //! The lists of accounts, stored in a folder and processed in turns.
 //!
-//! Each job has a folder, whose name is its id. The folder contains the uploaded list, `job.json`,
-//! and the output as [`Part`](crate::Part) writes it. A job can be found only through its account.
-//! Only a few jobs run at the same time, each on its own thread, so that they do not delay other
-//! look-ups. Accounts take turns. Jobs that were running when the process ended continue when the
-//! program starts again. Only one process works in the folder of jobs. If another process opens the
-//! folder, it has no jobs until the first process ends.
-//!
+//! Each job has a folder with the job's id as its name. The folder contains the uploaded list,
+//! `job.json`, and the output as [`Part`](crate::Part) writes it. A job can be found only through
+//! its account. Only a few jobs run at the same time, each on its own thread, so that they do not
+//! delay other look-ups. Accounts take turns. Jobs that were running when the process ended
+//! continue when the program starts again. Only one process works in the folder of jobs. If another
+//! process opens the folder, it has no jobs until the first process ends.
 //! Several processes can share jobs, if the records of the jobs are in a store: see `shared`.
 //! Processes that do not share jobs can tell each other which lists they have: see `announce`.
 
@@ -92,7 +91,7 @@ struct JobRegistry {
     is_closing: bool,
     /// Whether another process works in the folder.
     is_elsewhere: bool,
-    /// The paths of the folders whose job could not be read.
+    /// The folders of jobs with a record that could not be read.
     set_aside: Vec<PathBuf>,
     /// For each account, the number of its last turn. Turns are numbered in the order in which jobs
     /// start.
@@ -125,10 +124,11 @@ struct Entry {
     cached_preview: Option<CachedPreview>,
     /// The lease of a shared job, while this process holds the job.
     lease: Option<Arc<Lease>>,
-    /// The turn of a shared job when its record was last read or changed.
+    /// The turn of a shared job when its record was last read or changed. The turn is a number that
+    /// grows with each new holder of the job.
     turn: u64,
-    /// Whether the lease of a shared job's last holder expired. If so, this holder may still write
-    /// files.
+    /// Whether the last holder of a shared job let its lease expire. If so, that holder may still
+    /// write files.
     was_expired: bool,
 }
 
@@ -148,9 +148,9 @@ impl Jobs {
     ///
     /// # Errors
     ///
-    /// When the folder cannot be read or written. A damaged job is not an error here. If its record
-    /// is damaged, the job is [set aside](Jobs::set_aside). If its record is readable but its
-    /// output is damaged, the job is kept in a state that says so if it had to continue.
+    /// When the folder cannot be read or written. A damaged job is not an error here. A job with a
+    /// damaged record is [set aside](Jobs::set_aside). If only the output is damaged, the job is
+    /// kept. If it was waiting or running, it gets the state [`State::Broken`].
     pub fn open(
         folder: &Path,
         api_versions: &'static [&'static ApiVersion],
@@ -194,7 +194,8 @@ impl Jobs {
         self.shared.registry.lock().is_elsewhere
     }
 
-    /// Returns the folders of jobs that could not be read when the folder of jobs was opened.
+    /// Returns the folders of jobs that could not be read when the folder of jobs was opened. Such
+    /// folders are kept for the operator.
     pub fn set_aside(&self) -> Vec<PathBuf> {
         self.shared.registry.lock().set_aside.clone()
     }
@@ -305,7 +306,8 @@ impl Jobs {
         Ok(())
     }
 
-    /// Deletes the jobs whose retention time is over at `now`. Returns the number of deleted jobs.
+    /// Deletes the jobs that have reached the end of their retention time at `now`. Returns the
+    /// number of deleted jobs.
     ///
     /// # Errors
     ///
@@ -324,7 +326,8 @@ impl Jobs {
         let mut deleted = 0;
         for id in over {
             match self.shared.remove_job(&mut registry, id) {
-                // Another process deletes this job.
+                // Another process holds this job, or has just changed it. A later sweep deletes the
+                // job.
                 Err(JobError::Refused(Refusal::Changed)) => continue,
                 removed => removed?,
             }

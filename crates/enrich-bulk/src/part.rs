@@ -81,8 +81,8 @@ pub enum Opened {
 }
 
 impl Part {
-    /// Creates the file `out`, or continues it if it was begun for the same purpose. `format` is
-    /// used if the extension of `out` shows no format.
+    /// Creates the file `out`, or continues it if it was begun for the same [`Purpose`]. `format`
+    /// is used if the extension of `out` shows no format.
     ///
     /// # Errors
     ///
@@ -316,8 +316,8 @@ pub fn rows_until_now(out: &Path) -> Result<Option<io::Take<File>>, PartError> {
     Ok(Some(made.take(length)))
 }
 
-/// Returns the complete rows of the unfinished output `out` in their stored form; `None` if no row
-/// of the output was written yet. The rows of a workbook are stored as CSV.
+/// Returns the complete rows of the unfinished output `out` in their stored form; `None` if the
+/// output was not begun. The rows of a workbook are stored as CSV.
 pub(crate) fn begun_rows(out: &Path) -> Result<Option<io::Take<File>>, PartError> {
     let Some(checkpoint) = read_checkpoint(&with_ending(out, ".job"))? else { return Ok(None) };
     let part = with_ending(out, ".part");
@@ -333,8 +333,8 @@ fn workbook_until_now(out: &Path, rows: io::Take<File>) -> io::Result<File> {
     Ok(made)
 }
 
-/// Returns the paths of all files that an output can have: the complete file, the unfinished rows
-/// and the checkpoint.
+/// Returns the paths that an output uses: the complete file, the unfinished rows and the
+/// checkpoint.
 pub(crate) fn files_of(out: &Path) -> [PathBuf; 3] {
     [out.to_owned(), with_ending(out, ".part"), with_ending(out, ".job")]
 }

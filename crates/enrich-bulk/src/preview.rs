@@ -20,12 +20,12 @@ pub struct Preview {
     pub rows: u64,
     /// The number of invalid rows, which cost nothing.
     pub invalid: u64,
-    /// The highest cost of the valid rows, in credits. `None` if the length of a list in an answer
-    /// has no limit.
+    /// The highest cost of the valid rows, in credits. `None` if the endpoint charges by items and
+    /// a valid row does not limit the number of items.
     pub highest_credits: Option<u64>,
 }
 
-/// The country whose national phone numbers are valid in a list.
+/// Which phone numbers without a country calling code (national numbers) are valid in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NationalNumbers {
     /// National numbers of this country are valid. With `None`, only international numbers are

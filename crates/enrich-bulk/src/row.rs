@@ -81,8 +81,8 @@ impl Waiting {
     }
 }
 
-/// The question for the candidates of a row, and the maximum number of candidates that the row
-/// gets.
+/// The question with which a row asks for candidates, and the maximum number of candidates that the
+/// row gets.
 #[derive(Clone, Debug)]
 pub(crate) struct CandidatesOfRow {
     pub(crate) question: Question,
@@ -106,7 +106,7 @@ impl CandidatesOfRow {
 /// # Errors
 ///
 /// Returns the reason if the run must end before the row has a result. The run then sends no
-/// further row. When the row is sent again, its first answer is a free replay.
+/// further row. If a later run sends the row again, an answer that was already paid costs nothing.
 pub(crate) async fn ask(
     caller: &dyn Caller,
     fields: &RowFields,
@@ -184,7 +184,8 @@ fn pause(times: u32, asked: Option<Duration>) -> Duration {
 }
 
 /// Returns the highest price of a row with these fields, in credits; `None` if the price has no
-/// limit. The row costs the price of an answer or, if nothing is found, that of its candidates.
+/// limit. A row costs the price of its answer. If nothing is found, it costs the price of its
+/// candidates.
 pub(crate) fn highest_price(price: Price, fields: &RowFields, has_candidates: bool) -> Option<u64> {
     let answer = highest_price_of_answer(price, fields)?;
     Some(if has_candidates { answer.max(Candidate::PRICE.of(1).0) } else { answer })

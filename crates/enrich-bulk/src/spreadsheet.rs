@@ -2,9 +2,9 @@
 //!
 //! The rule is from OWASP's page on CSV injection. An apostrophe is put before a cell that begins
 //! with `=`, `+`, `-`, `@`, a tab, a line end, or the full-width form of one of these characters. A
-//! spreadsheet program may split a line at another delimiter than that of the output. So the rule
-//! also applies to each part of a cell after `;`, a tab, `|` or a line end. Quotes before such a
-//! character are ignored.
+//! spreadsheet program may assume another delimiter than the output has, and split a cell. So the
+//! rule also applies to each part of a cell after `;`, a tab, `|` or a line end. Quotes at the
+//! beginning of such a part are ignored.
 //!
 //! Numbers and phone numbers stay unchanged: `+` or `-`, then digits and spaces, with at most one
 //! decimal point. They are harmless, and an apostrophe would make a phone number unreadable for
@@ -55,8 +55,8 @@ pub fn neutralised(cell: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(safe)
 }
 
-/// Returns the positions of the parts that a spreadsheet program would run as a formula, without
-/// the first part.
+/// Returns the positions of all parts, except the first, that a spreadsheet program would run as a
+/// formula.
 fn dangerous_parts(cell: &[u8]) -> impl Iterator<Item = usize> {
     let is_separator = |byte: u8| matches!(byte, b';' | b'\t' | b'|' | b'\n' | b'\r');
     let behind = (1..cell.len()).filter(move |at| is_separator(cell[at - 1]));

@@ -28,7 +28,6 @@ impl MeteredCaller {
 }
 
 impl MeteredCaller {
-    /// Returns the result of a row that the service refuses.
     fn refused(&self, refusal: Refusal) -> CallResult {
         let refusal = RequestRefusal::from(refusal);
         let (status, _) = (self.target.api_version.refuse)(&refusal);
@@ -47,7 +46,8 @@ impl Caller for MeteredCaller {
         let outcome = endpoint.call(service, key, &request_id, Some(idempotency), &fields).await;
         match outcome.result {
             Ok(answer) if !answer.is_found => CallResult::NotFound,
-            // A replay is free. The row shows the charge of the first answer as its cost.
+            // A replay (an earlier answer, repeated) is free. The row shows what the earlier answer
+            // cost.
             Ok(answer) => CallResult::found(&self.answers, &answer.body, answer.first_charge),
             Err(refusal) => self.refused(refusal),
         }
@@ -61,7 +61,8 @@ impl Caller for MeteredCaller {
             .idempotency_key(idempotency);
         match self.service.look_up(&self.key, look_up, Found::candidates).await {
             Ok(answer) => {
-                // A replay is free. The row shows the charge of the first answer as its cost.
+                // A replay (an earlier answer, repeated) is free. The row shows what the earlier
+                // answer cost.
                 let list = answer.value.unwrap_or_default();
                 let credits = Candidate::PRICE.of(list.len() as u64);
                 CallResult::of_candidates(&list, most, credits)

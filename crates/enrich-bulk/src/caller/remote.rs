@@ -24,7 +24,7 @@ use reply::{RemoteAnswers, Reply};
 
 /// Time limit for opening a connection.
 const CONNECTING: Duration = Duration::from_secs(10);
-/// Time limit for an answer, from the sending of the request on.
+/// Time limit for a call, from sending the request to the end of the answer.
 const ANSWERING: Duration = Duration::from_secs(60);
 /// Maximum length of an answer, in bytes: enough for a list of 100,000 items.
 const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
@@ -54,8 +54,8 @@ pub enum RemoteError {
 }
 
 impl RemoteCaller {
-    /// Returns a caller of the server at `url`, over at most `connections` connections. The account
-    /// of `key` pays.
+    /// Returns a caller of the server at `url`. It keeps at most `connections` idle connections
+    /// open for the next calls. The account of `key` pays.
     ///
     /// # Errors
     ///

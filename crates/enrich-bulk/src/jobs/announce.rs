@@ -1,4 +1,4 @@
-//! Tells other processes about the lists in a folder that only this process sees, so that the account
+//! Tells other processes which lists are in a folder that only this process sees. So the account
 //! page can say on which machine a list is.
 
 use std::fs;
@@ -33,7 +33,7 @@ pub(super) struct Neighbours {
     folder: Option<u128>,
 }
 
-/// A list whose files only another process sees.
+/// A list with files that only another process sees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteList {
     /// The file name of the list.
@@ -70,7 +70,7 @@ impl Jobs {
         Ok(())
     }
 
-    /// Returns the lists of an account whose files only other processes see, the newest first.
+    /// Returns the lists of an account with files that only other processes see, the newest first.
     ///
     /// # Errors
     ///
@@ -116,7 +116,8 @@ fn folder_id(folder: &Path) -> io::Result<u128> {
     }
 }
 
-/// Announces the lists of the folder whenever they change, until the jobs are closed.
+/// Announces the lists of the folder whenever they change, and every [`REPEAT_EACH`], until the
+/// jobs are closed.
 fn announce(shared: &JobsState) {
     let Some(Neighbours { records, folder: Some(folder) }) = shared.neighbours.get() else {
         return;

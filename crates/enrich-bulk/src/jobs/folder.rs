@@ -14,13 +14,12 @@ use crate::run::Counts;
 /// The lock file. The process that works in the folder locks this file. When the process ends, the
 /// operating system releases the lock.
 const LOCK: &str = "in-use.lock";
-/// Name of the folder for unfinished uploads. The clients of these uploads do not know a job id
-/// yet.
+/// Name of the folder for unfinished uploads. A finished upload moves from it into the folder of
+/// jobs, and only then the client learns the job's id.
 pub(super) const ARRIVING: &str = "arriving";
 /// Name of the folder for jobs that cannot be read.
 const SET_ASIDE: &str = "set-aside";
-/// While another process holds the folder's lock, this process tries to lock the folder at this
-/// interval.
+/// Interval at which this process tries to lock the folder while another process holds the lock.
 const LOOK_EACH: Duration = Duration::from_millis(500);
 
 /// Locks the folder and returns the lock file; `None` if another process holds the lock.
@@ -63,7 +62,7 @@ pub(super) fn load(folder: &Path) -> Result<JobRegistry, JobError> {
             .jobs
             .insert(id, Entry::new(record, counts.ok().flatten().unwrap_or_default(), bytes));
     }
-    // After the folder was opened, the oldest job continues first.
+    // After the folder was opened, the oldest jobs continue first.
     let jobs = &registry.jobs;
     let since = |id: &record::JobId| jobs.get(id).map(|entry| entry.record.created_at);
     registry.waiting.make_contiguous().sort_by_key(since);

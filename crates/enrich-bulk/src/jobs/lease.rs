@@ -94,7 +94,6 @@ impl Lease {
     }
 }
 
-/// The result of a renewal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Renewed {
     Held,
@@ -102,7 +101,7 @@ enum Renewed {
     Lost,
 }
 
-/// Renews the leases of this process until it closes and holds no job.
+/// Renews the leases of this process, until the process shuts down and holds no lease any more.
 pub(super) fn keep(shared: &JobsState) {
     let Some(records) = &shared.records else { return };
     loop {

@@ -36,7 +36,8 @@ impl JobsState {
         if left < self.settings.min_free_bytes { Err(Refusal::NoSpace.into()) } else { Ok(()) }
     }
 
-    /// Returns an error if the account may not store another `bytes` bytes.
+    /// Returns an error if the account has the maximum number of jobs, or may not store another
+    /// `bytes` bytes.
     pub(super) fn check_quota(
         &self,
         registry: &JobRegistry,

@@ -15,7 +15,7 @@ pub(super) struct JobProgress {
     pub(super) rate_limited_until: Option<i64>,
 }
 
-/// Returns the progress of a job, as the shared job records store it.
+/// Returns the progress of a job as JSON, for the shared job records.
 pub(super) fn progress_of(entry: &Entry) -> String {
     let progress = JobProgress {
         counts: entry.counts,

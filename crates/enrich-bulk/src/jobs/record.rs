@@ -35,12 +35,10 @@ impl JobId {
         Ok(Self(u128::from_be_bytes(chance)))
     }
 
-    /// Returns the id with this number.
     pub(super) fn of(number: u128) -> Self {
         Self(number)
     }
 
-    /// Returns the id as a number.
     pub(super) fn number(self) -> u128 {
         self.0
     }
@@ -78,7 +76,7 @@ pub struct Order {
     pub endpoint: String,
     /// The column or the constant for each field.
     pub mapping: Mapping,
-    /// The id of the key whose account pays.
+    /// The id of the API key. The account of this key pays.
     #[serde(serialize_with = "as_text", deserialize_with = "of_text")]
     pub key: KeyId,
     /// The ceiling: the maximum number of credits that the list may cost; `None` for no limit.
@@ -160,8 +158,8 @@ pub(super) struct Record {
     /// Whether staged files are being renamed to replace the present files.
     #[serde(default)]
     pub(super) is_replacing: bool,
-    /// The turn whose folder contains the files of a shared job; `None` for a job that is not
-    /// shared.
+    /// For a shared job, the turn that names the subfolder with the job's files; `None` for a job
+    /// that is not shared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) turn_folder: Option<u64>,
 }
@@ -222,7 +220,8 @@ impl Record {
         (self.state, self.ended_at) = (state, Some(now.as_second()));
     }
 
-    /// Returns the options for reading the list.
+    /// Returns the options for reading the stored list. A rewritten list is UTF-8, even if the user
+    /// has set another encoding for the upload.
     pub(super) fn read_as(&self) -> ReadAs {
         if !self.is_rewritten {
             return self.read_as;
@@ -277,7 +276,7 @@ impl Record {
         self.output_named(self.ending())
     }
 
-    /// Returns the file name of the output with the extension `ending`.
+    /// Returns the file name of the list without its extensions, then `-enriched` and `ending`.
     pub(super) fn output_named(&self, ending: &str) -> String {
         let name = self.file_name.as_str();
         let endings = [".gz", ".zst", ".csv", ".tsv", ".tab", ".txt", ".xlsx", ".jsonl", ".ndjson"];

@@ -229,8 +229,8 @@ fn in_words(error: &JobError) -> String {
 
 impl JobsState {
     /// Ends the turn of a shared job. If `gave_up_place` is true and the run was stopped, the job
-    /// has only yielded to another account, and returns to the queue. Otherwise the job ends with
-    /// `state`.
+    /// has only yielded to another account, or this process shuts down. Then the job returns to the
+    /// queue. Otherwise the job ends with `state`.
     fn end_turn(&self, registry: &mut JobRegistry, id: JobId, state: State, gave_up_place: bool) {
         let Some(entry) = registry.jobs.get_mut(&id) else { return };
         let mut record = entry.record.clone();

@@ -2,8 +2,9 @@
 //! upload.
 //!
 //! Output rows that contain a forgotten value are removed. In the list of an unfinished job, such
-//! rows are emptied instead. Paid rows are recognised by their number, so all rows must keep their
-//! numbers. The list of a finished job is deleted.
+//! rows are emptied instead: paid rows are recognised by their number, so all rows must keep their
+//! numbers. The list of a finished job is deleted if it contains a forgotten value. If neither
+//! removing nor emptying is possible, the whole job is deleted.
 
 mod emptied;
 mod holding;
@@ -85,9 +86,9 @@ impl JobsState {
         Ok(values.filter(|values| values.count() > 0))
     }
 
-    /// Returns the number of suppressed values. Returns 0 if they cannot be read. A new list stores
-    /// this number in `scrubbed`. If it is 0, a later search finds another number, and searches the
-    /// list for all values that were forgotten after its upload.
+    /// Returns the number of suppressed values; 0 if they cannot be read. A new list stores this
+    /// number in `scrubbed`. If the list has stored 0, the next search finds another number. Then
+    /// it searches the list for all values that were forgotten after the upload.
     pub(super) fn suppressed_count(&self) -> u64 {
         self.suppressed().ok().flatten().map_or(0, |values| values.count())
     }
@@ -234,8 +235,8 @@ impl JobsState {
         Ok(Some((staged, removed)))
     }
 
-    /// Returns the record with the layout of the list. A record of an earlier version has no
-    /// layout. Then detects the layout.
+    /// Returns the record with the layout of the list. A record of an earlier version of the
+    /// program has no layout; then the layout is detected.
     fn with_layout(&self, record: &Record) -> Record {
         let known = record.layout.clone();
         let detected = || self.input(&self.folder, record, &Stop::default()).ok()?.layout();

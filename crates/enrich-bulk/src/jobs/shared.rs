@@ -1,8 +1,8 @@
 //! Jobs that several processes share. Their records are in a store, and their files in a folder
 //! that all processes see.
 //!
-//! Each process has a copy of the records in its registry. The copy is read again before each use.
-//! A change is refused if the record has changed since then.
+//! Each process has a copy of the records in its registry. The process reads a record again before
+//! it uses the copy. If the record in the store has changed since then, the store refuses a change.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -110,8 +110,8 @@ impl JobsState {
         Ok(all)
     }
 
-    /// Saves the record of a job that is not shared, or that this process holds, or that no process
-    /// holds. Then changes the copy in `entry`.
+    /// Saves the record of a job, then changes the copy in `entry`. A shared job must be held by
+    /// this process or by no process.
     pub(super) fn save(&self, entry: &mut Entry, record: Record) -> Result<(), JobError> {
         let Some(records) = &self.records else {
             record.save(&self.folder)?;
@@ -189,7 +189,8 @@ impl JobsState {
         }
     }
 
-    /// Gives this turn a folder with the job's files. The earlier folders are removed.
+    /// If this process holds the job, makes the folder of its turn with the job's files, and
+    /// removes the folders of earlier turns.
     pub(super) fn open_turn(&self, id: JobId) -> Result<(), JobError> {
         let (record, lease) = {
             let registry = self.registry.lock();

@@ -30,9 +30,9 @@ impl JobRegistry {
     }
 
     /// Decides whether a job that has run for `ran` must yield. If so, marks it as yielding and
-    /// returns `true`. A job must yield if the maximum number of jobs is running, and an account
-    /// without a running job has a waiting job. If the job's own account runs several jobs, the job
-    /// must yield immediately. Otherwise it must yield when its turn is over.
+    /// returns `true`. A job must yield if the maximum number of jobs is running, and more accounts
+    /// without a running job wait than jobs are already yielding. If the job's own account runs
+    /// several jobs, the job must yield immediately. Otherwise it must yield when its turn is over.
     pub(super) fn must_yield(&mut self, id: JobId, ran: Duration, settings: &Settings) -> bool {
         let running = self.running();
         let places: usize = running.values().sum();

@@ -84,7 +84,7 @@ pub struct Job {
     pub order: Option<Order>,
     /// The job's state.
     pub state: State,
-    /// The number of rows of the list.
+    /// The number of rows of the list; `None` until the rows are counted.
     pub rows: Option<u64>,
     /// The counts of the job's rows so far.
     pub counts: Counts,
@@ -131,7 +131,7 @@ pub struct Sample {
 /// The rows that a job has written.
 #[derive(Debug)]
 pub struct Written {
-    /// The written rows, limited to those that are complete.
+    /// The file with the rows, limited to the complete rows.
     pub rows: io::Take<File>,
     /// The file name for the download.
     pub file_name: String,

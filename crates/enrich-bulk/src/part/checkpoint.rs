@@ -37,7 +37,7 @@ pub struct Purpose {
 /// The progress of a job, as `OUT.job` stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Checkpoint {
-    /// The random prefix of all idempotency keys of the job.
+    /// The prefix of all idempotency keys of the job: a random text, or the id of a shared job.
     pub(crate) job: String,
     pub(crate) purpose: Purpose,
     /// The counts of the rows that are written to `OUT.part`.

@@ -21,7 +21,8 @@ pub struct Counts {
     pub failed: u64,
     /// The cost of all rows, in credits.
     pub credits: u64,
-    /// Cells that are truncated in the workbook, because they exceed Excel's limit.
+    /// Cells that are truncated in the workbook, because they exceed Excel's limit of 32,767
+    /// characters.
     #[serde(default)]
     pub cut_cells: u64,
 }

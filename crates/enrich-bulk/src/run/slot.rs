@@ -4,7 +4,6 @@ use enrich_import::Row;
 
 use crate::export::{Added, Status};
 
-/// A row that is not written yet.
 pub(super) struct Slot {
     pub(super) row: Row,
     /// The row's idempotency key; empty if the row is not sent.

@@ -181,7 +181,6 @@ impl Fixture {
         self.run_input(Input::open(source).unwrap(), out, books, options, stop)
     }
 
-    /// Runs a list that is already open.
     pub(crate) fn run_input(
         &self,
         input: Input,
@@ -224,7 +223,6 @@ impl Fixture {
     }
 }
 
-/// Returns a list with `rows` numbered rows.
 pub(crate) fn numbered(rows: usize) -> String {
     let mut list = "id,Company\n".to_owned();
     for row in 0..rows {

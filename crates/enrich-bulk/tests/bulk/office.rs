@@ -116,12 +116,11 @@ impl Office {
         Arc::new(SharedCalls(Arc::clone(&self.books)))
     }
 
-    /// Returns the path of the folder of jobs.
     pub(crate) fn jobs(&self) -> PathBuf {
         self.folder.path().join("jobs")
     }
 
-    /// Returns the names of the folders of the jobs.
+    /// Returns the names of the folders of the jobs, including unfinished uploads.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.jobs()).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());

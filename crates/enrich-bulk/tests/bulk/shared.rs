@@ -270,7 +270,6 @@ fn a_process_tells_the_others_which_lists_it_keeps() {
     until(|| names(&b, account).is_empty());
 }
 
-/// Waits until the condition holds.
 fn until(holds: impl Fn() -> bool) {
     let began = std::time::Instant::now();
     while !holds() {

@@ -1,6 +1,7 @@
-//! Parses a server's replies. A header has the charge, except in a replay. No header says whether
-//! something was found. So the parser determines from the body whether something was found, and
-//! what the first answer of a replay cost.
+//! Parses a server's replies. A header gives the charge, except in a replay: an earlier answer that
+//! the server repeats for the same idempotency key. No header says whether something was found. So
+//! the parser reads from the body whether something was found, and what a replayed answer cost at
+//! first.
 
 use std::time::Duration;
 
@@ -43,7 +44,8 @@ impl Reply<'_> {
         if items == 0 {
             return CallResult::NotFound;
         }
-        // A replay is free. The row shows the charge of the first answer as its cost.
+        // A replay (an earlier answer, repeated) is free. The row shows what the earlier answer
+        // cost.
         let used = self.used.filter(|_| !self.is_replayed).map(Credits);
         let credits = used.unwrap_or_else(|| answers.price.of(items));
         CallResult::Found { values: answers.answers.values(answer), credits }

@@ -23,9 +23,10 @@ use crate::stop::Stop;
 const PIECE_BYTES: usize = 4 * 1024 * 1024;
 
 impl JobsState {
-    /// Stages the list and the output so far. In the list, rows that contain a suppressed value are
-    /// emptied; in the output, such rows are removed. Returns the number of emptied and removed
-    /// rows; `None` if the list or its checkpoint is damaged.
+    /// Stages copies of the list and of the output so far. In the copy of the list, rows that
+    /// contain a suppressed value are emptied; in the copy of the output, such rows are removed.
+    /// Returns the number of emptied and removed rows; `None` if the list or its checkpoint is
+    /// damaged.
     pub(super) fn with_emptied_rows(
         &self,
         record: &Record,
@@ -58,9 +59,8 @@ impl JobsState {
         }
         removed += emptied.range(done..).count() as u64;
         if !emptied.is_empty() {
-            // If only rows that were already written are emptied in the list, and no output row was
-            // removed, no row is counted so far. Then these rows together count as one row, because
-            // the caller replaces the files only if the count is not 0.
+            // The caller replaces the files only if this number is not 0. It is 0 if all emptied
+            // rows were already written and no output row was removed. Then it becomes 1.
             removed = removed.max(1);
             staged.replaces_list = true;
             let Some(hash) = self.write_list(record, &mut staged, &emptied, done)? else {
@@ -154,7 +154,7 @@ fn is_damage(error: &io::Error) -> bool {
     matches!(error.kind(), InvalidData | InvalidInput | NotFound | UnexpectedEof)
 }
 
-/// Returns the numbers of the rows whose answer contains a suppressed value. Only considers rows
+/// Returns the numbers of the rows that have an answer with a suppressed value. Considers only rows
 /// that were answered while an earlier row was still unanswered.
 fn numbers_ahead(checkpoint: &Checkpoint, values: &dyn SuppressedValues) -> BTreeSet<u64> {
     let holds = |value: &serde_json::Value| json_holds(value, values);

@@ -148,7 +148,7 @@ fn copy_records(
     delimiter: Delimiter,
     values: &dyn SuppressedValues,
 ) -> io::Result<u64> {
-    // The CSV reader drops the byte order mark, so the copy needs its own.
+    // The CSV reader drops the byte order mark, so this code writes the mark to the copy.
     if from.fill_buf()?.starts_with(BYTE_ORDER_MARK) {
         into.write_all(BYTE_ORDER_MARK)?;
     }

@@ -53,7 +53,7 @@ pub trait Caller: Send + Sync {
     /// contains the values of the candidates' columns. If the question is sent again with the same
     /// `idempotency`, it is not charged again.
     ///
-    /// The default implementation refuses the question, because the interface of a server has no
+    /// The default implementation refuses the question, because a server has no endpoint for
     /// candidates.
     async fn candidates(&self, _: &Question, _most: usize, _idempotency: &str) -> CallResult {
         CallResult::Refused("candidates are not in the interface of a server".to_owned())

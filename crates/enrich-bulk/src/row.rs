@@ -68,9 +68,9 @@ impl Waiting {
         Some(left).filter(|left| !left.is_zero())
     }
 
-    /// Whether the run got no answer for longer than `patience`. If no row was ever answered, the
-    /// limit is [`FIRST_PATIENCE`] if that is shorter. If the server asks for a pause (`asked`),
-    /// the limit is at least twice this pause.
+    /// Whether the run has got no answer for too long: for `patience`. If the server asks for a
+    /// pause (`asked`), the limit is twice this pause, if that is longer than `patience`. Without a
+    /// pause, and if no row was ever answered, the limit is at most [`FIRST_PATIENCE`].
     fn is_over(&self, asked: Option<Duration>) -> bool {
         let patience = match asked {
             Some(pause) => self.patience.max(2 * pause.min(LONGEST_ASKED)),

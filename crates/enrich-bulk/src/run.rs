@@ -250,9 +250,9 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Sends a row, unless it is invalid or an earlier run has its answer. Returns the row if it
-    /// cannot be sent yet, because other rows must be answered first or it might exceed the
-    /// ceiling.
+    /// Sends a row, unless it is invalid or an earlier run has its answer. Returns the row if the
+    /// ceiling leaves too little credit for it. The answers to rows in flight may free reserved
+    /// credit; if no row is in flight, the run ends.
     fn send(&mut self, row: Row) -> Option<Row> {
         let number = self.checkpoint.counts.rows + self.ahead.len() as u64;
         let fields = match input::fields(&self.bound, self.input.shape(), &row) {

@@ -8,8 +8,7 @@
 //!
 //! Numbers and phone numbers stay unchanged: `+` or `-`, then digits and spaces, with at most one
 //! decimal point. They are harmless, and an apostrophe would make a phone number unreadable for
-//! other programs. A list of such numbers (`+41…|+49…`) also stays unchanged if it contains no
-//! letter and no `!`.
+//! other programs. A cell with a list of such numbers (`+41…|+49…`) stays unchanged too.
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};

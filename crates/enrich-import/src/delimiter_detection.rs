@@ -33,10 +33,10 @@ pub(crate) fn of_file(
 /// Detects the delimiter of a file that begins with these lines. Returns `otherwise` if no
 /// delimiter fits the header.
 ///
-/// A delimiter fits if it splits the header into at least two fields. If several delimiters fit,
-/// the function counts, for each, the share of rows that have as many fields as the header. It
-/// returns the delimiter with the largest share. If shares are equal, it returns the delimiter that
-/// splits the header into more fields.
+/// A delimiter fits if it splits the header into at least two fields. Several delimiters may fit.
+/// Then the result is the delimiter with the largest share of rows that have as many fields as the
+/// header. If two shares are equal, the result is the delimiter that splits the header into more
+/// fields.
 fn detect(lines: &[Line], otherwise: Delimiter) -> Delimiter {
     let mut best = (otherwise, 0.0, 1);
     let others = Delimiter::ALL.into_iter().filter(|one| *one != otherwise);

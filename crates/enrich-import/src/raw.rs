@@ -35,12 +35,12 @@ impl<'a> Fields<'a> {
         given.iter().any(Option::is_some).then_some(Given(given))
     }
 
-    /// Adds the field of a CSV column that holds ids of a scheme.
+    /// Adds the text of a CSV column that holds ids of `scheme`.
     pub(crate) fn add_ids(&mut self, scheme: &'static str, text: &'a str) {
         self.ids.push((scheme, text));
     }
 
-    /// Returns the ids from the CSV columns that hold ids of one scheme, each with its scheme.
+    /// Returns the ids from the columns of schemes, such as a column `lei`, each with its scheme.
     pub(crate) fn ids_by_column(&self) -> impl Iterator<Item = (&'static str, Item<'a>)> {
         let items = |text: &'a str| text.split(CSV_LIST_SEPARATOR).filter_map(Item::of_text);
         self.ids.iter().flat_map(move |&(scheme, text)| items(text).map(move |id| (scheme, id)))

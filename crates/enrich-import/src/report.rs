@@ -113,8 +113,8 @@ impl Report {
         }
     }
 
-    /// Adds the notes from parsing a batch: dropped values, ignored fields, skipped records, unused
-    /// keys and the layout.
+    /// Adds the notes from parsing a batch: dropped values, ignored fields, skipped records, values
+    /// that the mapping left out, samples of unused columns, and the layout.
     pub(crate) fn note(&mut self, notes: Notes) {
         for values in notes.dropped {
             self.dropped += values.count;

@@ -78,7 +78,7 @@ impl Rows {
     }
 
     /// Returns the layout of the source; `None` for an empty source. The encoding may still change
-    /// until the source was read to its end.
+    /// while the source is read.
     pub fn layout(&self) -> Option<Layout> {
         self.opened.layout()
     }

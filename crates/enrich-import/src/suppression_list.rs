@@ -58,8 +58,8 @@ pub struct ListEntries {
     format: ListFormat,
     /// The name of the file, for messages.
     name: String,
-    /// The file of DROP that is being read. Before it, its path in the archive; `None` if the list
-    /// is not an archive.
+    /// The file of DROP that is being read, after its path in the archive. The path is `None` if
+    /// the list is not an archive.
     current: Option<(Option<String>, Arc<DropFile>)>,
 }
 

@@ -157,7 +157,8 @@ fn folder_of_workbook(archive: &Archive) -> io::Result<String> {
 }
 
 /// Refuses archives with too many files, because the archive library keeps the names of all files
-/// in memory. Each file has an entry in the archive's list, which begins with `ENTRY_MAGIC`.
+/// in memory. In the archive, a list has an entry for each file; each entry begins with
+/// `ENTRY_MAGIC`.
 fn check_file_count(file: &mut dyn Seekable, limits: &Limits) -> io::Result<()> {
     const ENTRY_MAGIC: &[u8] = b"PK\x01\x02";
     file.seek(SeekFrom::Start(0))?;

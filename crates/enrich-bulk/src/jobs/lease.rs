@@ -35,8 +35,8 @@ pub(super) struct Lease {
     pub(super) was_expired: bool,
     records: Arc<dyn JobRecords>,
     /// The time just before this process sent the last successful renewal, by its own clock. The
-    /// database counts the lease from a later time, so it cannot end earlier than this process
-    /// expects.
+    /// database counts the lease from a later time. So the lease cannot end earlier than this
+    /// process expects.
     renewed_at: Mutex<Instant>,
     progress: Mutex<String>,
     is_lost: AtomicBool,

@@ -68,8 +68,8 @@ impl fmt::Debug for JobId {
     }
 }
 
-/// The order of an account for a list: the endpoint, the mapping, the key that pays, and the
-/// ceiling.
+/// The order of an account for a list: the endpoint, the mapping, the API key that pays, and the
+/// ceiling (the maximum cost).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
     /// The endpoint's path.

@@ -46,7 +46,7 @@ impl Nodes {
         Node { jobs: jobs.unwrap(), connection }
     }
 
-    /// Asserts that the list is answered row by row, and that each row was paid once.
+    /// Asserts that the job ends with an answer for every row, and that each row was paid once.
     fn assert_whole(&self, jobs: &Jobs, id: JobId, rows: usize) {
         let job = self.office.wait(jobs, id, has_ended);
         assert_eq!(job.state, State::Ended(End::Whole), "{job:?}");

@@ -31,7 +31,8 @@ pub(super) struct Content {
     /// The content as a file with positions to seek to; `None` if it is a stream.
     pub(super) file: Option<File>,
     pub(super) limits: Limits,
-    /// The delimiter and encoding that are set. A setting that is `None` is detected.
+    /// The delimiter and encoding that the operator or the mapping sets. A setting that is `None`
+    /// is detected.
     pub(super) read_as: ReadAs,
 }
 

@@ -162,7 +162,7 @@ impl JsonReader {
             false => is_each && self.scanner.accept(b'[')?,
         };
         if is_entered {
-            // `open` never has more entries than the path has steps.
+            // The path limits the depth: `open` never has more entries than the path has steps.
             self.open.push(Open { is_object, step });
             self.has_found |= is_each && step + 1 == self.path.0.len();
         } else {

@@ -56,7 +56,7 @@ impl TableReader {
                 let comment = comment.as_deref().map(str::as_bytes);
                 !comment.is_some_and(|comment| line.bytes.starts_with(comment))
             };
-            // If the first line was such as `sep=;`, it has been removed now.
+            // `of_file` removes a first line such as `sep=;`, so the lines are examined again.
             let looked_at = lines.peek(LOOKED_AT_LINES, LOOKED_AT_BYTES);
             let first: Vec<&Line> = looked_at.iter().filter(is_text).collect();
             if options.columns.is_empty() {

@@ -69,8 +69,8 @@ pub(super) fn sheets(archive: &mut Archive, folder: &str, limits: &Limits) -> io
     }
 }
 
-/// Returns the id of the part that holds a sheet. It is in an attribute `id`, whose namespace
-/// prefix differs between files.
+/// Returns the id of the part that holds a sheet. The id is in an attribute `id`. The namespace
+/// prefix of this attribute differs between files.
 fn relation(tag: &quick_xml::events::BytesStart<'_>) -> Option<String> {
     let mut given = tag.attributes();
     let mut given = given.with_checks(false).flatten();
@@ -78,7 +78,7 @@ fn relation(tag: &quick_xml::events::BytesStart<'_>) -> Option<String> {
     String::from_utf8(id.value.into_owned()).ok()
 }
 
-/// Returns the paths of the worksheets, by the id that the list of sheets has for each.
+/// Returns the path of each worksheet, by the id that `workbook.xml` uses for the worksheet.
 fn worksheets(
     archive: &mut Archive,
     folder: &str,

@@ -114,8 +114,8 @@ impl Found {
     }
 }
 
-/// Reads a member that is an object, and adds it to `found`. Sets `found.path` if it contains the
-/// records.
+/// Reads a member that is an object, and counts it in `found`. If the member contains the records,
+/// sets `found.path`.
 fn object(scanner: &mut Scanner, depth: usize, name: String, found: &mut Found) -> io::Result<()> {
     let mut copy = Vec::new();
     let copied = scanner.copy(&mut copy, usize::MAX);

@@ -27,8 +27,8 @@ pub(crate) struct BenchArgs {
 }
 
 impl BenchArgs {
-    /// Opens the folder that holds the data folders. Returns an error if the folder for the
-    /// report's file does not exist. So this mistake is noticed before the measurement.
+    /// Opens the folder that contains the data folders. Returns an error if the folder of the
+    /// report file (`--json`) does not exist, so that the user learns this before the measurement.
     pub(crate) fn scratch(&self) -> anyhow::Result<Scratch> {
         if let Some(parent) = self.json.as_deref().and_then(Path::parent) {
             let is_there = parent.as_os_str().is_empty() || parent.is_dir();
@@ -41,7 +41,8 @@ impl BenchArgs {
         Program::at(&self.enrich)
     }
 
-    /// Measures in a new folder. The folder is removed after success, and kept after a failure.
+    /// Runs `measure` in a new folder. The folder is removed after success, and kept after a
+    /// failure.
     pub(crate) fn in_new_folder<T>(
         scratch: &Scratch,
         prefix: &str,
@@ -56,7 +57,7 @@ impl BenchArgs {
         })
     }
 
-    /// Writes the report as JSON, if a file for it was given.
+    /// Writes the report as JSON to the file of `--json`. Without `--json`, nothing is written.
     pub(crate) fn write(&self, report: &impl Serialize) -> anyhow::Result<()> {
         let Some(path) = &self.json else { return Ok(()) };
         let text = serde_json::to_string_pretty(report)?;

@@ -17,10 +17,9 @@ pub(crate) enum Outcome {
     Replayed,
 }
 
-/// A call and its correct answer.
+/// A request to the service, and its correct answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
-    /// The endpoint's path.
     pub(crate) path: &'static str,
     pub(crate) inputs: Vec<(&'static str, String)>,
     /// Values that the answer must have, each with its JSON Pointer (RFC 6901).
@@ -104,12 +103,13 @@ impl Call {
     }
 }
 
-/// Returns a call of `/v1/dtc` for a domain. The answer must have the company's name.
+/// Returns a call of `/v1/dtc`, which finds a company by its domain. The answer must have the
+/// company's name.
 pub(crate) fn domain_to_name(domain: &str, name: &str) -> Call {
     Call::new("/v1/dtc", "companyWebsite", domain).answers("/query", domain).answers("/url", name)
 }
 
-/// Returns a call of `/v1/dtc` for an unknown domain.
+/// Returns a call of `/v1/dtc` for a domain that no company has.
 pub(crate) fn unknown_domain(domain: &str) -> Call {
     domain_to_name(domain, "").answers("/confidence_level", json!(0))
 }

@@ -1,5 +1,5 @@
-//! Measures one workload. The yardstick and all measured services run during the whole measurement,
-//! but only one of them at a time gets load.
+//! Measures one workload on the services and on the yardstick (the bare server of `enrich-bench
+//! echo`). All of them run during the whole measurement, but only one at a time gets load.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -26,14 +26,14 @@ use crate::workload::{Plan, Workload};
 use crate::wrk::{Wrk, WrkSummary};
 use enrich_testkit::http::{Connection, Reply};
 
-/// Maximum difference between the answer sizes of the yardstick and of the service, as a share of
-/// the service's answer size.
+/// Maximum difference between the mean answer sizes of the yardstick and of the service, as a share
+/// of the service's mean answer size.
 const SIZE_TOLERANCE: f64 = 0.1;
 
 /// Time limit for a server to get ready after its start.
 const READY_WITHIN: Duration = Duration::from_secs(120);
 
-/// The settings that all contests of a run share.
+/// The settings of a run. They are the same for all its workloads.
 pub(crate) struct Setup {
     pub(crate) program: Program,
     pub(crate) wrk: PathBuf,
@@ -52,13 +52,13 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Returns the data of the first server. Commands on the accounts use it.
+    /// Returns the data of the first server. Commands that read the accounts or the ledger use
+    /// them, because all servers of a service have the same accounts.
     pub(crate) fn data(&self) -> anyhow::Result<&Data> {
         self.servers.first().context("a service without a server")
     }
 }
 
-/// The duration and the connections of a load.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     pub(crate) connections: usize,
@@ -72,7 +72,7 @@ pub(crate) struct Contest {
     workload: Workload,
     yardstick: Server,
     services: Vec<Service>,
-    /// Sentences about the figures, which the report prints.
+    /// Sentences about the requests. The report prints them.
     pub(crate) notes: Vec<String>,
 }
 
@@ -86,7 +86,7 @@ struct Server {
 struct Service {
     server: Server,
     outcome: Outcome,
-    /// Requests whose answers are checked before anything is timed.
+    /// Requests whose answers are checked, before the warm-up and during it.
     sample: Vec<Sampled>,
     reconciliation: Reconciliation,
     /// The time from the start of the servers until all of them are ready and the first one has
@@ -94,7 +94,7 @@ struct Service {
     first_answer: Duration,
 }
 
-/// The charges of one service over a contest, and the time until its first answer.
+/// What one service charged under a workload, and the time until its first answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Account {
     pub(crate) charges: u64,
@@ -158,7 +158,7 @@ impl Contest {
         format!("{}, {connections} connections, round {round}, {server}", self.workload)
     }
 
-    /// Stops the servers. Returns the charges of each service.
+    /// Stops the servers. Returns the charges and the time until the first answer of each service.
     pub(crate) fn close(self) -> anyhow::Result<Vec<Account>> {
         self.yardstick.stop()?;
         let close = |service: Service| {
@@ -310,7 +310,6 @@ impl Server {
         Ok(self.servings.into_iter().try_for_each(Serving::stop)?)
     }
 
-    /// Returns the sum of a measure over all processes.
     fn sum(&self, measure: fn(&Process) -> anyhow::Result<u64>) -> anyhow::Result<u64> {
         self.processes.iter().map(measure).sum()
     }
@@ -358,9 +357,9 @@ impl Server {
     }
 }
 
-/// Returns how many bytes of text the yardstick must add to its answers at each path, so that they
-/// are as long as the service's answers. The query is not counted, because the yardstick also
-/// repeats it.
+/// Returns, for each path, how many bytes of text the yardstick must put into its answers, so that
+/// they are as long as the service's answers. The bytes of the query are not counted, because the
+/// yardstick's answers contain the query, too.
 fn text_bytes(sample: &[Sampled], answers: &[Reply]) -> BTreeMap<&'static str, usize> {
     let mut sums: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
     for (Sampled { call, .. }, answer) in sample.iter().zip(answers) {

@@ -58,7 +58,7 @@ struct Report {
     to_folder_seconds: f64,
     verify_folder_seconds: f64,
     verify_database_seconds: f64,
-    /// The length of the export of one folder.
+    /// The size of the output of `enrich ledger export --all` for one folder.
     exported_bytes: u64,
     limits: Vec<Limit>,
 }
@@ -130,7 +130,8 @@ pub(crate) fn copy_to_database(program: &Program, from: &Path, url: &str) -> any
 }
 
 /// Runs `enrich store copy`. Other users of the machine can see the URL's password among the
-/// command's arguments. This is accepted, because the cluster exists for this measurement only.
+/// command's arguments. This is accepted, because the PostgreSQL cluster exists only for this
+/// measurement.
 fn seconds_of_copy(program: &Program, from: &str, to: &str) -> anyhow::Result<f64> {
     let began = Instant::now();
     let copied = program.json(["store", "copy", "--from", from, "--to", to], None);

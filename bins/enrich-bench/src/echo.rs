@@ -14,7 +14,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The number in place of a balance. It has as many digits as the balances in a run.
+/// The value of `credit_count` in all answers. It has as many digits as the balances in a run.
 const CREDITS: u64 = 999_999_999_999;
 
 #[derive(Debug, Args)]

@@ -33,8 +33,8 @@ use crate::wrk::{self, Requests, Wrk};
 
 /// Number of misspelt names in the flood.
 const NAMES: usize = 20_000;
-/// The number of seconds by which the flood is longer than the measurement, so that it does not end
-/// before the measurement.
+/// The flood lasts this number of seconds longer than the measurement, so that the flood does not
+/// end first.
 const LONGER_SECONDS: u64 = 1;
 /// The endpoint of the measured look-ups by domain.
 const CALM: &str = "/v1/dtc";
@@ -88,8 +88,8 @@ struct Report {
     rows: Vec<Row>,
 }
 
-/// The results of look-ups by domain during a flood over `flood` connections; 0 connections mean no
-/// flood.
+/// The results of look-ups by domain during a flood over `flood` connections. If `flood` is 0,
+/// there is no flood.
 #[derive(Debug, Serialize)]
 struct Row {
     flood: u16,
@@ -205,7 +205,8 @@ impl Flood {
             });
             let summary = setup.calm.run(&[setup.address], (calm, seconds), round, "calm")?;
             if let Some(flooding) = flooding {
-                // wrk counts refused searches as failed; the service's counters distinguish them.
+                // The summary of the flood is ignored, because wrk counts refused searches as
+                // failures. The service's counters are checked instead.
                 flooding.join().map_err(|_| anyhow!("the flood panicked"))??;
             }
             anyhow::Ok(summary)
@@ -246,7 +247,8 @@ impl Flood {
 }
 
 /// Returns the number of answered searches and the number of refused searches. Returns an error if
-/// a look-up by domain was refused or found nothing, if the searches do not add up, or if another
+/// a look-up by domain was refused or found nothing, if an answered search was counted neither as
+/// found nor as missed, if there are searches without a flood or none during a flood, or if another
 /// endpoint was called.
 fn searches(tally: &Tally, is_flooded: bool) -> anyhow::Result<(u64, u64)> {
     let calm = tally.0.get(CALM).copied().unwrap_or_default();
@@ -264,7 +266,8 @@ fn searches(tally: &Tally, is_flooded: bool) -> anyhow::Result<(u64, u64)> {
     Ok((flooded.answered, flooded.refused))
 }
 
-/// Returns the medians over the rounds. The row without a flood comes first.
+/// Returns a row for each size of the flood, with the medians over the rounds. The row without a
+/// flood comes first.
 fn rows(numbers: &[u16], seen: &[Vec<Seen>]) -> Option<Vec<Row>> {
     let of = |seen: &[Seen], measure: fn(&Seen) -> f64| median(seen.iter().map(measure).collect());
     let alone = of(seen.first()?, |one| one.requests_per_second)?;

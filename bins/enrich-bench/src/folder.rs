@@ -1,8 +1,8 @@
 //! The prepared data folders, and the copies that a run uses.
 //!
-//! A run uses a copy of a prepared folder. Its millions of charges change the ledger, so the ledger
-//! is copied, and every run begins with the same state. A run does not change the look-up data,
-//! which may be large, so the copied folder has a link to their file.
+//! A run uses a copy of a prepared folder. The charges of a run change the ledger, so the ledger is
+//! copied, and every run begins with the same state. No run changes the directory, and its file may
+//! be large. So the copied folder has a link to the original's file.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -29,7 +29,6 @@ pub(crate) struct FolderSpec {
     pub(crate) charges: u64,
 }
 
-/// The API keys of a data folder's accounts.
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {
     /// The keys of the accounts that share the load.

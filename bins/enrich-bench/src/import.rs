@@ -72,7 +72,7 @@ struct Report {
     program: String,
     machine: Machine,
     companies: u64,
-    /// The yardstick; `None` if it was not measured.
+    /// The times of the `sqlite3` program; `None` if they were not measured.
     yardstick: Option<Yardstick>,
     loads: Vec<Load>,
     /// The rates of look-ups before and during an import; `None` if they were not measured.

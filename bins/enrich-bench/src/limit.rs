@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use anyhow::bail;
 use serde::Serialize;
 
-/// A measured value with its limit.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Limit {
     what: String,
@@ -34,7 +33,6 @@ impl Limit {
     }
 }
 
-/// Writes a line for each limit.
 pub(crate) fn write_limits(limits: &[Limit], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)?;
     for Limit { what, measured, bound, holds } in limits {

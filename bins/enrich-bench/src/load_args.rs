@@ -139,8 +139,8 @@ impl LoadArgs {
 }
 
 impl Ledger {
-    /// Checks that the ledger adds up, that it has grown by exactly the charges of this run, and
-    /// that both databases are sound.
+    /// Checks that the sums of the ledger are right, that the ledger has grown by exactly the
+    /// charges of this run, and that the databases are intact.
     fn prove(&self, program: &Program, data: &Data) -> anyhow::Result<Proof> {
         let after = program.prove(data)?;
         let grown = (
@@ -166,7 +166,6 @@ fn rates(parts: &[Part]) -> String {
     rates.collect::<Vec<_>>().join(", ")
 }
 
-/// Whether no item occurs twice.
 pub(crate) fn are_distinct<T: PartialEq>(items: &[T]) -> bool {
     items.iter().enumerate().all(|(place, item)| !items[..place].contains(item))
 }

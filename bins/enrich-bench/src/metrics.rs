@@ -28,7 +28,7 @@ pub(crate) struct Counts {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally(pub(crate) BTreeMap<String, Counts>);
 
-/// The admin pages, whose requests are not counted as answers.
+/// The pages whose requests are not counted as answers.
 const PAGES: [&str; 3] = ["/metrics", "/healthz", "/readyz"];
 
 impl Tally {
@@ -93,7 +93,6 @@ impl Tally {
         Self(difference.filter(|(_, counts)| *counts != none).collect())
     }
 
-    /// Returns the sum of the counters over all endpoints.
     pub(crate) fn sum(&self) -> Counts {
         self.0.values().fold(Counts::default(), |sum, counts| sum.plus(counts))
     }

@@ -38,7 +38,7 @@ enum Inputs {
 }
 use Inputs::{CompanyName, PersonName};
 
-/// All people, and indexes by which a person is found by a phone number, and an employer by a
+/// All people. `phones` finds a person by a phone number, and `employers` finds an employer by a
 /// domain.
 struct People {
     all: Vec<Person>,
@@ -267,7 +267,6 @@ const ENDPOINTS: [(&str, Inputs); 29] = [
     ),
 ];
 
-/// Draws the calls of each endpoint.
 pub(crate) fn calls(
     world: &World,
     prober: &mut Prober<'_>,

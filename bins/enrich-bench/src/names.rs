@@ -207,8 +207,8 @@ impl Wrong {
     }
 }
 
-/// Whether a name is of the kind for which it was drawn. This depends on how many other companies
-/// have the name.
+/// Whether a name really is of the kind for which it was drawn: exact names of one company only,
+/// shared names of several companies.
 fn is_of(kind: Kind, directory: &SqliteDirectory, asked: &Asked) -> anyhow::Result<bool> {
     let bears_alone = || -> anyhow::Result<bool> {
         let Question::Company(CompanyRef::Name { name, country }) = &asked.question else {

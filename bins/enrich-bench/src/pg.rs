@@ -153,14 +153,15 @@ impl Pg {
     }
 }
 
-/// Returns the counts of the lanes of each node since the node was opened.
+/// Returns the counters of each node since the node was opened: how its ledger grouped charges.
 fn counts(nodes: &[Store]) -> Vec<LaneCounts> {
     nodes.iter().map(|node| node.ledger.lane_counts()).collect()
 }
 
-/// Describes the groups between two readings of all nodes. For each of the two paths, `compared`
-/// and `locked`: the number of groups, the mean number of charges in a group, and the mean time of
-/// a group. Then the number of rows read, and the number of conflicts.
+/// Describes the groups of charges that were written between two readings of all nodes. For each of
+/// the two ways to write a group, `compared` and `locked`: the number of groups, the mean number of
+/// charges in a group, and the mean time of a group. Then the number of rows read, and the number
+/// of conflicts.
 fn groups_in_words(before: &[LaneCounts], after: &[LaneCounts]) -> String {
     let sum = |of: fn(&LaneCounts) -> f64| -> f64 {
         after.iter().map(of).sum::<f64>() - before.iter().map(of).sum::<f64>()

@@ -19,7 +19,6 @@ pub(crate) struct Sampled {
     pub(crate) request: Vec<u8>,
 }
 
-/// Sends requests before anything is timed, and checks their answers.
 pub(crate) struct Prober<'a> {
     address: SocketAddr,
     prices: &'a Prices,

@@ -127,7 +127,8 @@ impl Program {
         Ok(read)
     }
 
-    /// Checks both databases of a folder, or the PostgreSQL database.
+    /// Checks that both databases of a data folder are intact, or the PostgreSQL database if `data`
+    /// has one.
     pub(crate) fn check(&self, data: &Data) -> anyhow::Result<()> {
         let health = match data.store {
             None => self.json(["check"], Some(data))?,

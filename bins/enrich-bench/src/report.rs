@@ -34,9 +34,9 @@ pub(crate) struct Row {
     connections: usize,
     server: String,
     median: Part,
-    /// The ratios of the medians to those of the yardstick; `None` for the yardstick.
+    /// The medians, each divided by the yardstick's median; `None` for the yardstick itself.
     to_yardstick: Option<Part>,
-    /// The ratios of the medians to those of the first service; `None` for the first service and
+    /// The medians, each divided by the first service's median; `None` for the first service and
     /// the yardstick.
     to_first: Option<Part>,
     rounds: Vec<Part>,
@@ -77,8 +77,8 @@ impl Row {
 }
 
 impl Report {
-    /// Returns the ratio of each further service's throughput to that of the first service, with
-    /// the workload and the number of connections.
+    /// Returns the throughput of each service after the first one, divided by the first service's
+    /// throughput, with the workload and the number of connections.
     pub(crate) fn to_first(&self) -> impl Iterator<Item = (Workload, usize, f64)> {
         let rows = self.rows.iter();
         rows.filter_map(|row| {

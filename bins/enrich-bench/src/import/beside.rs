@@ -29,7 +29,7 @@ const ROUNDS: u64 = 7;
 /// error.
 const LEAST: usize = 3;
 
-/// The look-ups of a server: `alone` before a file is loaded, `beside` while it is loaded. Each
+/// The look-ups of a server: `alone` before the import of a file, `beside` during the import. Each
 /// look-up found a company and was charged.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct LookUps {
@@ -39,7 +39,7 @@ pub(super) struct LookUps {
     rounds: usize,
 }
 
-/// The medians of the measurements.
+/// The medians over several measurements.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Pace {
     pub(super) requests_per_second: f64,

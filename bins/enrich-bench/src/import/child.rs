@@ -29,7 +29,8 @@ pub(super) struct Usage {
     pub(super) written_bytes: u64,
     /// The highest private memory of the process, in bytes.
     pub(super) private_bytes: u64,
-    /// For each group of `step` records, the seconds in which the process read these records.
+    /// The seconds in which the process read each group of `step` records. `step` is an argument of
+    /// [`feed`].
     pub(super) step_seconds: Vec<f64>,
 }
 
@@ -55,7 +56,7 @@ pub(super) fn feed(
         thread::sleep(INTERVAL);
     }
     let seconds = began.elapsed().as_secs_f64();
-    // The process has ended, but its figures exist until its parent has waited for it.
+    // The process has ended, but its files in `/proc` exist until this program waits for it.
     let figures = fs::read_to_string(format!("/proc/{}/io", child.id()))?;
     let written_bytes = written(&figures).context("/proc/PID/io has no write_bytes")?;
     let processor_seconds = processor_seconds(child.id())?;
@@ -93,14 +94,14 @@ fn give(file: File, mut input: ChildStdin, step: u64) -> std::io::Result<Vec<f64
     }
 }
 
-/// Whether a child process has ended. The child stays in the list of processes, so that `/proc`
-/// still has its figures.
+/// Whether a child process has ended. The child stays in the process table, so that `/proc` still
+/// has its figures.
 fn has_ended(id: u32) -> anyhow::Result<bool> {
     wait_for_end(id, WaitIdOptions::NOHANG)
 }
 
 /// Waits until a child process has ended, and returns its processor time in seconds. The child
-/// stays in the list of processes until its parent waits for it.
+/// stays in the process table until `Child::wait` is called.
 pub(super) fn processor_seconds(id: u32) -> anyhow::Result<f64> {
     wait_for_end(id, WaitIdOptions::empty())?;
     Ok(Process::with_id(id)?.processor_micros()? as f64 / 1e6)

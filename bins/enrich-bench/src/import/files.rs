@@ -9,10 +9,9 @@ use enrich_testkit::generate::Generator;
 use serde_json::{Value, json};
 
 /// A prime number. Its multiples, modulo the number of companies, visit all companies in an order
-/// that looks random.
+/// that looks random, unless the number of companies is itself a multiple of the prime.
 const STRIDE: u64 = 7_368_787;
 
-/// Writes lines to a new file.
 pub(super) fn write(path: &Path, lines: impl Iterator<Item = String>) -> anyhow::Result<()> {
     let mut file = BufWriter::new(File::create(path).with_context(|| path.display().to_string())?);
     for line in lines {

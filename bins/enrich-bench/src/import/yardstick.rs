@@ -28,7 +28,6 @@ const COLUMNS: [&str; 12] = [
     "page_rank",
 ];
 
-/// The times that the yardstick took.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Yardstick {
     pub(super) seconds: f64,
@@ -81,7 +80,8 @@ fn write_rows(lines: &Path, to: &Path) -> anyhow::Result<()> {
     Ok(rows.into_inner()?.sync_all()?)
 }
 
-/// Returns the first value of a field as text. The yardstick does not store lists.
+/// Returns the text of a field. Of a list, returns the first value, because the yardstick does not
+/// store lists. Returns an empty text for numbers and objects.
 fn cell(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -62,7 +62,7 @@ async fn insert(url: &str, end: Instant) -> Result<u64> {
     Ok(inserted)
 }
 
-/// Returns an id in the form in which the service makes ids.
+/// Returns a new id that is made like the ids of the service's charges.
 fn new_id() -> Uuid {
     ChargeId::new(SystemClock.now()).0
 }

@@ -25,14 +25,14 @@ pub(crate) struct Load {
     pub(crate) is_keyed: bool,
 }
 
-/// An account with credits, and its key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Customer {
     pub(crate) account: AccountId,
     pub(crate) key: KeyId,
 }
 
-/// The number of charges so far. It makes each idempotency key unique.
+/// The number of charges so far. Each idempotency key contains this number, which makes the key
+/// unique.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// Makes charges on all nodes at the same time. Returns the number of charges per second.

@@ -40,7 +40,6 @@ impl Setting {
         self.postgres.url()
     }
 
-    /// Runs a statement in the database.
     pub(crate) fn execute(&self, statement: &str) -> Result<()> {
         let psql = std::process::Command::new("psql")
             .args([
@@ -57,14 +56,12 @@ impl Setting {
         if psql.success() { Ok(()) } else { bail!("psql refused a statement") }
     }
 
-    /// Opens new nodes.
     pub(crate) fn nodes(&self, number: usize) -> Result<Vec<Store>> {
         let options = Options { accepts_one_copy: true, ..Options::default() };
         let open = |_| Ok(Store::open(&self.url(), &self.secrets, options.clone())?);
         (0..number).map(open).collect()
     }
 
-    /// Creates new accounts with credits.
     pub(crate) fn customers(&self, number: usize) -> Result<Vec<Customer>> {
         let nodes = self.nodes(1)?;
         let node = nodes.first().context("a node")?;
@@ -81,7 +78,6 @@ impl Setting {
         pollster::block_on(stream::iter(0..number).map(create).buffered(64).try_collect())
     }
 
-    /// Verifies the ledger. Returns its faults.
     pub(crate) fn verify(&self) -> Result<Vec<String>> {
         let nodes = self.nodes(1)?;
         let node = nodes.first().context("a node")?;

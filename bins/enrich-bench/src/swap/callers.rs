@@ -65,7 +65,6 @@ impl Callers {
         self.began
     }
 
-    /// Ends the load.
     pub(crate) fn stop(self) -> anyhow::Result<Called> {
         self.is_over.store(true, Ordering::Relaxed);
         let mut all = Called::default();

@@ -241,7 +241,7 @@ impl Fleet {
     }
 }
 
-/// Returns a request for the addresses of the marker.
+/// Returns a request for the email addresses of the marker.
 fn emails_of(marker: &Marker) -> Call {
     Call::new("/v1/dte", "companyDomain", marker.domain.clone())
 }

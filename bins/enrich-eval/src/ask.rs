@@ -1,5 +1,4 @@
-//! Looks up every query of a set of real names, in the same way as the service looks up the name in
-//! a call.
+//! Looks up every query of an evaluation set, as the service looks up the name of a request.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -12,7 +11,7 @@ use enrich_text::{CompanyName, Country};
 use crate::half::Half;
 use crate::queries::{self, Query};
 
-/// The query files of a set, in the order in which they are asked.
+/// The query files of an evaluation set, in the order of the look-ups.
 pub(crate) const FILES: [&str; 5] = ["observed", "negatives", "synth", "country", "hardextra"];
 
 pub(crate) struct Answered {

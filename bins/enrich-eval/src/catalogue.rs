@@ -1,4 +1,4 @@
-//! Imports the companies of a set of real names, as an operator imports a file.
+//! Imports the companies of an evaluation set, as an operator imports a file.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -15,7 +15,6 @@ use flate2::read::GzDecoder;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// A company of the catalogue.
 #[derive(Deserialize)]
 pub(crate) struct Row {
     id: String,
@@ -62,7 +61,7 @@ pub(crate) struct Catalogue {
     pub(crate) aliases: bool,
 }
 
-/// Imports the catalogue into a new folder and opens the folder.
+/// Imports the catalogue into its data folder and opens the folder.
 pub(crate) fn open(catalogue: &Catalogue) -> anyhow::Result<Store> {
     let mut aliases: HashMap<String, Vec<String>> = HashMap::new();
     if catalogue.aliases {
@@ -80,12 +79,12 @@ pub(crate) fn open(catalogue: &Catalogue) -> anyhow::Result<Store> {
     Ok(store)
 }
 
-/// Returns the companies of the catalogue.
 pub(crate) fn companies(set: &Path) -> anyhow::Result<Vec<Row>> {
     rows(&set.join("catalog.csv.gz"))
 }
 
-/// Imports records into a new folder and opens it. An existing folder is replaced.
+/// Imports records into `folder` and opens the folder. If it already contains a directory, the
+/// folder is deleted first.
 pub(crate) fn imported(folder: &Path, records: &[Value]) -> anyhow::Result<(Store, Report)> {
     if folder.join("directory.sqlite").exists() {
         fs::remove_dir_all(folder)

@@ -1,4 +1,4 @@
-//! Finds the half of a set to use: `dev` or `test`, each with its own query files.
+//! Finds one half of an evaluation set: `dev` or `test`. Each half has its own query files.
 
 use std::path::{Path, PathBuf};
 
@@ -7,13 +7,13 @@ use anyhow::Context;
 /// The names of the halves. If no name is given, the first half with query files is used.
 const NAMES: [&str; 2] = ["dev", "test"];
 
-/// The environment variable that names a folder of query files. The set's scoring script uses the
-/// same variable.
+/// The environment variable that names a folder of query files. The evaluation set's `score.py`
+/// uses the same variable.
 const VARIABLE: &str = "EVAL_DIR";
 
-/// One half of a set: `dev` or `test`. A file of the half is searched in these places, in the order
-/// that the set's scoring script uses: the folder in `EVAL_DIR`, the folder with the half's name,
-/// the folder `dev`, and the set's own folder.
+/// One half of an evaluation set: `dev` or `test`. A file of the half is searched in these places,
+/// in this order, which is the order of the set's `score.py`: the folder in `EVAL_DIR`, the folder
+/// with the half's name, the folder `dev`, and the set's own folder.
 #[derive(Debug)]
 pub(crate) struct Half {
     /// The name of the half: `dev` or `test`.

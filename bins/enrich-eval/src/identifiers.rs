@@ -1,4 +1,5 @@
-//! Checks that every spelling of a page, a further domain or an email address finds its company.
+//! Checks that every spelling of a company's social-media page or further domain finds the company,
+//! and so do email addresses at its domains.
 
 mod asked;
 mod chosen;
@@ -25,10 +26,11 @@ struct Plan {
     records: Vec<Value>,
     pages: Vec<HeldPage>,
     further: Vec<FurtherDomain>,
-    /// The main domain of each company, by the company's main and further domains.
+    /// Maps every domain of a company, main or further, to the company's main domain.
     known: HashMap<String, String>,
-    /// For each page, the companies that have the page: the page's handle as the set writes it, and
-    /// the company's main domain. The key is the page in the form that look-ups compare.
+    /// Maps each page, in the form that look-ups compare, to the companies with this page. A
+    /// company is a pair: the page's handle as the evaluation set writes it, and the company's main
+    /// domain.
     owners: HashMap<String, Vec<(String, String)>>,
 }
 
@@ -165,7 +167,6 @@ fn records(
     (records, main.chain(more).collect())
 }
 
-/// Adds a value to a list. Creates the list if it does not exist.
 fn add(list: &mut Value, value: &str) {
     match list {
         Value::Array(values) => values.push(json!(value)),

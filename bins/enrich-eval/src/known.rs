@@ -21,7 +21,7 @@ use flate2::read::GzDecoder;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The kind of the queries for which the directory has no company.
+/// The value of `kind` in queries for names that no company in the directory has.
 const NOT_THERE: &str = "not-there";
 
 /// A query for a well-known name, and the domains that are correct answers. If there are none, the
@@ -50,7 +50,8 @@ impl KnownQuery {
     }
 
     /// Whether a domain is a correct answer: one of the query's domains, or a host below such a
-    /// domain. A host below a domain that is only a public suffix is not.
+    /// domain. A host below a domain that is only a public suffix (`co.uk`) is not a correct
+    /// answer.
     pub(crate) fn is_right(&self, answer: &str) -> bool {
         let registrable = Domain::parse(answer).map(|answer| answer.registrable());
         let shortest = registrable.map_or(0, |registrable| registrable.as_str().len());
@@ -209,8 +210,8 @@ pub(crate) fn open(set: &Path, folder: &Path, least: Confidence) -> anyhow::Resu
     Ok(store)
 }
 
-/// Returns the names of the companies in the compressed files (`*.gz`) of a set that have a domain
-/// with a page rank. Text in parentheses is removed from the names.
+/// Returns the names of companies in the compressed files (`*.gz`) of a set, if the set gives a
+/// page rank for the company's first domain. A name is cut before its first bracket.
 pub(crate) fn names(set: &Path) -> anyhow::Result<BTreeSet<String>> {
     let (mut names, mut ranked) = (Vec::new(), HashSet::new());
     for path in files(&set.join("native"), &["gz"])? {

@@ -19,7 +19,8 @@ use reason::Reason;
 const LEAST_PERCENT: u8 = 50;
 /// Maximum number of examples that are shown for a reason.
 const MOST_SHOWN: usize = 5;
-/// The schemas whose names are companies' names. Other schemas are of people and ships.
+/// The values of `schema` in pairs of company names. Pairs with other values are names of people or
+/// ships.
 const COMPANIES: [&str; 3] = ["Company", "Organization", "LegalEntity"];
 
 /// A pair of names. Its label says whether both name the same organisation.

@@ -1,6 +1,7 @@
-//! Trains the weights of the features of prominence on well-known names. All other weights keep
-//! their values. They were trained on a directory without prominent companies. In that directory,
-//! all features of prominence are 0, so the new weights change none of its answers.
+//! Trains the weights of the features of prominence (how well known a company is) on well-known
+//! names. All other weights keep their values. They were trained on a directory without prominent
+//! companies. In that directory, all features of prominence are 0, so the new weights change none
+//! of its answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -152,9 +153,9 @@ impl TrainProminence {
         };
         let start = Feature::ALL.iter().map(at_start).collect();
         let mut weights = logit::fit_some(examples, self.rounds, start, Feature::is_of_prominence);
-        // All names with a country in the set have an answer, so the training cannot learn that a
-        // missing country speaks against a candidate. So these weights may be at most 0; higher
-        // ones are set to 0.
+        // Every query of the set that has a country has a right answer in that country. So the
+        // training cannot learn that a missing or different country speaks against a candidate.
+        // These two weights may therefore be at most 0.
         for feature in [Feature::CountryUnknown, Feature::CountryElsewhere] {
             let weight = &mut weights[feature as usize];
             *weight = weight.min(0.0);

@@ -1,4 +1,4 @@
-//! Reads the queries of a set of real names.
+//! Reads the queries of an evaluation set.
 
 use std::path::Path;
 
@@ -25,8 +25,8 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// Whether a domain is a correct answer: one of the expected domains, or a host below one of
-    /// them.
+    /// Whether a domain is a correct answer: an expected domain, or a host below an expected
+    /// domain.
     pub(crate) fn is_right(&self, domain: &str) -> bool {
         self.expected.split('|').filter(|expected| !expected.is_empty()).any(|expected| {
             domain == expected
@@ -35,13 +35,12 @@ impl Query {
     }
 }
 
-/// Reads a query file of a half of the set. `name` is `observed`, `negatives`, `synth`, `country`
-/// or `hardextra`.
+/// Reads a query file of a half of the evaluation set. `name` is `observed`, `negatives`, `synth`,
+/// `country` or `hardextra`.
 pub(crate) fn read(set: &Path, half: &str, name: &str) -> anyhow::Result<Vec<Query>> {
     of_half(&Half::find(set, Some(half))?, name)
 }
 
-/// Reads the query file `name` of a half.
 pub(crate) fn of_half(half: &Half, name: &str) -> anyhow::Result<Vec<Query>> {
     let path = half
         .file(name)

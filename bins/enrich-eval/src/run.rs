@@ -1,4 +1,4 @@
-//! Sends the queries of a set to a store, scores the answers and draws charts.
+//! Sends the queries of an evaluation set to a store, scores the answers and draws charts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -85,7 +85,7 @@ fn write(path: &Path, answered: &[Answered]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs the set's own scoring script, and returns what it prints.
+/// Runs the evaluation set's `score.py`, and returns what it prints.
 fn score(set: &Path, half: &Half, answers: &Path) -> anyhow::Result<String> {
     let script = set.join("score.py");
     let mut command = Command::new("python3");

@@ -1,11 +1,11 @@
-//! Statistics that the set's scoring script does not print.
+//! Statistics that the evaluation set's `score.py` does not print.
 
 use std::io::Write;
 
 use crate::ask::Answered;
 
-/// Reports the recall at several precisions for names of companies only. The set's scoring script
-/// counts in the same way, but for all names.
+/// Reports the recall at several precisions, for names of companies only. The evaluation set's
+/// `score.py` counts in the same way, but for all names.
 pub(crate) fn tell(answered: &[Answered], out: &mut dyn Write) -> anyhow::Result<()> {
     let is_company = |one: &&Answered| one.query.entity_kind == "company" && counts(one);
     let positives = answered.iter().filter(is_company).filter(|one| one.file == "observed").count();
@@ -37,7 +37,6 @@ pub(crate) fn counts(one: &Answered) -> bool {
 }
 
 impl Answered {
-    /// Whether the answer is correct.
     pub(crate) fn is_right(&self) -> bool {
         self.answer.as_ref().is_some_and(|(domain, _)| self.query.is_right(domain))
     }

@@ -1,4 +1,5 @@
-//! Trains the weights of the matching on the queries of a set, and makes their calibration.
+//! Trains the weights of the name matching on the queries of an evaluation set, and computes the
+//! calibration of the resulting probabilities.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -24,7 +25,7 @@ const FILES: [(&str, f64); 4] =
 /// The kinds of queries that get a higher weight: misspelt, joined and reordered names. They are
 /// rare among the observed names, but they resemble wrong names.
 const RARE: [&str; 3] = ["typo", "rotated", "spaces"];
-/// The factor by which the weight of a query of such a kind is multiplied.
+/// The weight of a query of such a kind is multiplied by this factor.
 const RARE_WEIGHT: f64 = 6.0;
 /// The kind of the queries with names that no company has. Such a name is made from an observed
 /// name: one word is replaced by a contradicting word, such as another number, or south instead of
@@ -141,8 +142,8 @@ impl Train {
         Ok(held_out)
     }
 
-    /// Writes the answers in the format of the set's scoring script. The answers in one part are
-    /// calibrated by the answers in the other parts.
+    /// Writes the answers in the format of the evaluation set's `score.py`. The answers in one part
+    /// are calibrated by the answers in the other parts.
     fn write_answers(&self, held_out: &[HeldOut<'_>], path: &Path) -> anyhow::Result<()> {
         let mut file = csv::Writer::from_path(path)
             .with_context(|| format!("{} can't be written", path.display()))?;

@@ -1,4 +1,5 @@
-//! Selects the pages and further domains of the set that belong to exactly one company.
+//! Selects the social-media pages and further domains in the evaluation set that belong to exactly
+//! one company.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -8,7 +9,7 @@ use serde::Deserialize;
 
 use super::forms::is_channel_id;
 
-/// A row of the set's file `social`.
+/// A row of the evaluation set's file `social`.
 #[derive(Clone, Deserialize)]
 pub(crate) struct PageRow {
     pub(crate) platform: String,
@@ -17,7 +18,7 @@ pub(crate) struct PageRow {
     pub(crate) name: String,
 }
 
-/// A row of the set's file `domain_aliases`.
+/// A row of the evaluation set's file `domain_aliases`.
 #[derive(Clone, Deserialize)]
 pub(crate) struct AliasRow {
     pub(crate) alias_domain: String,
@@ -31,7 +32,6 @@ pub(crate) struct HeldPage {
     pub(crate) network: Network,
     pub(crate) handle: String,
     pub(crate) domain: String,
-    /// The name of the page's company in the set.
     pub(crate) name: String,
 }
 
@@ -43,8 +43,8 @@ pub(crate) struct FurtherDomain {
     pub(crate) name: String,
 }
 
-/// The selected values, and the number of values that are left out because they belong to two
-/// companies.
+/// The selected values, and the number of values that are left out because they do not belong to
+/// exactly one company.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Chosen<T> {
     pub(crate) all: Vec<T>,

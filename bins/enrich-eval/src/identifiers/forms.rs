@@ -10,8 +10,8 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'
 /// A spelling: its name and its text.
 pub(crate) type Form = (&'static str, String);
 
-/// Returns the spellings of a page with this handle. If `handle` contains characters that handles
-/// cannot have, it is the last part of a URL; then it is the only spelling.
+/// Returns the spellings of a page with this handle. If `handle` contains a character that a handle
+/// cannot have, `handle` is the end of a URL, and this text is the only spelling.
 pub(crate) fn of_page(network: Network, handle: &str) -> Vec<Form> {
     if handle.contains(['/', '?', '#', '%']) || handle.contains(char::is_whitespace) {
         return vec![("it was given", handle.to_owned())];

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use super::asked::{Tally, ask};
 
-/// A row of the set's file `email_phone`.
+/// A row of the evaluation set's file `email_phone`.
 #[derive(Deserialize)]
 pub(crate) struct MailRow {
     email: String,

@@ -70,14 +70,13 @@ impl Reason {
         }
     }
 
-    /// Whether Enrich and the label of a pair disagree on purpose for this reason. The set of pairs
-    /// was made to find one registered company. Enrich looks for the website that belongs to a
-    /// name.
+    /// Whether Enrich disagrees with a pair's label on purpose if the names differ for this reason.
+    /// The labels say whether both names mean the same registered company. Enrich looks for the
+    /// website that belongs to a name.
     pub(crate) fn is_policy(self) -> bool {
         matches!(self, Self::LegalForm | Self::Place | Self::Series)
     }
 
-    /// Returns a sentence that describes the reason.
     pub(crate) fn sentence(self) -> &'static str {
         match self {
             Self::LegalForm => "the legal form alone",

@@ -153,9 +153,9 @@ impl TrainProminence {
         };
         let start = Feature::ALL.iter().map(at_start).collect();
         let mut weights = logit::fit_some(examples, self.rounds, start, Feature::is_of_prominence);
-        // Every query of the set that has a country has a right answer in that country. So the
-        // training cannot learn that a missing or different country speaks against a candidate.
-        // These two weights may therefore be at most 0.
+        // In the set, every query with a country has a right answer. So the training cannot learn
+        // that a missing or another country speaks against a candidate. These two weights may
+        // therefore be at most 0.
         for feature in [Feature::CountryUnknown, Feature::CountryElsewhere] {
             let weight = &mut weights[feature as usize];
             *weight = weight.min(0.0);

@@ -33,7 +33,6 @@ pub(crate) fn path(name: &str) -> String {
     format!("{ROOT}{hash}/{name}")
 }
 
-/// Answers a request for an asset.
 pub(crate) async fn show(context: &PageContext<'_>) -> Result<Response, Fault> {
     match context.path_parameters.as_slice() {
         [hash, name] => file(hash, name).ok_or(Fault::NoSuchPage),
@@ -62,7 +61,6 @@ fn file(hash: &str, name: &str) -> Option<Response> {
 mod tests {
     use super::*;
 
-    /// Returns the names of all assets that the templates use.
     fn named() -> Vec<String> {
         let templates =
             [include_str!("../templates/base.html"), include_str!("../templates/overview.html")];

@@ -11,7 +11,7 @@ use crate::fault::Fault;
 use crate::http::{Response, ResponseBody};
 
 /// Returns rows as CSV (RFC 4180). Cells may contain untrusted text. If a spreadsheet program would
-/// run a cell as a formula, an apostrophe is put before its text, as in the results of lists.
+/// run a cell as a formula, an apostrophe is put before the cell's text.
 pub(crate) fn rows<'a>(rows: impl IntoIterator<Item = Vec<Cow<'a, str>>>) -> Result<Bytes, Fault> {
     let mut writer = csv::WriterBuilder::new()
         .terminator(csv::Terminator::CRLF)

@@ -68,7 +68,7 @@ pub struct Parts {
     pub api_versions: &'static [&'static ApiVersion],
     /// The store of sign-ins and sessions.
     pub sign_ins: Arc<dyn SignIns>,
-    /// The lists of all accounts.
+    /// The uploaded lists of all accounts, and the jobs that look up their rows.
     pub jobs: Arc<Jobs>,
     /// The limits for lists, and how long lists are kept.
     pub job_settings: jobs::Settings,

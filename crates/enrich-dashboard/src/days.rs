@@ -58,8 +58,8 @@ impl Days {
         Self { first: Day(today.0 - 29), last: today }
     }
 
-    /// Reads the fields `from` and `to`. A missing `to` means today. A missing `from` means 29
-    /// days ago, or `to` if that is earlier. The error is a message for the user.
+    /// Reads the fields `from` and `to`. A missing `to` means today. A missing `from` means 29 days
+    /// ago, or the date `to` if `to` is earlier. The error is a message for the user.
     pub(crate) fn read(query: &Form, today: Day) -> Result<Self, String> {
         let usual = Self::last_30(today);
         let read = |name, usual| match query.text(name) {

@@ -55,7 +55,7 @@ pub(crate) enum Fault {
          try again in a moment."
     )]
     Counting,
-    /// A store or a queue for slow work, which all accounts share, is full, or slow work has
+    /// A store is overloaded, the queue for slow work of all accounts is full, or slow work has
     /// panicked.
     #[error("The server is busy. Nothing was changed; try again in a moment.")]
     Busy,
@@ -113,8 +113,8 @@ impl From<Busy> for Fault {
 }
 
 impl Fault {
-    /// Converts an error of a list. If the user can correct the error, returns a message for the
-    /// user; otherwise returns a fault.
+    /// Converts an error of an uploaded list. If the user can correct the error, returns a message
+    /// for the user; otherwise returns a fault.
     pub(crate) fn of_job(error: JobError) -> Result<String, Self> {
         match error {
             JobError::NotThere => Err(Self::NoSuchPage),

@@ -87,7 +87,6 @@ impl Owner {
 }
 
 impl Frame {
-    /// Whether the section at this path is the current one in the navigation.
     pub(crate) fn is_at(&self, path: &str) -> bool {
         self.here == path
     }
@@ -109,8 +108,8 @@ impl PageContext<'_> {
         self.dashboard.api_versions.iter().find_map(|api_version| api_version.endpoint(path))
     }
 
-    /// Returns the title of the endpoint at a path, or of candidates; empty if there is no such
-    /// endpoint.
+    /// Returns the title of the endpoint at a path, or of a look-up of candidates; empty if there
+    /// is no such endpoint.
     pub(crate) fn title(&self, path: &str) -> &'static str {
         if path == Candidate::PURPOSE {
             return "Companies that a name may mean";

@@ -110,7 +110,6 @@ impl Passwords {
         Ok(Self { threads: Threads::new(THREADS, WAITING), argon2, nobodys })
     }
 
-    /// Returns the hash of a password, for storing.
     pub(crate) async fn hash(&self, password: Password) -> Result<PasswordHash, HashError> {
         let argon2 = self.argon2.clone();
         let made = move || hashed(&argon2, password.0.expose_secret().as_bytes());

@@ -100,7 +100,7 @@ pub(crate) fn find(method: Method, path: &str) -> Result<(&'static Route, Vec<St
     Err(fault)
 }
 
-/// Whether the path belongs to a page that needs a session.
+/// Whether a GET request for this path shows a page that needs a session.
 pub(crate) fn is_account_page(path: &str) -> bool {
     find(Get, path).is_ok_and(|(route, _)| matches!(route.handler, Handler::Owner(_)))
 }

@@ -1,6 +1,6 @@
 //! Long reads and reads of files. They run on separate threads, so that pages do not wait for them.
-//! The reads of one account run one after the other, so that they cannot occupy all threads and
-//! delay other accounts.
+//! The reads of one account run one after the other, so that one account cannot occupy all threads
+//! and delay other accounts.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ const WAITING: usize = 512;
 /// Maximum number of concurrent downloads of one account.
 const DOWNLOADS_OF_ONE: usize = 4;
 
-/// Threads that accounts share fairly.
+/// Threads for slow reads, which all accounts share. The reads of one account take turns.
 pub(crate) struct Scans {
     threads: Arc<Threads>,
     reads: AccountLimit,
@@ -53,7 +53,7 @@ impl Scans {
         self.permitted(&self.reads, account)?.run(work).await
     }
 
-    /// Runs async work that calls the ports, in the same way as [`Self::run`].
+    /// Runs async work, such as reads from a store, in the same way as [`Self::run`].
     pub(crate) async fn read<T, F>(
         &self,
         account: AccountId,
@@ -103,7 +103,7 @@ impl Download {
         Ok(self.threads.run(work).await?)
     }
 
-    /// Runs async work that calls the ports, in the same way as [`Self::run`].
+    /// Runs async work, such as reads from a store, in the same way as [`Self::run`].
     pub(crate) async fn read<T, F>(
         &self,
         work: impl FnOnce() -> F + Send + 'static,

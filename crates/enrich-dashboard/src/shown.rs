@@ -85,7 +85,7 @@ pub(crate) fn window(of: &RateLimit) -> String {
     counted(of.window_seconds().into(), "second")
 }
 
-/// Returns the name of a key: its label if it has one, else its hint.
+/// Returns the label of a key. If the key has no label, returns its first characters.
 pub(crate) fn key_name(key: &KeyInfo) -> String {
     if key.label.is_empty() { format!("{}…", key.hint) } else { key.label.clone() }
 }

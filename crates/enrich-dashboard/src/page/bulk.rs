@@ -1,4 +1,4 @@
-//! The page with the account's lists, and the upload of a new list.
+//! The page with the account's uploaded lists, and the upload of a new list.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ struct BulkPage {
     kept: String,
 }
 
-/// A list, as a row of the table of lists.
+/// An uploaded list, as a row of the table of lists.
 pub(crate) struct JobRow {
     pub(crate) id: String,
     pub(crate) file_name: String,
@@ -54,7 +54,8 @@ pub(crate) struct JobRow {
     /// Whether rows that are not found get candidates.
     pub(crate) has_candidates: bool,
     pub(crate) ceiling: Option<Number>,
-    /// The ceiling as the text of the form field, without separators.
+    /// The ceiling (the most credits that the list may cost), as the form field shows it, without
+    /// separators.
     pub(crate) ceiling_typed: String,
 }
 

@@ -1,10 +1,9 @@
 //! The page with the account's charges, newest first. The charges are shown in pages, can be
 //! searched by request id, and can be downloaded as CSV.
-//!
 //! Inputs and answers of calls are not stored, so they cannot be shown. There is no index of
-//! request ids. A search by request id therefore reads the entries of the range of days from the
-//! newest backwards. It stops after a limited number of rows, shows how far it has read, and lets
-//! the user continue.
+//! request ids. A search by request id therefore reads the entries of the range of days, the newest
+//! first. The search stops after a limited number of rows, shows how far it has read, and lets the
+//! user continue.
 
 use std::sync::Arc;
 
@@ -85,8 +84,8 @@ impl CallRow {
     }
 }
 
-/// The entries in a range of days. Their sequences are from `first` up to `end`, without `end`. If
-/// the clock was set back, some of these entries may belong to other days.
+/// The ledger entries in a range of days: those with a sequence number from `first` up to `end`,
+/// without `end`. If the clock was set back, some of these entries may belong to other days.
 #[derive(Clone, Copy)]
 struct Rows {
     first: u64,
@@ -139,7 +138,7 @@ async fn rows(service: &Service, account: AccountId, days: Days) -> Result<Rows,
     Ok(Rows { first, end, days })
 }
 
-/// The charges of one page, and the place in the ledger up to which entries were read.
+/// The charges of one page, and how far the ledger was read for them.
 struct Gathered {
     charges: Vec<Entry>,
     looked_through: u64,
@@ -221,8 +220,8 @@ pub(crate) async fn export(context: &OwnerContext<'_>) -> Result<Response, Fault
     Ok(csv_file::response(&name, stream::iter([head]).chain(body)))
 }
 
-/// Returns the next lines of the CSV file, and a sequence. The next call must read the entries
-/// before this sequence. The sequence is `None` at the end of the range.
+/// Returns the next lines of the CSV file, and a sequence number. The next call must read the
+/// entries before this number. It is `None` at the end of the range.
 async fn lines(
     service: &Service,
     account: AccountId,

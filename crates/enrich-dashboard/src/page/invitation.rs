@@ -49,7 +49,7 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
     }
     match begin(context, &sign_in, Some(&hash)).await? {
         Some(cookie) => Ok(Response::see_other("/account/welcome").with("set-cookie", cookie)),
-        // Since this request stored its password, another request has set another one, so no
+        // After this request stored its password, another request stored a different one. So no
         // session was begun.
         None => Ok(Response::see_other("/account/sign-in")),
     }

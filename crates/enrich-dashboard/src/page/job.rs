@@ -1,4 +1,5 @@
-//! The page of one list: its order, its progress and its results.
+//! The page of one uploaded list: its order (endpoint, columns, API key), its progress and its
+//! results.
 
 mod order;
 mod reading;
@@ -45,7 +46,8 @@ struct JobPage {
     reading: Reading,
     asked: Option<OrderForm>,
     held_up: Option<HeldUp>,
-    /// The ceiling that the form for continuing the list suggests.
+    /// The suggested ceiling (the most credits that the list may cost) in the form that continues a
+    /// stopped list.
     ceiling: Ceiling,
     keys: Vec<KeyChoice>,
 }
@@ -62,7 +64,7 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
     shown(context, None).await
 }
 
-/// Starts the list with the ceiling and the key in the form.
+/// Starts the list with the ceiling (the most credits that it may cost) and the key in the form.
 pub(crate) async fn start(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let id = id(context)?;
     let endpoint = context.form.text("endpoint").to_owned();
@@ -152,7 +154,6 @@ pub(crate) async fn output(context: &OwnerContext<'_>) -> Result<Response, Fault
     }
 }
 
-/// Returns the list id in the path.
 fn id(context: &PageContext<'_>) -> Result<JobId, Fault> {
     context.path_parameter().parse().map_err(|_| Fault::NoSuchPage)
 }

@@ -62,9 +62,10 @@ pub(crate) async fn label(context: &OwnerContext<'_>) -> Result<Response, Fault>
     }
 }
 
-/// Sets or removes the key's own rate limit. The length of its window stays the same. The new limit
-/// may be at most the server's limit, which is scaled down if the key's window is shorter than the
-/// server's. If the key's present limit is larger, it may be at most the present limit.
+/// Sets or removes the key's own rate limit. The length of its window stays the same. The owner may
+/// set at most the server's limit, which is scaled down if the key's window is shorter than the
+/// server's window. If the key's present limit is higher, the owner may set at most the present
+/// limit.
 pub(crate) async fn limit(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let key = own(context).await?;
     let server = context.dashboard.service.rate_limit;

@@ -86,7 +86,7 @@ async fn shown(context: &OwnerContext<'_>, shows_key: bool) -> Result<Response, 
 }
 
 /// Returns the suggested first call. The command contains the full key if `shows_key` is `true`;
-/// otherwise it contains the key's hint.
+/// otherwise it contains only the first characters of the key.
 async fn call_with(
     context: &PageContext<'_>,
     key: &KeyInfo,

@@ -109,7 +109,8 @@ pub(crate) async fn call(context: &OwnerContext<'_>) -> Result<Response, Fault> 
     Ok(Response { call: Some(call), ..shown })
 }
 
-/// Returns the endpoint at a path. If the path is empty, returns the first endpoint.
+/// Returns the endpoint at a path; `None` if there is none. For an empty path, returns the first
+/// endpoint.
 fn chosen(context: &PageContext<'_>, path: &str) -> Option<Target> {
     let mut all = Target::all(context.dashboard.api_versions);
     all.find(|target| path.is_empty() || target.endpoint.path == path)

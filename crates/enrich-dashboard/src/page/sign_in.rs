@@ -82,7 +82,8 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
     }
 }
 
-/// Returns the sign-in that has this address, if the password is right; otherwise returns `None`.
+/// Returns the sign-in (email address and password hash) with this address, if the password is
+/// right; otherwise returns `None`.
 async fn is_right(
     context: &PageContext<'_>,
     address: Option<&EmailAddress>,

@@ -266,7 +266,6 @@ fn a_list_of_answers_without_a_limit_does_not_start_below_a_ceiling() {
     }
 }
 
-/// Uploads a file with this content.
 fn send_bytes(world: &World, owner: &Owner, name: &str, content: &[u8]) -> Seen {
     let form = form(name, "");
     let at = form.find("\r\n\r\n").unwrap() + 4;

@@ -6,7 +6,6 @@ use enrich_dashboard::{Method, PageRoute, pages};
 use crate::bulk::upload;
 use crate::world::{Browser, Owner, World, body};
 
-/// Returns the path of a page, with these ids as path parameters.
 fn path(page: PageRoute, key: &str, token: &str, job: &str) -> String {
     let path = page.path.replace("{id}", key).replace("{token}", token).replace("{job}", job);
     path.replace("{hash}", "0000000000000000").replace("{name}", "none.css")
@@ -30,7 +29,6 @@ const FIELDS: [(&str, &str); 14] = [
     ("ceiling", "10"),
 ];
 
-/// Uploads a list. Returns the id of the list.
 fn list(world: &World, owner: &Owner) -> String {
     let path = upload(world, owner, "adas-list.csv", "Company\nQuill\n");
     path.rsplit('/').next().unwrap().to_owned()

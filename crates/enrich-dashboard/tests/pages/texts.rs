@@ -10,7 +10,6 @@ use crate::world::World;
 /// evasion).
 const TEXTS: &str = include_str!("xss.txt");
 
-/// Returns all attacks in [`TEXTS`].
 pub(crate) fn texts() -> Vec<&'static str> {
     let texts: Vec<&str> = TEXTS.lines().filter(|line| !line.is_empty()).collect();
     assert!(texts.len() >= 50, "{}", texts.len());

@@ -47,7 +47,6 @@ pub(crate) struct Browser {
     pub(crate) cookie: Option<String>,
 }
 
-/// A response whose body was read to its end.
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) status: u16,
@@ -192,7 +191,6 @@ impl Seen {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Returns the text of the page between `before` and `after`.
     pub(crate) fn between(&self, before: &str, after: &str) -> &str {
         let (_, rest) = self.body.split_once(before).unwrap_or_else(|| panic!("{}", self.body));
         rest.split_once(after).unwrap().0

@@ -50,9 +50,9 @@ impl CostEstimate {
         self.highest.is_some_and(|highest| highest.0 <= self.balance.0)
     }
 
-    /// Returns the suggested ceiling: the highest cost of the list, or the balance if the balance
-    /// is lower and not 0. Returns an empty text if the highest cost has no limit, because such a
-    /// list cannot start with a ceiling.
+    /// Returns the suggested ceiling (the most credits that the list may cost): the highest cost of
+    /// the list, or the balance if the balance is lower and not 0. Returns an empty text if the
+    /// highest cost has no limit, because such a list cannot start with a ceiling.
     fn ceiling(&self) -> String {
         match self.highest {
             Some(highest) if self.balance.0 == 0 => highest.0.to_string(),
@@ -62,8 +62,9 @@ impl CostEstimate {
     }
 }
 
-/// Returns the mapping in the form, or a message that says why the mapping is invalid. Returns
-/// `None` if there is no endpoint at `path`.
+/// Returns the mapping in the form: the column or the fixed text for each field of the endpoint. If
+/// the mapping is invalid, returns a message that says why. Returns `None` if there is no endpoint
+/// at `path`.
 pub(crate) fn of_form(
     context: &PageContext<'_>,
     path: &str,
@@ -100,7 +101,7 @@ pub(super) async fn order_form(
     }))
 }
 
-/// Returns the estimated cost. If it cannot be estimated, returns a message for the user.
+/// Returns the estimated cost, or a message for the user if the cost cannot be estimated.
 async fn estimate(
     context: &OwnerContext<'_>,
     id: JobId,
@@ -125,9 +126,9 @@ async fn estimate(
     }
 }
 
-/// Returns the reason why an order with a ceiling cannot run; `None` if it can run. If an answer
-/// may have any number of items, its row has no highest price. Such a row would never be sent with
-/// a ceiling.
+/// Returns the reason why an order with a ceiling (a limit of its cost) cannot run; `None` if it
+/// can run. If an answer may have any number of items, its row has no highest price. With a
+/// ceiling, such a row would never be sent.
 pub(super) async fn refused(
     context: &OwnerContext<'_>,
     id: JobId,

@@ -1,5 +1,5 @@
-//! The terms for starting or continuing a list: the ceiling, and the API key with which the rows
-//! are sent.
+//! The terms for starting or continuing a list: the ceiling (the most credits that the list may
+//! cost), and the API key with which the rows are sent.
 
 use enrich_core::KeyId;
 

@@ -10,7 +10,6 @@ use super::typed;
 /// Maximum number of candidates that the page shows.
 const SHOWN: u64 = 5;
 
-/// The candidates of a call, as the page shows them.
 pub(super) struct ShownCandidates {
     pub(super) said: String,
     pub(super) rows: Vec<CandidateRow>,
@@ -40,7 +39,7 @@ pub(super) async fn of_call(
     let look_up = match attempt {
         "" => look_up,
         // The idempotency key `attempt` belongs to the call that found nothing, so this look-up
-        // needs another one.
+        // gets another idempotency key.
         attempt => look_up.idempotency_key(format!("{attempt}-candidates")),
     };
     let service = &context.dashboard.service;

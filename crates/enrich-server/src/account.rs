@@ -91,7 +91,8 @@ async fn answer(request: HttpRequest, body: Payload, context: CallContext) -> Ht
         context: context.clone(),
     });
     let encoding = encoding::accepted(request.headers());
-    // Not every page may be compressed; see the module `encoding`.
+    // A page is compressed only if the request cannot influence its text; see the module
+    // `encoding`.
     let of_page = if encoding::is_fixed(&request) { encoding } else { Encoding::Identity };
     let mut asked = read(&request, method, Rc::clone(&arrival).body(body), Rc::clone(&arrival));
     asked.request_id = Some(context.request_id().to_string());
@@ -126,7 +127,7 @@ fn read(
 }
 
 /// The time limit for the body of a request to the account page. The limit applies to the whole
-/// body. For an upload of a signed-in owner, it applies to each piece of the body instead.
+/// body. For an upload of a signed-in owner, the limit applies to each piece of the body instead.
 struct Arrival {
     limit: Duration,
     is_unlimited: Cell<bool>,

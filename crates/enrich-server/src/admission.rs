@@ -99,8 +99,8 @@ pub(crate) struct Admission {
     peer: Option<IpAddr>,
     place: RefCell<Option<ConnectionSlot>>,
     is_evicted: Cell<bool>,
-    /// The waker of a guest's task. The task is woken when the guest is evicted, so that it ends
-    /// the connection.
+    /// The waker of a guest's task. When the guest is evicted, the waker wakes the task, and the
+    /// task ends the connection.
     waker: RefCell<Option<Waker>>,
 }
 

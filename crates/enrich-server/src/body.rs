@@ -1,4 +1,5 @@
-//! Reads the body of a request. Its size and its time are limited, and it must not be compressed.
+//! Reads the body of a request. The size of the body and the time for reading it are limited, and
+//! the body must not be compressed.
 
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
@@ -77,11 +78,12 @@ async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, RequestRe
     Ok(bytes)
 }
 
-/// Returns the output of `future`; `None` if it takes longer than `limit`.
+/// Returns the output of `future`; `None` if `future` takes longer than `limit`.
 ///
-/// Most bodies arrive together with the request's head. The HTTP layer polls the handler as soon as
-/// it has the head. When it has delivered bytes of the body in the same turn, it polls the handler
-/// again. So a body that is not complete at the first poll is usually complete at the second one.
+/// In each turn, the HTTP layer reads input, polls the handler and writes output. Most bodies
+/// arrive together with the request's head. The HTTP layer polls the handler when it has read the
+/// head, and once more in the same turn when it has delivered bytes of the body. So a body that is
+/// not complete at the first poll is usually complete at the second one.
 ///
 /// At the first poll, the waker does nothing, because the second poll comes anyway, and a wake-up
 /// would make the HTTP layer process the whole connection once more. A timer starts only at the

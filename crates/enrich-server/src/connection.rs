@@ -160,7 +160,7 @@ pub(crate) struct Connection {
     deadline: Instant,
     /// Wakes the connection's task at the deadline, or earlier. If a new deadline is later than the
     /// time of the timer, the timer is reset only after it has expired. So most requests do not
-    /// reset it, because they are answered long before their deadline.
+    /// reset the timer, because they are answered long before their deadline.
     timer: Option<Pin<Box<Sleep>>>,
     /// The waker that the timer wakes when it expires; `None` until the timer is polled first.
     woken: Option<Waker>,

@@ -15,7 +15,8 @@ use crate::header::{CREDITS_REMAINING, CREDITS_USED, RATE_LIMIT, RATE_LIMIT_POLI
 
 type Headers = Vec<(&'static str, Cow<'static, str>)>;
 
-/// Converts the response of a call. `label` is the endpoint's label in the log and the metrics.
+/// Converts the response of an API call. `label` is the endpoint's label in the log and the
+/// metrics.
 pub(crate) fn response(
     context: &CallContext,
     label: &'static str,
@@ -26,7 +27,7 @@ pub(crate) fn response(
     sent(status, headers, body.into())
 }
 
-/// Creates a response that does not belong to a call. Shared bytes are not copied.
+/// Creates a response that does not belong to an API call. Shared bytes are not copied.
 pub(crate) fn unmetered(
     context: &CallContext,
     label: &'static str,

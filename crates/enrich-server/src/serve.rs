@@ -31,13 +31,14 @@ pub struct Prepared {
     pub service: Service,
     /// The sign-ins to the account page.
     pub sign_ins: Arc<dyn SignIns>,
-    /// The folder with the lists of accounts.
+    /// The folder with the lists (files of rows to look up) that account owners upload.
     pub lists: PathBuf,
-    /// The records of lists in the store that several processes share. If `shares_lists` is true,
-    /// the processes share all lists through them; otherwise each process announces its own lists
-    /// to the others. `None` if this process is the only one.
+    /// The records of uploaded lists in the store that several processes share. If `shares_lists`
+    /// is true, the processes share all lists through these records. Otherwise, each process
+    /// announces its own lists in them to the other processes. `None` if this process is the only
+    /// one.
     pub job_records: Option<Arc<dyn JobRecords>>,
-    /// Whether all processes see the folder with the lists.
+    /// Whether all processes see the folder with the uploaded lists.
     pub shares_lists: bool,
     /// The store that this process shares with others; `None` if it uses a data folder.
     pub shared_store: Option<SharedStore>,
@@ -88,8 +89,8 @@ pub fn serve<E: Into<Box<dyn Error + Send + Sync>>>(
     })
 }
 
-/// Creates the state that all listeners share, and opens the lists of accounts. Returns the state,
-/// the lists if the account page is served, and the text to print after the address.
+/// Creates the state that all listeners share, and opens the uploaded lists. Returns the state, the
+/// lists if the account page is served, and the text to print after the address.
 fn app_state(
     prepared: Prepared,
     listens_on: SocketAddr,
@@ -133,7 +134,7 @@ fn app_state(
     Ok((app.with_dashboard(dashboard), Some(jobs), greeting))
 }
 
-/// Logs which lists this server does not serve, and why.
+/// Logs which uploaded lists this server does not serve, and why.
 fn log_jobs(jobs: &Jobs, lists: &Path) {
     if jobs.are_elsewhere() {
         let folder = lists.display();

@@ -23,7 +23,7 @@ pub enum ServeError {
     /// The function `prepare`, which the caller gives to `serve`, failed.
     #[error(transparent)]
     Prepare(Box<dyn Error + Send + Sync>),
-    /// The lists of the account page cannot be read.
+    /// The lists that account owners have uploaded cannot be read.
     #[error("the lists in {folder} cannot be used")]
     Lists {
         /// The folder with the lists.

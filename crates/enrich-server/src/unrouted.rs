@@ -12,7 +12,6 @@ use crate::versions::api_version_of;
 /// The time for which a browser may keep the answer to a preflight request, in seconds: 24 hours.
 const PREFLIGHT_SECONDS: &str = "86400";
 
-/// Returns the refusal for a path that does not exist.
 pub(crate) async fn not_found(request: HttpRequest, context: CallContext) -> HttpResponse {
     let api_version = api_version_of(request.path());
     refusal(OTHER, api_version, RequestRefusal::NoSuchPath, &context)

@@ -1,7 +1,7 @@
 //! The periodic work of the server, and the last steps of its shutdown. The periodic work tidies
-//! the metrics, makes the passed ends of keys, invitations and sessions final, deletes old lists,
-//! and removes forgotten values from the other lists. Steps that cannot be undone wait until the
-//! clock can be trusted ([`ClockWatch`]).
+//! the metrics, makes the expiry of keys, invitations and sessions final, deletes old uploaded
+//! lists, and removes forgotten values from the other lists. Steps that cannot be undone wait until
+//! the clock can be trusted ([`ClockWatch`]).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,7 +23,8 @@ const FLUSH_TIME: Duration = Duration::from_secs(2);
 const CLOSE_TIME: Duration = Duration::from_secs(1);
 /// The interval at which the metrics are tidied.
 const TIDYING: Duration = Duration::from_secs(5);
-/// Passed ends become final each 12th time that the metrics are tidied: once a minute.
+/// Each 12th time that the metrics are tidied, so once a minute, passed expiry times of keys,
+/// invitations and sessions become final.
 const SETTLE_EACH: u32 = 12;
 /// Old lists are deleted each 120th time that the metrics are tidied: every ten minutes. This must
 /// be a multiple of [`SETTLE_EACH`].
@@ -69,8 +70,8 @@ async fn run(app: Arc<AppState>, jobs: Option<Arc<Jobs>>, sign_ins: Arc<dyn Sign
     }
 }
 
-/// Makes the passed ends of keys, invitations and sessions final, and returns the present time. If
-/// the clock cannot be trusted, makes nothing final and returns `None`.
+/// Makes the expiry of keys, invitations and sessions final if their end has passed, and returns
+/// the present time. If the clock cannot be trusted, makes nothing final and returns `None`.
 async fn settle_ends(
     service: &Service,
     sign_ins: &dyn SignIns,
@@ -101,7 +102,7 @@ async fn scrub(jobs: Arc<Jobs>) {
     }
 }
 
-/// Deletes the lists whose retention time is over.
+/// Deletes the uploaded lists that were kept for their whole retention time.
 async fn sweep(jobs: Arc<Jobs>, now: Timestamp) {
     match spawn_blocking(move || jobs.sweep(now)).await {
         Ok(Ok(0)) => {}

@@ -1,5 +1,5 @@
 //! Follows the list of snapshots: makes the node answer from the snapshot in use, and applies new
-//! suppressions.
+//! suppressions (values that no answer may contain).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -138,7 +138,8 @@ pub(crate) fn read_suppressions(
     }
 }
 
-/// Makes the node answer from each new snapshot in use, until `owner` is dropped.
+/// Makes the node answer from each new snapshot in use, until the owner of this thread no longer
+/// exists.
 pub(crate) fn follow(shared: &Shared, owner: &Owner) {
     let mut failed: Option<Failed> = None;
     // Snapshots that the node answered from before. They are closed on this thread, so that no
@@ -174,7 +175,8 @@ pub(crate) fn follow(shared: &Shared, owner: &Owner) {
     }
 }
 
-/// Applies new suppressions of the store to the answers, until `owner` is dropped.
+/// Applies new suppressions of the store to the answers, until the owner of this thread no longer
+/// exists.
 pub(crate) fn follow_suppressions(shared: &Shared, owner: &Owner) {
     while owner.is_there_after(INTERVAL) {
         let newest = shared.snapshots.state().suppression;
@@ -200,7 +202,7 @@ pub(crate) fn follow_suppressions(shared: &Shared, owner: &Owner) {
                 shared.suppress(&page);
             }
             // The store was reachable a moment ago, because the newest number could be read. So the
-            // failure is probably short. It is not reported as a warning, and the next round tries
+            // failure is probably short: it is not logged as a warning, and the next round tries
             // again.
             Err(error) => debug!(%error, "the suppressions cannot be read"),
         }
@@ -265,7 +267,7 @@ impl Shared {
         before
     }
 
-    /// Leaves these values out of all answers from now on.
+    /// Leaves the suppressed values of `page` out of all answers from now on.
     fn suppress(&self, page: &[Suppression]) {
         let mut known = self.suppressions.lock();
         known.add(page);

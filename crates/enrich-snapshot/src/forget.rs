@@ -31,7 +31,7 @@ pub fn forget(
 }
 
 /// Takes all suppressed values from the directory of a data folder, and suppresses them on all
-/// nodes. Call this after a suppression list was loaded into the directory: it makes all nodes
+/// nodes. Call this function after a suppression list was loaded into the directory. All nodes then
 /// suppress the values that the list has matched.
 ///
 /// # Errors

@@ -45,11 +45,12 @@ impl Live {
     /// Combines a snapshot with the suppressions of the store.
     ///
     /// A snapshot that contains a suppression does not contain the suppressed value, because both
-    /// change in one transaction. So only the other suppressions have to be applied to answers.
+    /// change in one transaction. So only suppressions that the snapshot does not contain have to
+    /// be applied to answers.
     pub(crate) fn new(opened: Arc<Opened>, store: &StoreSuppressions) -> Self {
-        // The store never deletes a suppression, and does not know which values were taken back. A
-        // snapshot does. So a value stays suppressed until the node answers from a snapshot in
-        // which the value is taken back.
+        // The store never deletes a suppression, and does not know which suppressions were taken
+        // back. A snapshot contains this information. So a value stays suppressed until the node
+        // answers from a snapshot in which the suppression is taken back.
         let mut in_store = store.hashes.clone();
         in_store.take_back(opened.taken_back.iter());
         let overlay = in_store.without(&opened.suppressed);

@@ -145,7 +145,6 @@ pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), SnapshotError> {
     sync_folder(to.parent().unwrap_or(Path::new("."))).map_err(failed)
 }
 
-/// Removes a file, if it exists.
 pub(crate) fn remove(path: &Path) -> Result<(), SnapshotError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {

@@ -21,8 +21,8 @@ pub(crate) struct Opened {
     pub(crate) directory: SqliteDirectory,
     /// The suppressions that this snapshot contains. Their values are not in the snapshot.
     pub(crate) suppressed: SuppressedHashes,
-    /// The values that a list has suppressed and that were taken back before this snapshot, each
-    /// with the time at which its suppression ended.
+    /// The hashes of the values that a suppression list had suppressed, and whose suppression ended
+    /// before this snapshot; each with the time of the end.
     pub(crate) taken_back: Vec<([u8; 32], Timestamp)>,
     /// How many times the set of suppressed values changed before this snapshot.
     pub(crate) suppression_changes: u64,

@@ -96,9 +96,9 @@ fn add(
     file: &DirectoryFile,
     hash: FileHash,
 ) -> Result<Snapshot, SnapshotError> {
-    // Before the snapshot is published, the suppressions of the directory go into the store, which
-    // all nodes read. The new snapshot contains no suppressed value, but earlier ones may: a node
-    // that goes back to an earlier snapshot must leave these values out too.
+    // Before the snapshot is published, the suppressions of the directory are added to the store,
+    // which all nodes read. The new snapshot contains no suppressed value, but earlier snapshots
+    // may. A node that goes back to an earlier snapshot must leave these values out too.
     suppress(snapshots, file.suppressed.iter().copied())?;
     let mut place = compressed.to_owned();
     loop {

@@ -7,7 +7,6 @@ use parking_lot::Mutex;
 
 static LOG: OnceLock<Arc<Mutex<Vec<u8>>>> = OnceLock::new();
 
-/// A writer that appends to the collected log.
 #[derive(Clone)]
 struct IntoLog(Arc<Mutex<Vec<u8>>>);
 
@@ -34,7 +33,6 @@ pub(super) fn keep_log() {
     });
 }
 
-/// Returns the log lines of a request.
 pub(super) fn logged(request_id: &str) -> Vec<String> {
     let log = LOG.get().unwrap().lock();
     let log = String::from_utf8_lossy(&log);

@@ -184,7 +184,8 @@ impl SqliteDirectory {
 
     /// Returns the only company with exactly this name, and the confidence of the match. Returns
     /// `None` when similar names must be compared to find the company. The confidence of the
-    /// sources and the least confidence are ignored, unless the company is bare.
+    /// sources and the least confidence are ignored, unless the company is bare (known only by
+    /// names).
     pub fn only_match(
         &self,
         name: &CompanyName,

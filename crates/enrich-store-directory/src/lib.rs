@@ -61,7 +61,7 @@ const COUNTS: [(&str, &str); 10] = [
     ("entries of lists", "SELECT count(*) FROM listed"),
 ];
 
-/// The ports of one directory.
+/// The two parts of an opened directory: one for look-ups and one for imports.
 #[derive(Debug)]
 pub struct DirectoryPorts {
     /// Answers look-ups.

@@ -63,7 +63,7 @@ pub(crate) enum IdentifierKind {
     /// number's companies by it.
     CompanyPhone = 4,
     /// A company's name without legal form and spaces. Tier 0 is the company's current name, tier 1
-    /// an alias, and tier 2 the name of a bare company.
+    /// an alias, and tier 2 the name of a bare company, which is known only by names.
     CompanyName = 5,
     /// The roots of the words of a company's name, in alphabetical order. This identifier is stored
     /// only if its key differs from that of [`Self::CompanyName`].
@@ -89,10 +89,10 @@ pub(crate) enum IdentifierKind {
     PersonInCountry = 14,
     /// A person's name at the company with this id, such as `17|ada|lovelace`.
     PersonAtCompany = 15,
-    /// The same key as [`Self::CompanyName`], but only of a company whose records a common name
-    /// alone can link with other records
+    /// The same key as [`Self::CompanyName`]. This identifier is stored only for companies whose
+    /// records can be linked with other records by a common name alone
     /// ([`is_linkable_by_name`](enrich_core::resolution::is_linkable_by_name)). Only entity
-    /// resolution uses it.
+    /// resolution (finding records of the same company) uses it.
     CompanyLinkableName = 16,
 }
 
@@ -108,7 +108,6 @@ pub(crate) fn sql_id(id: SubjectId) -> i64 {
     i64::try_from(id.0).unwrap_or(i64::MAX)
 }
 
-/// Converts an integer that SQLite stores to an id.
 pub(crate) fn subject_id(id: i64) -> SubjectId {
     SubjectId(u64::try_from(id).unwrap_or_default())
 }

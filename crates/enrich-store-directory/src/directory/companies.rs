@@ -72,7 +72,7 @@ pub(crate) fn find_all(
 }
 
 /// Finds the companies that have the host `domain`. If there are none, finds the companies that
-/// have its registrable domain. Returns at most two companies.
+/// have the registrable domain of `domain`. Returns at most two companies.
 pub(crate) fn holders_of_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Vec<Holder>> {
     let kind = IdentifierKind::CompanyDomain;
     let holders = view.holders(kind, domain.as_str(), 2)?;

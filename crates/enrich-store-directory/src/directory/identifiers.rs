@@ -25,7 +25,8 @@ impl View<'_> {
         self.holders_from(kind, key, 0, limit)
     }
 
-    /// Returns at most `limit` bare companies whose name has this look-up key, ordered by id.
+    /// Returns at most `limit` bare companies (known only by names) whose name has this look-up
+    /// key, ordered by id.
     pub(crate) fn bare_companies(
         &self,
         name_key: &str,
@@ -88,7 +89,8 @@ impl View<'_> {
     }
 
     /// Returns the confidence of the source that gives a subject this identifier. With several such
-    /// sources, returns the highest confidence.
+    /// sources, returns the highest confidence. Returns `None` if the subject does not have the
+    /// identifier.
     pub(crate) fn confidence_of(
         &self,
         kind: IdentifierKind,

@@ -31,16 +31,18 @@ use super::lookup::{Lookup, Stop};
 use super::view::{BARE_TIER, View};
 
 /// Maximum number of companies with one look-up key that are compared. If more companies have the
-/// key, the name alone cannot tell which one is the right one, so none is returned. Bare companies,
-/// and companies outside the requested country, are not counted.
+/// key, the name alone cannot tell which one is the right one, so none is returned. Bare companies
+/// (known only by names) and companies outside the requested country are not counted.
 const MOST_CANDIDATES: usize = 64;
 /// Maximum number of companies with one look-up key that are read if the question gives a country.
 /// Of these, only the companies in the country are compared.
 const MOST_SEARCHED: usize = 1024;
-/// Maximum number of bare companies with one look-up key that are compared with a name.
+/// Maximum number of bare companies (known only by names) with one look-up key that are compared
+/// with a name.
 const MOST_BARE: usize = 64;
 /// Maximum number of aliases of a company that are compared with a name. If the company has more
-/// aliases and none of those that are compared fits, the match must come from one of the others.
+/// aliases and none of the compared aliases fits, the match must come from an alias that was not
+/// compared.
 const MOST_ALIASES: usize = 128;
 /// Maximum number of companies that are considered for the name of an employer.
 const MOST_EMPLOYERS: usize = 4;
@@ -144,7 +146,7 @@ pub(crate) fn ranked(
 
 /// Finds the company that a name means. Returns `None` if no match reaches the least confidence.
 ///
-/// A bare company is the answer only if similar names find no other company.
+/// A bare company (known only by names) is the answer only if similar names find no other company.
 pub(crate) fn find(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -237,10 +239,14 @@ fn name_holders(view: View<'_>, name: &CompanyName, most: usize) -> rusqlite::Re
     view.holders(IdentifierKind::CompanyName, name.squashed(), most)
 }
 
-/// Returns the only company that has this name, apart from legal forms. Returns `None` if another
-/// company has it too; if the name contains a country, and the company is not there; or if the name
-/// is a single word, which other names may contain too. A single word is enough if the company is
-/// bare, if it is the label of a domain, or if the company's own name fits and a country was given.
+/// Returns the only company that has this name, apart from legal forms. Returns `None` in these
+/// cases:
+///
+/// - Another company has the name too.
+/// - The name contains a country, and the company is not in that country.
+/// - The name is a single word, which other names may contain too. But a single word is enough if
+///   the company is bare (known only by names), if the word is the label of a domain of the
+///   company, or if the company's own name fits and a country was given.
 fn only_match<'a>(
     name: &CompanyName,
     country: Option<Country>,

@@ -38,7 +38,6 @@ pub(crate) fn unpack(bytes: &[u8]) -> Unpack<'_> {
     Unpack { bytes, before: 0 }
 }
 
-/// An iterator over the entries of a packed list.
 pub(crate) struct Unpack<'a> {
     bytes: &'a [u8],
     before: u64,

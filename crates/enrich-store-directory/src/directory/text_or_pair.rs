@@ -14,7 +14,8 @@ pub(super) enum TextOrPair<'a> {
     Pair(String, Option<String>),
 }
 
-// serde's derived implementation would copy every value first, because the enum is untagged.
+// This implementation is not derived, because serde's derived implementation for an untagged enum
+// would first copy every value.
 impl<'de: 'a, 'a> Deserialize<'de> for TextOrPair<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(TextOrPairVisitor)

@@ -1,4 +1,4 @@
-//! Finds the parent of a unit or a subsidiary for which no source gives one.
+//! Finds the parent company of a unit or subsidiary for which no source gives a parent.
 
 use enrich_core::Company;
 use enrich_core::port::error::StoreError;

@@ -15,8 +15,8 @@ use super::postings::{Damaged, Posting, unpack};
 use super::profile::{self, BadProfile, Profiled};
 use super::unwritten::UnwrittenIdentifiers;
 
-/// The tier of the name of a bare company. Names of other companies have tiers with lower numbers,
-/// so these companies are found first.
+/// The tier of the name of a bare company (known only by names). Names of other companies have
+/// tiers with lower numbers, so these companies are found first.
 pub(crate) const BARE_TIER: u8 = 2;
 
 const REVISION: &str = "SELECT generation FROM state";
@@ -31,7 +31,7 @@ pub(crate) struct View<'c> {
     pub(super) unwritten: Option<&'c UnwrittenIdentifiers>,
 }
 
-/// The facts of a domain with their confidences. If several sources give a fact, it is the value
+/// The facts of a domain with their confidences. If several sources give a fact, the value comes
 /// from the source with the highest confidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KnownDomain {

@@ -1,4 +1,4 @@
-//! Keeps the stored hash index up to date during a load.
+//! Keeps the stored hash index up to date during a load (one import).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,12 +15,12 @@ use crate::directory::unwritten::Change;
 use crate::directory::view::View;
 
 /// Maximum number of changes that are collected; they take 64 MB of memory. A load with more
-/// changes does not change the stored index. At its end, it builds the index again.
+/// changes does not change the stored index, and may build it again at the load's end.
 const MOST: usize = 1 << 21;
-/// A load that cannot change the stored index builds it again at its end, but only if the load has
-/// changed at least one identifier for this number of subjects of the directory. Building then
-/// takes only a small part of the load's time. After a load with fewer changes, the next server
-/// builds the index.
+/// A load that cannot change the stored index builds it again at the load's end, but only if the
+/// load has changed enough identifiers: at least one for each group of this many subjects in the
+/// directory. Then the building takes only a small part of the load's time. After a load with fewer
+/// changes, the next server builds the index.
 const SUBJECTS_EACH: usize = 8;
 
 /// Collects the changes of a load for the stored hash index.
@@ -90,7 +90,8 @@ impl KeptIndex {
     }
 
     /// Changes the stored index to the state after the load. All transactions of the load must be
-    /// durable already. If this fails, the next server builds the index.
+    /// durable already. If the stored index cannot be changed, a load with many changes
+    /// ([`SUBJECTS_EACH`]) builds it again. After any other load, the next server builds it.
     pub(crate) fn store(mut self) {
         let (Some(before), Some(now)) = (self.before, self.now) else { return };
         if before == now {

@@ -1,6 +1,7 @@
 //! Finds the company that is meant if only a bare company has exactly the requested name. A bare
-//! company is known only by names. If another company may be the same company, that company is the
-//! answer. To find it, the other names of the bare company are looked up too.
+//! company is known only by names. If another company may be the same company, that other company
+//! is the answer, because more is known about it. To find it, the other names of the bare company
+//! are looked up too.
 
 use enrich_core::matching::{Feature, ScoredCandidate};
 use enrich_core::{Company, Confidence};
@@ -15,9 +16,9 @@ const MOST_LENT: usize = 4;
 /// Finds the only company with exactly this name, and the confidence of the match. Returns `None`
 /// when similar names must be compared.
 ///
-/// If the company is bare, another company with a similar name may be the same company: then
-/// returns `None`. If another company may be the same because of another name of the bare company,
-/// returns that other company.
+/// If the company is bare (known only by names), another company may be the same company. If the
+/// name of that other company is similar to `name`, returns `None`. If it is similar to another
+/// name of the bare company, returns the other company.
 pub(crate) fn find_only_match(
     lookup: Lookup<'_>,
     name: &CompanyName,

@@ -20,7 +20,8 @@ use crate::directory::view::View;
 
 /// Maximum number of companies with one look-up key that become candidates.
 const MOST_OF_A_KEY: usize = 48;
-/// Maximum number of postings that are read for all words of one requested name together.
+/// Maximum number of postings (entries in a word's list of companies) that are read for all words
+/// of one requested name together.
 const MOST_READ: u64 = 200_000;
 /// Maximum number of postings that may add new candidates. Postings beyond this number only raise
 /// the score of candidates that are known already.
@@ -29,7 +30,8 @@ const MOST_GATHERED: u64 = 20_000;
 pub(crate) const MOST_WORDS: usize = 16;
 /// Maximum number of indexed words that are searched for in place of one misspelt word.
 const MOST_MEANT: usize = 4;
-/// Maximum number of indexed words that are read for one variant of a word.
+/// Maximum number of indexed words that are read for one variant of a word. A variant is the word
+/// itself, or the word without one of its letters.
 const MOST_OF_A_VARIANT: usize = 64;
 /// Maximum number of words at the beginning of a name that are joined and compared with names and
 /// domain labels.

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use crate::wrk::Halves;
 use enrich_testkit::http::Reply;
 
-/// The expected result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The call finds something and is charged.
@@ -46,7 +45,6 @@ impl Call {
     /// key of `key_bytes` bytes between them. In API version 1, the key is in the body; in version
     /// 2, in a header.
     pub(crate) fn halves(&self, key_bytes: usize, idempotency_key: Option<&str>) -> Halves {
-        // Formats a text as a JSON string. This cannot fail.
         let quoted = |text: &str| Value::from(text).to_string();
         let inputs: Vec<String> = self
             .inputs

@@ -26,11 +26,10 @@ use crate::workload::{Plan, Workload};
 use crate::wrk::{Wrk, WrkSummary};
 use enrich_testkit::http::{Connection, Reply};
 
-/// Maximum difference between the mean answer sizes of the yardstick and of the service, as a share
-/// of the service's mean answer size.
+/// Maximum difference between the mean answer sizes of the yardstick (the bare server of
+/// `enrich-bench echo`) and of the service, as a share of the service's mean answer size.
 const SIZE_TOLERANCE: f64 = 0.1;
 
-/// Time limit for a server to get ready after its start.
 const READY_WITHIN: Duration = Duration::from_secs(120);
 
 /// The settings of a run. They are the same for all its workloads.
@@ -122,9 +121,9 @@ impl Contest {
         Ok(Self { workload, yardstick, services, notes })
     }
 
-    /// Puts load on every server, one after the other. The yardstick is the first in even rounds
-    /// and the last in odd ones. Returns the measurements: the yardstick's first, then those of the
-    /// services.
+    /// Puts load on every server, one after the other. The yardstick (the bare server of
+    /// `enrich-bench echo`) is the first in even rounds and the last in odd rounds. Returns the
+    /// measurements: those of the yardstick first, then those of the services.
     pub(crate) fn round(&mut self, setup: &Setup, load: Load) -> anyhow::Result<Vec<Part>> {
         let mut parts = vec![None; 1 + self.services.len()];
         let mut order: Vec<usize> = (0..parts.len()).collect();
@@ -357,9 +356,9 @@ impl Server {
     }
 }
 
-/// Returns, for each path, how many bytes of text the yardstick must put into its answers, so that
-/// they are as long as the service's answers. The bytes of the query are not counted, because the
-/// yardstick's answers contain the query, too.
+/// Returns, for each path, how many bytes of text the yardstick (the bare server) must put into its
+/// answers, so that they are as long as the service's answers. The bytes of the query are not
+/// counted, because the yardstick's answers contain the query, too.
 fn text_bytes(sample: &[Sampled], answers: &[Reply]) -> BTreeMap<&'static str, usize> {
     let mut sums: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
     for (Sampled { call, .. }, answer) in sample.iter().zip(answers) {

@@ -95,7 +95,7 @@ struct Row {
     flood: u16,
     requests_per_second: f64,
     p99_micros: f64,
-    /// The ratio of the rate of requests to the rate without a flood.
+    /// The requests per second, divided by the requests per second without a flood.
     to_alone: f64,
     /// The number of searches of the flood that were answered per second.
     searched_per_second: f64,
@@ -104,7 +104,6 @@ struct Row {
     private_bytes: f64,
 }
 
-/// The results of one measurement.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     requests_per_second: f64,

@@ -33,7 +33,7 @@ pub(crate) struct FolderSpec {
 pub(crate) struct Keys {
     /// The keys of the accounts that share the load.
     pub(crate) many: Vec<String>,
-    /// The key of the account that only the workload `hot` uses.
+    /// The key of one more account, for load on a single account.
     pub(crate) hot: String,
 }
 

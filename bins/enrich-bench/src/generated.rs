@@ -76,8 +76,8 @@ impl Generated {
         serde_json::from_str(&line).with_context(|| format!("no person: {line}"))
     }
 
-    /// Returns the company that a person works at. The number of the company is at the end of its
-    /// domain's first label.
+    /// Returns the company that a person works at. The company's index is at the end of the first
+    /// label of the company's domain.
     pub(crate) fn employer(&self, person: &Person) -> anyhow::Result<Company> {
         let label = person.company_domain.trim_end_matches(".example");
         let number = label.trim_start_matches(|letter: char| !letter.is_ascii_digit());

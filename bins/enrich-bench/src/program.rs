@@ -13,7 +13,6 @@ use enrich_testkit::serving::Serving;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The `enrich` program.
 #[derive(Clone, Debug)]
 pub(crate) struct Program(PathBuf);
 

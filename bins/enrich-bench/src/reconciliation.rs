@@ -22,8 +22,8 @@ const BETWEEN_READINGS: Duration = Duration::from_millis(50);
 /// The price of an answer at each endpoint, in credits, by the endpoint's path.
 pub(crate) type Prices = BTreeMap<String, u64>;
 
-/// Compares the counters of one service since its start with its balances. A service may have
-/// several servers. Their counters are added.
+/// Compares the counters of one service since its start with the balances of its accounts. A
+/// service may have several servers. The counters of all its servers are added.
 pub(crate) struct Reconciliation {
     program: Program,
     data: Data,

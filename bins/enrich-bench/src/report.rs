@@ -8,7 +8,6 @@ use crate::machine::Machine;
 use crate::part::{Part, median};
 use crate::workload::Workload;
 
-/// All results of a run.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     pub(crate) program: String,
@@ -34,7 +33,8 @@ pub(crate) struct Row {
     connections: usize,
     server: String,
     median: Part,
-    /// The medians, each divided by the yardstick's median; `None` for the yardstick itself.
+    /// The medians, each divided by the median of the yardstick (the bare server); `None` for the
+    /// yardstick itself.
     to_yardstick: Option<Part>,
     /// The medians, each divided by the first service's median; `None` for the first service and
     /// the yardstick.

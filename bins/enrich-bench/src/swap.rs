@@ -1,5 +1,5 @@
 //! `enrich-bench swap`: measures look-ups while nodes change to another snapshot of the directory,
-//! and while they forget an address.
+//! and while they forget an email address.
 
 mod callers;
 mod fleet;
@@ -27,8 +27,7 @@ use crate::swap::seconds::{Seconds, Window};
 /// Maximum time that all nodes may take to change to a snapshot. If they take longer, the
 /// measurement fails.
 const CHANGED_WITHIN: Duration = Duration::from_secs(900);
-/// The limit, in seconds, for the time until a forgotten address is gone from the answers of all
-/// nodes.
+/// The limit, in seconds, for the time until no node answers with a forgotten email address.
 const FORGOTTEN_WITHIN: f64 = 2.0;
 
 #[derive(Debug, Args)]
@@ -142,7 +141,7 @@ impl Swap {
         })
     }
 
-    /// Publishes a snapshot, goes back to the earlier one, goes forward again, and forgets an
+    /// Publishes a snapshot, goes back to the earlier one, goes forward again, and forgets an email
     /// address. Callers have sent look-ups to the nodes since `start`.
     fn change(&self, fleet: &Fleet, start: Instant, err: &mut dyn Write) -> anyhow::Result<Times> {
         let pause = Duration::from_secs(self.seconds);

@@ -22,9 +22,9 @@ use crate::train::{choice, table};
 
 /// The number of the best-known companies for which additional names are generated.
 const BEST_KNOWN: usize = 1000;
-/// The weight of a query of the set.
+/// The weight of a query of the set in the training.
 const ASKED_WEIGHT: f64 = 1.0;
-/// The weight of a generated name that still means the company from whose name it was generated.
+/// The weight of a generated name that still means the company from which the name was generated.
 const MADE_WEIGHT: f64 = 0.2;
 /// The weight of a generated name that means no company in the directory.
 const MADE_NEGATIVE_WEIGHT: f64 = 0.3;

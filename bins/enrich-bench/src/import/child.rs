@@ -25,7 +25,6 @@ pub(super) struct Usage {
     pub(super) seconds: f64,
     /// The processor time of all threads.
     pub(super) processor_seconds: f64,
-    /// The number of bytes that the process wrote to the disk.
     pub(super) written_bytes: u64,
     /// The highest private memory of the process, in bytes.
     pub(super) private_bytes: u64,

@@ -34,8 +34,9 @@ pub(super) struct Yardstick {
     pub(super) processor_seconds: f64,
 }
 
-/// Loads the companies of a file of JSON Lines with `.import` of the program `sqlite3`. Returns the
-/// times that this took, without the conversion of the file into rows.
+/// Loads the companies in a file of JSON Lines into a database, with the command `.import` of the
+/// program `sqlite3`. Returns the times of this load. The conversion of the file into rows is not
+/// timed.
 pub(super) fn measure(folder: &Path, lines: &Path) -> anyhow::Result<Yardstick> {
     let (rows, database) = (folder.join("rows.tsv"), folder.join("yardstick.sqlite"));
     write_rows(lines, &rows)?;

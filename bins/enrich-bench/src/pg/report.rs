@@ -33,8 +33,8 @@ impl Figure {
     }
 }
 
-/// Writes the medians as a table in Markdown, each with its ratio to the yardstick. Writes all
-/// rates as JSON if a file is given.
+/// Writes the medians as a table in Markdown, each with its ratio to the yardstick, the case
+/// `bare400`. Writes all rates as JSON if a file is given.
 pub(crate) fn write_report(
     out: &mut dyn Write,
     figures: &[Figure],

@@ -79,7 +79,7 @@ impl Callers {
     }
 }
 
-/// One connection's look-ups.
+/// Sends the look-ups of one connection.
 struct Caller {
     began: Instant,
     /// The time at which the next look-up must be sent.

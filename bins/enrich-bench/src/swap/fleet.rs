@@ -25,7 +25,7 @@ use crate::program::{Data, Program};
 
 /// Pause between two requests to a node whose answer must change.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Time limit for a forgotten address to disappear from the answers. When it has passed, the
+/// Time limit for a forgotten email address to disappear from the answers. When it has passed, the
 /// measurement fails.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(30);
 
@@ -128,7 +128,7 @@ impl Fleet {
         &self.keys
     }
 
-    /// Imports the marker on the machine that imports.
+    /// Imports the marker company into the folder of the machine that imports.
     pub(crate) fn import(&self, marker: &Marker) -> anyhow::Result<()> {
         self.program.import(&self.importer, [marker.line()].into_iter())
     }
@@ -156,8 +156,8 @@ impl Fleet {
         Ok(())
     }
 
-    /// Waits until every node has the marker, or no node has it. Returns the times at which the
-    /// first and the last node had changed.
+    /// Waits until every node finds the marker company, or until no node finds it if `is_there` is
+    /// false. Returns the times at which the first and the last node had changed.
     pub(crate) fn wait_for(
         &self,
         marker: &Marker,
@@ -175,14 +175,14 @@ impl Fleet {
         self.wait_until(&call, is_changed, limit)
     }
 
-    /// Checks that every node answers with the marker's address.
+    /// Checks that every node answers with the marker's email address.
     pub(crate) fn expect_address(&self, marker: &Marker) -> anyhow::Result<()> {
         let has_address = |answer: &Reply| answer.body.contains(&marker.email);
         self.wait_until(&emails_of(marker), has_address, Duration::ZERO).map(|_| ())
     }
 
-    /// Waits until no node's answer contains the marker's address. Returns the time at which the
-    /// last node's answer changed.
+    /// Waits until no node's answer contains the marker's email address. Returns the time at which
+    /// the last node's answer changed.
     pub(crate) fn wait_for_no_address(&self, marker: &Marker) -> anyhow::Result<Instant> {
         let has_none = |answer: &Reply| !answer.body.contains(&marker.email);
         let [_, all] = self.wait_until(&emails_of(marker), has_none, FORGOTTEN_AFTER)?;

@@ -26,7 +26,7 @@ pub(crate) struct AliasRow {
     pub(crate) name: String,
 }
 
-/// A page, with the main domain of its company.
+/// A company's social-media page, with the main domain of the company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HeldPage {
     pub(crate) network: Network,
@@ -35,7 +35,7 @@ pub(crate) struct HeldPage {
     pub(crate) name: String,
 }
 
-/// A further domain, with the main domain of its company.
+/// A further domain of a company, with the main domain of the company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FurtherDomain {
     pub(crate) text: String,
@@ -56,8 +56,8 @@ pub(crate) fn normal(domain: &str) -> String {
     Domain::parse(domain).map_or_else(|_| domain.to_owned(), |read| read.as_str().to_owned())
 }
 
-/// Returns the pages of the five networks that belong to exactly one company. `held` are the pages
-/// (network, handle, main domain) of other imported companies.
+/// Returns the pages in the known social networks, if the page belongs to exactly one company.
+/// `held` are the pages (network, handle, main domain) of other imported companies.
 ///
 /// Handles are compared in lower case here, and not in the form that look-ups compare. If that form
 /// wrongly makes two handles equal, both are still selected, and their look-ups show the error.

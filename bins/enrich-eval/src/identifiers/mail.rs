@@ -72,7 +72,7 @@ pub(crate) fn report(
 }
 
 /// Looks up an address at each public mail host that is also the domain of an imported company.
-/// Reports the hosts whose addresses find that company, which is wrong.
+/// Such an address must not find the company. Reports the hosts at which it does.
 pub(crate) fn report_listed(
     store: &Store,
     set: &Path,

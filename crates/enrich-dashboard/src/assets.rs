@@ -8,7 +8,6 @@ use crate::fault::Fault;
 use crate::http::{Response, ResponseBody};
 use crate::page_context::PageContext;
 
-/// Prefix of all asset paths.
 pub(crate) const ROOT: &str = "/account/assets/";
 
 /// A file: its name, and its content in three forms: plain, compressed with gzip, and compressed

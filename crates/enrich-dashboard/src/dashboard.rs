@@ -70,7 +70,7 @@ pub struct Parts {
     pub sign_ins: Arc<dyn SignIns>,
     /// The uploaded lists of all accounts, and the jobs that look up their rows.
     pub jobs: Arc<Jobs>,
-    /// The limits for lists, and how long lists are kept.
+    /// The limits for uploaded lists, and how long lists are kept.
     pub job_settings: jobs::Settings,
 }
 
@@ -99,7 +99,7 @@ impl Dashboard {
     }
 
     /// Returns the session of a request; `None` if the request has no valid session. If the session
-    /// has expired, also ends it.
+    /// has expired, also ends the session in the store.
     pub(crate) async fn session(
         &self,
         request: &Request,

@@ -24,7 +24,7 @@ pub(crate) struct EndpointChoice {
     pub(crate) is_chosen: bool,
 }
 
-/// Returns every endpoint as a choice, in the order of the tables. The endpoint at the path
+/// Returns every endpoint as a choice, in the order of the API versions. The endpoint at the path
 /// `chosen` is selected.
 pub(crate) fn endpoint_choices(context: &PageContext<'_>, chosen: &str) -> Vec<EndpointChoice> {
     let choice = |Target { endpoint: &Endpoint { path, title, .. }, .. }| EndpointChoice {

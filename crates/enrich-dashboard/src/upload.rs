@@ -54,7 +54,7 @@ impl From<multer::Error> for Fault {
     }
 }
 
-/// Stores the list that a form contains, and returns its job.
+/// Stores the list that a form contains, and returns the list's job.
 pub(crate) async fn take(
     dashboard: &Dashboard,
     account: AccountId,
@@ -76,8 +76,8 @@ pub(crate) async fn take(
         piece => piece,
     });
     // The parser requires a stream that is `Send`. The body is not `Send`, but its request stays on
-    // one thread, so it is wrapped. The parser buffers all bytes that are ready: with this HTTP
-    // server, some tens of KiB.
+    // one thread, so a wrapper may make the body `Send`. The parser buffers all bytes that are
+    // ready: with this HTTP server, some tens of KiB.
     let form = Multipart::with_constraints(SendWrapper::new(body), boundary, constraints);
     take_field(dashboard, account, form).await
 }

@@ -51,7 +51,7 @@ pub(crate) struct JobRow {
     /// The number of cells whose text was truncated in the result, because a cell of a workbook
     /// (`.xlsx`) has a maximum length. Always 0 for other formats.
     pub(crate) cut_cells: Number,
-    /// Whether rows that are not found get candidates.
+    /// Whether rows that are not found get candidates (companies that the name may mean).
     pub(crate) has_candidates: bool,
     pub(crate) ceiling: Option<Number>,
     /// The ceiling (the most credits that the list may cost), as the form field shows it, without
@@ -59,7 +59,7 @@ pub(crate) struct JobRow {
     pub(crate) ceiling_typed: String,
 }
 
-/// A list that this server cannot show, because its files are on another server (`node`).
+/// An uploaded list that this server cannot show, because its files are on another server (`node`).
 struct RemoteRow {
     file_name: String,
     node: String,

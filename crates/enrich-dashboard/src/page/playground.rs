@@ -33,7 +33,8 @@ struct PlaygroundPage {
     title: &'static str,
     price: String,
     fields: Vec<FieldRow>,
-    /// Whether the box for candidates is ticked; `None` if the endpoint has no candidates.
+    /// Whether the box for candidates (companies that a name may mean) is ticked; `None` if the
+    /// endpoint has no candidates.
     candidates: Option<bool>,
     keys: Vec<KeyChoice>,
     attempt: String,

@@ -1,4 +1,4 @@
-//! Tests of lists: upload, order, run, download, deletion.
+//! Tests of uploaded lists: upload, order, run, download, deletion.
 
 use std::time::{Duration, Instant};
 

@@ -20,7 +20,8 @@ pub(crate) struct OrderForm {
     pub(crate) title: &'static str,
     pub(crate) price: String,
     pub(crate) fields: Vec<FieldRow>,
-    /// The numbers of candidates that can be selected; empty if the endpoint has no candidates.
+    /// The numbers of candidates (companies that a name may mean) that can be selected; empty if
+    /// the endpoint has no candidates.
     pub(crate) candidates: Vec<Choice>,
     pub(crate) estimate: Result<CostEstimate, String>,
     pub(crate) ceiling: Ceiling,

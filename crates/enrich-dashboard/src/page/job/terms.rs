@@ -16,7 +16,7 @@ pub(super) enum Complaint {
     Ceiling(String),
 }
 
-/// The ceiling as the form shows it, with a suggestion.
+/// The ceiling (the most credits that the list may cost) as the form shows it, with a suggestion.
 pub(crate) struct Ceiling {
     /// The text in the form field.
     pub(crate) typed: String,
@@ -55,8 +55,9 @@ pub(super) async fn chosen(
     Ok(ceiling.map(|ceiling| (key.id, ceiling)))
 }
 
-/// Parses a ceiling in digits, which may be in groups of three with one kind of separator. `1,5` is
-/// an error, because it would be read as 15 without the comma. An empty text means no ceiling.
+/// Parses a ceiling, a number of credits in digits. The digits may be in groups of three with one
+/// kind of separator. `1,5` is an error, because it would be read as 15 without the comma. An empty
+/// text means no ceiling.
 fn read_ceiling(text: &str) -> Result<Option<u64>, String> {
     if text.is_empty() {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Tests of the pages with ports in memory: each test sends requests and checks the responses.
+//! Tests of the pages with stores in memory: each test sends requests and checks the responses.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 #[path = "pages/bulk.rs"]

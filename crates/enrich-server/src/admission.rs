@@ -39,7 +39,7 @@ struct ConnectionSlot {
 
 impl ConnectionSlots {
     /// Creates `most` slots. A single client may take at most `most_per_address` of them, or all of
-    /// them if this is `None`.
+    /// them if `most_per_address` is `None`.
     pub(crate) fn new(most: NonZeroUsize, most_per_address: Option<NonZeroUsize>) -> Arc<Self> {
         let most_per_address = most_per_address.map(NonZeroUsize::get);
         Arc::new(Self { most: most.get(), most_per_address, held: Mutex::default() })
@@ -93,7 +93,8 @@ fn client(peer: IpAddr) -> Option<IpAddr> {
     (!peer.is_loopback()).then_some(counted)
 }
 
-/// How a connection was admitted: with a slot, or as a guest.
+/// How a connection was admitted: with a slot, or as a guest, which may request only the admin
+/// pages.
 pub(crate) struct Admission {
     places: Arc<ConnectionSlots>,
     peer: Option<IpAddr>,
@@ -140,8 +141,8 @@ impl Admission {
 pub(crate) struct AdmissionControl {
     places: Arc<ConnectionSlots>,
     most_guests: usize,
-    /// The guests of this worker, the oldest first. A guest that has ended, or that has taken a
-    /// slot since, is removed when the next guest arrives.
+    /// The guests of this worker (connections without a slot), the oldest first. A guest that has
+    /// ended, or that has taken a slot since, is removed when the next guest arrives.
     guests: RefCell<VecDeque<Weak<Admission>>>,
 }
 

@@ -48,8 +48,9 @@ pub struct StallTimeouts {
 /// 9112, section 9.6).
 pub(crate) const LINGER: Duration = Duration::from_secs(1);
 
-/// When a connection has written this number of bytes in a turn, it writes no more until the next
-/// turn. More bytes would delay the other connections of the worker, including health probes.
+/// When a connection has written this number of bytes, it pauses its writes until its task is
+/// polled again. More bytes without a pause would delay the other connections of the worker,
+/// including health probes.
 const TURN_BYTES: usize = 16 * 1024;
 
 /// A flag that is set when the handler has given the last answer of the connection.
@@ -100,9 +101,10 @@ impl InputGate {
     }
 }
 
-/// A flag that is set when the handler of the current request needs one more poll. If the HTTP
-/// layer delivers more bytes to the handler in this turn, it polls the handler by itself. Otherwise
-/// the connection wakes its task at the end of the turn, which starts another turn.
+/// A flag that is set when the handler of the current request needs one more poll. A turn of the
+/// HTTP layer reads input, polls handlers and writes answers. If the HTTP layer delivers more bytes
+/// to the handler in the current turn, it polls the handler by itself. Otherwise the connection
+/// wakes its task at the end of the turn, which starts another turn.
 #[derive(Clone, Default)]
 pub(crate) struct PollAgain(Rc<Cell<bool>>);
 
@@ -150,11 +152,11 @@ pub(crate) struct Connection {
     stall_timeouts: StallTimeouts,
     signals: ConnectionSignals,
     awaits: Awaits,
-    /// Whether input was read in this turn.
+    /// Whether input was read in this turn (since the last flush).
     has_read: bool,
-    /// The number of bytes that were written in this turn.
+    /// The number of bytes that were written since the last pause of the writes ([`TURN_BYTES`]).
     written_bytes: usize,
-    /// Whether the system has received input that could not be read in this turn.
+    /// Whether the system has received input while the connection was held back from reading.
     has_more: bool,
     /// The time at which the wait for `awaits` must end. It is ignored while `awaits` is `Nothing`.
     deadline: Instant,

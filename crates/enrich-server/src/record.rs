@@ -54,7 +54,6 @@ pub(crate) async fn record(
     Ok(sent)
 }
 
-/// Records the response of one request in the metrics and the log.
 struct Recorder<'a> {
     app: &'a AppState,
     request_id: &'a str,

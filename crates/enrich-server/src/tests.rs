@@ -51,7 +51,7 @@ struct Site {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Returns a service over ports in memory with one company, and the API key of an account with
+/// Returns a service over stores in memory with one company, and the API key of an account with
 /// 1,000 credits.
 fn service() -> (Service, Arc<FakePorts>, String) {
     let ports = Arc::new(FakePorts::with_quill());

@@ -19,15 +19,15 @@ use crate::state::AppState;
 
 /// The time limit for writing the usage counters at shutdown.
 const FLUSH_TIME: Duration = Duration::from_secs(2);
-/// At shutdown: the time limit for waiting for list rows that are being answered.
+/// At shutdown: the time limit for waiting for rows of uploaded lists that are being answered.
 const CLOSE_TIME: Duration = Duration::from_secs(1);
 /// The interval at which the metrics are tidied.
 const TIDYING: Duration = Duration::from_secs(5);
 /// Each 12th time that the metrics are tidied, so once a minute, passed expiry times of keys,
 /// invitations and sessions become final.
 const SETTLE_EACH: u32 = 12;
-/// Old lists are deleted each 120th time that the metrics are tidied: every ten minutes. This must
-/// be a multiple of [`SETTLE_EACH`].
+/// Old uploaded lists are deleted each 120th time that the metrics are tidied: every ten minutes.
+/// This must be a multiple of [`SETTLE_EACH`].
 const SWEEP_EACH: u32 = 120;
 
 pub(crate) struct Upkeep(JoinHandle<()>);
@@ -114,8 +114,8 @@ async fn sweep(jobs: Arc<Jobs>, now: Timestamp) {
     }
 }
 
-/// Waits at most [`CLOSE_TIME`] for list rows that are being answered. Unfinished lists continue
-/// when the server starts again.
+/// Waits at most [`CLOSE_TIME`] for rows of uploaded lists that are being answered. Unfinished
+/// lists continue when the server starts again.
 pub(crate) async fn close(jobs: Arc<Jobs>) {
     if timeout(CLOSE_TIME, spawn_blocking(move || jobs.close())).await.is_err() {
         warn!("rows of lists were still on their way; they are asked again, and not paid twice");

@@ -1,4 +1,5 @@
-//! Checks the snapshot in use in a node's folder, as a node does when it starts.
+//! Checks the snapshot in use (from which all nodes should answer) in a node's folder, as a node
+//! does when it starts.
 
 use enrich_core::port::snapshots::{SnapshotNumber, Snapshots};
 
@@ -9,8 +10,9 @@ use crate::local_files::{LocalFiles, hash_of};
 use crate::opened::Opened;
 use crate::settings::SnapshotSettings;
 
-/// Checks the snapshot in use: its length and hash, its schema, its secret and its revision.
-/// Changes nothing, and blocks until the file is read. Returns the number of the snapshot.
+/// Checks the snapshot in use (from which all nodes should answer): its length and hash, its
+/// schema, its secret and its revision. Changes nothing, and blocks until the file is read. Returns
+/// the number of the snapshot.
 ///
 /// # Errors
 ///

@@ -19,14 +19,15 @@ pub enum SnapshotError {
     /// The list has no snapshot with this number.
     #[error("there is no snapshot {}; see `enrich directory list`", .0.0)]
     NotListed(SnapshotNumber),
-    /// The snapshot in use is not in the data folder.
+    /// The snapshot in use, from which all nodes should answer, is not in the data folder.
     #[error(
         "snapshot {} is in use and not in this folder yet; a server that runs copies it, and logs \
          why if it can't",
         .0.0
     )]
     NotCopied(SnapshotNumber),
-    /// The file of the snapshot in use is damaged in the data folder.
+    /// The file of the snapshot in use (from which all nodes should answer) is damaged in the data
+    /// folder.
     #[error("{0} is damaged; restart the server, which then copies it again")]
     DamagedHere(PathBuf),
     /// A file or folder cannot be read or written.

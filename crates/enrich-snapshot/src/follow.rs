@@ -41,7 +41,8 @@ pub(crate) struct Shared {
     pub(crate) live: ArcSwap<Live>,
     /// The suppressions that were read from the store. The lock is held while `live` is changed.
     pub(crate) suppressions: Mutex<StoreSuppressions>,
-    /// Why the node cannot answer from the snapshot in use; `None` if there is no problem.
+    /// Why the node cannot answer from the snapshot in use (from which all nodes should answer);
+    /// `None` if there is no problem.
     pub(crate) problem: Mutex<Option<String>>,
     /// The number of times that the node has changed to another snapshot.
     pub(crate) swaps: AtomicU64,
@@ -56,9 +57,10 @@ struct Failed {
     delay: Duration,
 }
 
-/// Opens the snapshot with which a node starts. If the snapshot in use is in the data folder, opens
-/// it. Otherwise opens the newest snapshot in the data folder that can be used. If there is none,
-/// fetches the snapshot in use and opens it. Removes damaged snapshots.
+/// Opens the snapshot with which a node starts. If the snapshot in use (from which all nodes should
+/// answer) is in the data folder, opens it. Otherwise opens the newest snapshot in the data folder
+/// that can be used. If there is none, fetches the snapshot in use and opens it. Removes damaged
+/// snapshots.
 pub(crate) fn first(
     snapshots: &dyn Snapshots,
     settings: &SnapshotSettings,
@@ -138,8 +140,8 @@ pub(crate) fn read_suppressions(
     }
 }
 
-/// Makes the node answer from each new snapshot in use, until the owner of this thread no longer
-/// exists.
+/// Whenever another snapshot is in use (all nodes should answer from it), makes the node answer
+/// from this snapshot. Ends when the owner of this thread no longer exists.
 pub(crate) fn follow(shared: &Shared, owner: &Owner) {
     let mut failed: Option<Failed> = None;
     // Snapshots that the node answered from before. They are closed on this thread, so that no
@@ -175,8 +177,8 @@ pub(crate) fn follow(shared: &Shared, owner: &Owner) {
     }
 }
 
-/// Applies new suppressions of the store to the answers, until the owner of this thread no longer
-/// exists.
+/// Applies new suppressions of the store to the answers. Ends when the owner of this thread no
+/// longer exists.
 pub(crate) fn follow_suppressions(shared: &Shared, owner: &Owner) {
     while owner.is_there_after(INTERVAL) {
         let newest = shared.snapshots.state().suppression;

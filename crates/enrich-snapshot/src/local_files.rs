@@ -37,7 +37,8 @@ pub(crate) struct Locked {
 }
 
 impl LocalFiles {
-    /// Returns the folder with the snapshots of a data folder. Creates it if it does not exist.
+    /// Returns the folder with the snapshots of a data folder. Creates the folder if it does not
+    /// exist.
     pub(crate) fn of(data: &Path) -> Result<Self, SnapshotError> {
         let files = Self::at(data);
         let created = private_folder().recursive(true).create(&files.folder);
@@ -83,7 +84,6 @@ impl LocalFiles {
         Ok(numbers)
     }
 
-    /// Whether a snapshot is in the folder.
     pub(crate) fn has(&self, number: SnapshotNumber) -> bool {
         self.path(number).is_file()
     }
@@ -114,7 +114,6 @@ impl LocalFiles {
         fetched
     }
 
-    /// Removes a damaged snapshot.
     pub(crate) fn discard(&self, number: SnapshotNumber) -> Result<(), SnapshotError> {
         remove(&self.path(number))
     }

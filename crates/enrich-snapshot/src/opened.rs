@@ -11,7 +11,7 @@ use enrich_store_sqlite::Options;
 
 use crate::error::SnapshotError;
 
-/// A snapshot that was opened, and the values of its file that were checked.
+/// An opened snapshot, with the values that were read from its file.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) number: SnapshotNumber,

@@ -21,7 +21,7 @@ use crate::live::{Live, StoreSuppressions};
 use crate::local_files::LocalFiles;
 use crate::settings::SnapshotSettings;
 
-/// Answers from the snapshot in use.
+/// Answers from the snapshot in use, from which all nodes should answer.
 ///
 /// A look-up ends with the same snapshot with which it began. If a new snapshot cannot be used, the
 /// error is logged, and the node goes on answering from the previous snapshot. Values that were
@@ -33,8 +33,8 @@ pub struct SnapshotDirectory {
     _threads: [Background; 2],
 }
 
-/// The snapshot that a node answers from. If this is not the snapshot in use, the status also
-/// contains the reason.
+/// The snapshot that a node answers from. If this is not the snapshot in use, from which all nodes
+/// should answer, the status also contains the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnapshotStatus {
     /// The number of the snapshot that the node answers from.

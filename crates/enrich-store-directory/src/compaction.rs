@@ -24,8 +24,8 @@ use crate::importer::{empty_the_log, turn};
 
 /// Size of the page cache: 64 MiB. SQLite takes a negative number as a size in KiB.
 const CACHE: i64 = -64 * 1024;
-/// The write-ahead log has a header for each page. The headers take less space than the pages' size
-/// divided by this number.
+/// The write-ahead log has a header for each page. All headers together take less space than the
+/// size of the pages, divided by this number.
 const LOG_PART: u64 = 64;
 
 /// The result of compacting.

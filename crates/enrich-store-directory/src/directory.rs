@@ -129,8 +129,8 @@ impl SqliteDirectory {
 }
 
 impl SqliteDirectory {
-    /// Makes look-ups faster for a server. A command of the command line makes too few look-ups for
-    /// this, so it does not call this method.
+    /// Makes look-ups faster for a server. Commands of the command line do not call this method,
+    /// because they make too few look-ups.
     ///
     /// On another thread, reads the lists of words that every search for a name needs; this takes a
     /// tenth of a second. Begins the write-ahead log (`sqlite::begin_log`) and keeps one read of

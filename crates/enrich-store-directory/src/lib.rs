@@ -70,8 +70,8 @@ pub struct DirectoryPorts {
     pub importer: Arc<SqliteImporter>,
 }
 
-/// Opens the directory at `path`, which must exist and have its schema. The ports hold `in_use`,
-/// which marks the data folder as in use until the ports are dropped.
+/// Opens the directory at `path`, which must exist and have its schema. Both returned parts hold
+/// `in_use`, which marks the data folder as in use until they are dropped.
 ///
 /// # Errors
 ///

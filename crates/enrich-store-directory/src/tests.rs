@@ -1,4 +1,4 @@
-//! Opens a data folder for tests, with this crate's ports over its directory.
+//! Opens the directory of a data folder for tests.
 
 use std::path::Path;
 

@@ -54,8 +54,8 @@ pub(crate) fn attribute_of(code: i64) -> Result<Attribute, FromSqlError> {
 pub(crate) enum IdentifierKind {
     /// A company's domain. Tier 0 is the main domain.
     CompanyDomain = 1,
-    /// A company's page, in its form for comparison ([`PageUrl::key`](enrich_text::PageUrl::key)).
-    /// Tier 0 is the page that answers contain.
+    /// A company's page on a social network, in its form for comparison
+    /// ([`PageUrl::key`](enrich_text::PageUrl::key)). Tier 0 is the page that answers contain.
     CompanyPage = 2,
     /// A company's own email address.
     CompanyEmail = 3,
@@ -79,7 +79,8 @@ pub(crate) enum IdentifierKind {
     /// identifier. If the organisation is named by a domain and this domain is forgotten, `forget`
     /// finds the company by this identifier.
     CompanyParent = 10,
-    /// A person's page, in its form for comparison ([`PageUrl::key`](enrich_text::PageUrl::key)).
+    /// A person's page on a social network, in its form for comparison
+    /// ([`PageUrl::key`](enrich_text::PageUrl::key)).
     PersonPage = 11,
     /// A person's email address.
     PersonEmail = 12,

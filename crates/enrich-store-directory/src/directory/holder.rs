@@ -19,7 +19,7 @@ pub(crate) struct Holder {
 impl Holder {
     /// Returns the confidence that the identifier means this holder. This holder must be the first
     /// one of the identifier. `next_tier` is the tier of the second holder, if there is one. If
-    /// both have the same tier, the confidence is at most [`Confidence::AMBIGUOUS`].
+    /// both holders have the same tier, the confidence is at most [`Confidence::AMBIGUOUS`].
     pub(crate) fn confidence_beside(&self, next_tier: Option<u8>) -> Confidence {
         let is_ambiguous = next_tier == Some(self.tier);
         let most = if is_ambiguous { Confidence::AMBIGUOUS } else { Confidence::FULL };

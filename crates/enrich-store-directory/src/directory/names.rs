@@ -122,7 +122,7 @@ impl Fit {
 
 impl Ranked {
     /// Returns the confidence that the name means this company, if no other company fits equally
-    /// well.
+    /// well. The result is at most the confidence of the sources.
     pub(crate) fn confidence(&self) -> Confidence {
         self.fit.confidence().min(self.source_confidence)
     }
@@ -287,8 +287,8 @@ fn trust(view: View<'_>, company: SubjectId, name: &str) -> rusqlite::Result<Con
     Ok(trust.unwrap_or(Confidence::FULL))
 }
 
-/// Keeps the companies that the name fits as well as the first company, and the bare companies that
-/// it fits better.
+/// Keeps the companies that the name fits as well as the first company, and the bare companies
+/// (known only by names) that the name fits better.
 fn all_best(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
     let Some(best) = ranked.first().map(|best| best.fit) else { return ranked };
     ranked.retain(|one| one.fit == best || (one.is_bare && one.fit < best));
@@ -305,7 +305,8 @@ pub(crate) fn employer(ranked: &[Ranked]) -> Option<SubjectId> {
 }
 
 /// Reads the companies with a name and ranks them. Returns `None` when there are too many
-/// companies. If a country is given, bare companies are left out, because they have no domain.
+/// companies. If a country is given, bare companies (known only by names) are left out, because
+/// they have no domain.
 fn rank_holders(
     view: View<'_>,
     name: &CompanyName,

@@ -7,7 +7,7 @@
 
 use crate::varint;
 
-/// One company in the list of a word. The company has the word in one of its names.
+/// One company in a word's list of companies. The company has the word in one of its names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Posting {
     /// The company's id.

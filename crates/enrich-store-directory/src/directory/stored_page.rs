@@ -1,4 +1,4 @@
-//! The short form in which a company's page is stored.
+//! The short form in which a company's page on a social network is stored.
 //!
 //! Nearly all pages of a network begin with the same text. This text is replaced by one letter. A
 //! page that begins in another way has no short form.

@@ -1,7 +1,7 @@
-//! Identifiers that a load has changed but not yet written to the file.
+//! Identifiers that a load (one import) has changed but not yet written to the file.
 //!
-//! A load finds the subject of each record by identifiers. These may be identifiers of earlier
-//! records of the same load. So the reads of a load combine the rows of the file with these
+//! A load finds the subject of each record by identifiers. Earlier records of the same load may
+//! have changed these identifiers. So the reads of a load combine the rows of the file with these
 //! changes. The rows are written later, many at a time and in the order of their keys. Then each
 //! page of the index is written only once, although many records change it.
 

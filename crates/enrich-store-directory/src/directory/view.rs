@@ -27,7 +27,8 @@ pub(crate) struct View<'c> {
     pub(super) connection: &'c Connection,
     /// A hash index of the state that this view reads, if there is one.
     pub(super) index: Option<&'c HashIndex>,
-    /// The identifiers that a load has changed but not yet written.
+    /// The identifiers that a load (one import) has changed but not yet written; `None` outside a
+    /// load.
     pub(super) unwritten: Option<&'c UnwrittenIdentifiers>,
 }
 
@@ -167,7 +168,7 @@ impl<'c> View<'c> {
         self.connection.each(chunks, [word], take_list)
     }
 
-    /// Returns at most `limit` words of the index that have this variant.
+    /// Returns at most `limit` words of the index that have the variant with this hash.
     pub(crate) fn words_with_variant(
         &self,
         variant: i64,
@@ -249,7 +250,6 @@ pub(crate) fn revision_of(row: &Row<'_>) -> rusqlite::Result<DirectoryRevision> 
     Ok(DirectoryRevision(u64::try_from(revision).unwrap_or_default()))
 }
 
-/// Returns the company as the employer of a person.
 fn employer_of(company: Company) -> Employer {
     let domains = company.sites.into_iter().map(|site| site.domain).collect();
     Employer { id: company.id, name: company.name, domains }

@@ -63,8 +63,8 @@ impl KeptIndex {
     }
 
     /// Collects the change of an identifier. All changes of one identifier must be passed one
-    /// directly after the other, because a further change is recognised only if the change before
-    /// it has the same hash.
+    /// directly after the other. This method recognises a second change of an identifier only if
+    /// the change directly before it has the same hash.
     pub(crate) fn note(&mut self, kind: IdentifierKind, key: &str, change: Change) {
         if !KINDS.contains(&kind) {
             return;

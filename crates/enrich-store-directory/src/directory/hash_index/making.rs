@@ -129,11 +129,11 @@ pub(super) fn build(
     }
 }
 
-/// Reads the identifiers of [`KINDS`] and passes each to `take`, with its first holder. After every
-/// `at_once` identifiers, calls `goes_on`, which must pause for the given time and return whether
-/// to go on. During the pause, other threads can use the processor, and no read of the file is
-/// open. Returns whether all identifiers were read. An identifier with an empty key would be
-/// skipped, because the read begins after the empty key.
+/// Reads the identifiers of [`KINDS`] and passes each to `take`, with its first holder (the first
+/// subject that has it). After every `at_once` identifiers, calls `goes_on`, which must pause for
+/// the given time and return whether to go on. During the pause, other threads can use the
+/// processor, and no read of the file is open. Returns whether all identifiers were read. An
+/// identifier with an empty key would be skipped, because the read begins after the empty key.
 pub(super) fn each_identifier(
     connection: &Connection,
     at_once: usize,
@@ -164,8 +164,9 @@ pub(super) fn each_identifier(
     Ok(true)
 }
 
-/// Reads the next `left` identifiers from `rows` and passes each to `take`, with its first holder.
-/// Returns `true` if the rows have ended. Sets `last` to the key of the last identifier.
+/// Reads the next `left` identifiers from `rows` and passes each to `take`, with its first holder
+/// (the first subject that has it). Returns `true` if the rows have ended. Sets `last` to the key
+/// of the last identifier.
 fn some_identifiers(
     rows: &mut Rows<'_>,
     mut left: usize,

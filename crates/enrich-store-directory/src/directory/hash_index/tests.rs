@@ -41,7 +41,6 @@ impl Folder {
         Self { store: open(), other: open(), folder }
     }
 
-    /// Returns an index of the folder's current content.
     fn read(&self) -> Arc<HashIndex> {
         read(&self.folder.path().join(DIRECTORY.file))
     }
@@ -51,7 +50,6 @@ impl Folder {
         self.store.directory.index.0.store(Some(index));
     }
 
-    /// Makes the look-ups of the first store use an index of the folder's current content.
     fn index(&self) {
         self.go_by(self.read());
     }

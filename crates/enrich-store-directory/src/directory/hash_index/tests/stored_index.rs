@@ -128,7 +128,7 @@ fn a_file_of_another_state_or_a_damaged_one_is_not_used() {
         fs::write(folder.file(), bytes).unwrap();
         assert!(folder.stored().is_none());
     }
-    // The other directory has the same generation but other content, as a restored backup may have.
+    // The other directory has the same revision but other content, as a restored backup may have.
     fs::write(folder.file(), &whole).unwrap();
     let other = Folder::new();
     load(&other.store, vec![with_site("ink.example")]);

@@ -27,8 +27,8 @@ pub(crate) struct View<'c> {
     pub(super) connection: &'c Connection,
     /// A hash index of the state that this view reads, if there is one.
     pub(super) index: Option<&'c HashIndex>,
-    /// The identifiers that a load (one import) has changed but not yet written; `None` outside a
-    /// load.
+    /// The identifiers that a load (one import) has changed but not yet written; `None` if no
+    /// changes are kept in memory.
     pub(super) unwritten: Option<&'c UnwrittenIdentifiers>,
 }
 

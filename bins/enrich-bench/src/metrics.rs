@@ -7,7 +7,6 @@ use anyhow::Context;
 
 use crate::client;
 
-/// The counters of one endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// Answers with status 200.

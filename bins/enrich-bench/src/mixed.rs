@@ -45,7 +45,6 @@ struct People {
     /// The position of the first person with each phone number. Several people may have the same
     /// number.
     phones: BTreeMap<String, usize>,
-    /// The employers of people, by the employer's domain.
     employers: BTreeMap<String, Employer>,
 }
 

@@ -33,7 +33,6 @@ pub(crate) struct Reconciliation {
     tally: Tally,
 }
 
-/// The expected result of the answers, and their expected number.
 #[derive(Clone, Debug)]
 pub(crate) struct Expected {
     pub(crate) outcome: Outcome,

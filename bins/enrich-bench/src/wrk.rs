@@ -102,7 +102,6 @@ pub(crate) struct Requests {
     pub(crate) fresh_after: Option<String>,
 }
 
-/// The load generator with its script.
 pub(crate) struct Wrk {
     program: PathBuf,
     script: PathBuf,
@@ -110,7 +109,6 @@ pub(crate) struct Wrk {
     calls: PathBuf,
 }
 
-/// The summary that the load generator prints.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 pub(crate) struct WrkSummary {
     /// The number of answers within the time limit.

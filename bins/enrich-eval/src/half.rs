@@ -16,7 +16,6 @@ const VARIABLE: &str = "EVAL_DIR";
 /// with the half's name, the folder `dev`, and the set's own folder.
 #[derive(Debug)]
 pub(crate) struct Half {
-    /// The name of the half: `dev` or `test`.
     pub(crate) name: String,
     places: Vec<PathBuf>,
 }

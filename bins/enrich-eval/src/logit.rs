@@ -13,7 +13,6 @@ const RATE: f64 = 0.15;
 /// The strength of the L2 penalty, which keeps the weights small.
 const RIDGE: f64 = 2e-5;
 
-/// A candidate in an example.
 pub(crate) struct Choice {
     /// The features of the candidate that are not 0: the index of each in [`Feature::ALL`], and its
     /// value.

@@ -34,7 +34,6 @@ struct Row {
     category: String,
 }
 
-/// A pair of names with the result of the matching.
 struct Pair {
     row: Row,
     percent: u8,

@@ -59,7 +59,6 @@ pub(crate) struct Train {
     write: PathBuf,
 }
 
-/// A query with its candidates.
 struct Asked {
     qid: String,
     file: &'static str,

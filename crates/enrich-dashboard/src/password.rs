@@ -33,7 +33,6 @@ const WAITING: usize = 32;
 #[derive(Clone)]
 pub(crate) struct Password(SecretString);
 
-/// Why a text cannot be set as a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum UnfitPassword {
     #[error("A password needs at least {LEAST_CHARACTERS} characters.")]
@@ -86,7 +85,6 @@ pub(crate) enum HashError {
     Failed(argon2::password_hash::Error),
 }
 
-/// Hashes and checks passwords.
 pub(crate) struct Passwords {
     threads: Threads,
     argon2: Argon2<'static>,

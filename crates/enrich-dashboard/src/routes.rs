@@ -27,7 +27,6 @@ pub(crate) enum Handler {
     Upload(for<'a> fn(&'a OwnerContext<'a>, Body) -> Answering<'a>),
 }
 
-/// A row of the table of pages.
 pub(crate) struct Route {
     pub(crate) method: Method,
     /// The pattern of the path, which is compared segment by segment. `{…}` matches any segment.

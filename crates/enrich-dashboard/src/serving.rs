@@ -13,7 +13,6 @@ use crate::page_context::{OwnerContext, PageContext};
 use crate::returning;
 use crate::routes::{self, Handler};
 
-/// Maximum length of a form, in bytes.
 const MAX_FORM_BYTES: usize = 64 * 1024;
 
 /// The content security policy. Pages may load only from their own origin, may contact only this

@@ -29,9 +29,7 @@ use crate::header::text;
 use crate::state::AppState;
 use crate::unrouted;
 
-/// The prefix of all paths of the account page.
 const ROOT: &str = "/account";
-/// The path of the first page.
 const START: &str = "/account/";
 const METHODS: &str = "GET, HEAD, POST";
 

@@ -18,7 +18,6 @@ use crate::connection::PollAgain;
 /// larger.
 const USUAL_BYTES: usize = 4096;
 
-/// Why a body was not read.
 pub(crate) struct Unread {
     pub(crate) refusal: RequestRefusal,
     /// Whether the body was read to its end, so that the connection can be used for the next

@@ -33,7 +33,6 @@ const BUCKETS: [f64; 14] =
 /// The HTTP status that most answers have.
 const USUAL_STATUS: u16 = 200;
 
-/// Counts answers in the metrics.
 pub(crate) struct Metrics {
     recorder: PrometheusRecorder,
     usual: HashMap<&'static str, Usual>,

@@ -34,7 +34,6 @@ pub(crate) struct Servers {
     admin: Option<Running>,
 }
 
-/// A server that runs as a task.
 struct Running {
     task: JoinHandle<io::Result<()>>,
     handle: ServerHandle,

@@ -50,7 +50,6 @@ pub(crate) struct Shared {
     pub(crate) refusals: AtomicU64,
 }
 
-/// A snapshot that could not be used.
 struct Failed {
     number: SnapshotNumber,
     at: Instant,

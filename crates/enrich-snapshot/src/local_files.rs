@@ -24,7 +24,6 @@ const KEPT: usize = 2;
 /// Interval between two attempts to get a lock.
 const LOCK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The folder with a node's snapshots.
 #[derive(Clone, Debug)]
 pub(crate) struct LocalFiles {
     folder: PathBuf,

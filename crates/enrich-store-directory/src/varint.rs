@@ -1,7 +1,6 @@
 //! Integers in as few bytes as they need: seven bits in each byte, the lowest bits first. The
 //! highest bit of a byte says whether a further byte follows.
 
-/// Adds a number to `bytes`.
 pub(crate) fn push(bytes: &mut Vec<u8>, number: u64) {
     let mut rest = number;
     while rest >= 0x80 {

@@ -24,7 +24,6 @@ const KEY_ROWS: [&str; 3] = ["qwertyuiop", "asdfghjkl", "zxcvbnm"];
 /// syllable consists of a beginning and a vowel.
 const BEGINNINGS: [&str; 16] =
     ["b", "br", "d", "f", "g", "k", "kl", "l", "m", "n", "p", "r", "s", "t", "v", "z"];
-/// The vowels of syllables.
 const VOWELS: [&str; 8] = ["a", "e", "i", "o", "u", "ei", "au", "y"];
 /// The ends of made-up words.
 const ENDS: [&str; 8] = ["n", "x", "r", "l", "s", "th", "nd", "m"];
@@ -53,7 +52,6 @@ pub(crate) struct Asked {
     pub(crate) meant: Option<String>,
 }
 
-/// The parts of a generated company name.
 struct Parts {
     name: String,
     made: String,

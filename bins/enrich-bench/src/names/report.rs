@@ -54,7 +54,6 @@ pub(crate) struct Wrong {
     pub(crate) confidence: Option<u8>,
 }
 
-/// The time and the result of one look-up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timed {
     pub(crate) took: Duration,

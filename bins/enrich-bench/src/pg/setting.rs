@@ -35,7 +35,7 @@ impl Setting {
         Ok(Self { postgres, secrets, _folder: folder })
     }
 
-    /// Returns the URL of the database through the proxy.
+    /// Returns the URL of the database, through the proxy if there is one.
     pub(crate) fn url(&self) -> String {
         self.postgres.url()
     }

@@ -21,7 +21,6 @@ const MOST_FAILURES: usize = 100;
 /// The price of an answer of `/v1/dtc`, in credits.
 const PRICE: u64 = 1;
 
-/// Threads that send look-ups.
 pub(crate) struct Callers {
     began: Instant,
     is_over: Arc<AtomicBool>,

@@ -7,12 +7,13 @@ use serde::Serialize;
 #[derive(Debug, Default)]
 pub(crate) struct Seconds(Vec<Vec<u32>>);
 
-/// The 99th percentiles of the latencies in a part of the run, one for each second.
+/// The median and the highest of the 99th percentiles of the latencies in a part of the run. Each
+/// second of this part gives one 99th percentile.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Window {
     /// What the nodes did in this part of the run.
     pub(crate) what: &'static str,
-    /// The number of seconds in this part of the run.
+    /// The number of seconds with look-ups in this part of the run.
     pub(crate) seconds: usize,
     pub(crate) median_p99_millis: f64,
     pub(crate) worst_p99_millis: f64,

@@ -35,7 +35,6 @@ pub(crate) fn ask(
     })
 }
 
-/// Counts look-ups and correct answers, and keeps the wrong answers.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     subject: String,

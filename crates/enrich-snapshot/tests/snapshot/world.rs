@@ -36,7 +36,6 @@ pub(crate) struct World {
     pub(crate) folder: TempDir,
 }
 
-/// A node with its own data folder.
 pub(crate) struct Node {
     pub(crate) directory: SnapshotDirectory,
     pub(crate) data: PathBuf,
@@ -114,7 +113,6 @@ impl Node {
         self.directory.status().live.0
     }
 
-    /// Waits until the node answers from the snapshot with this number.
     pub(crate) fn wait_for(&self, number: u64) {
         wait_until(|| self.live() == number);
     }

@@ -34,7 +34,6 @@ pub(crate) type Connect = fn(&Path) -> rusqlite::Result<Connection>;
 /// and only sends the refusal to its caller.
 type Read = Box<dyn FnOnce(Option<&Connection>) + Send>;
 
-/// A job that waits for a thread.
 struct Job {
     read: Read,
     queued_at: Instant,

@@ -7,7 +7,6 @@ use super::view::View;
 /// A look-up that is running.
 #[derive(Clone, Copy)]
 pub(crate) struct Lookup<'c> {
-    /// The directory that the look-up reads.
     pub(crate) view: View<'c>,
     /// The least confidence of a match by name; a match with a lower confidence is not an answer.
     pub(crate) least_by_name: Confidence,
@@ -22,7 +21,6 @@ pub(crate) enum Stop {
     /// The look-up would take long, but [`Lookup::may_search`] is `false`. It must be repeated on a
     /// thread for long look-ups.
     NeedsSearch,
-    /// The database failed.
     Sqlite(rusqlite::Error),
 }
 

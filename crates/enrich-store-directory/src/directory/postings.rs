@@ -10,7 +10,6 @@ use crate::varint;
 /// One company in a word's list of companies. The company has the word in one of its names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Posting {
-    /// The company's id.
     pub(crate) company: u64,
     /// The number of words in the shortest of the company's names that contain the word.
     pub(crate) words: u8,

@@ -13,7 +13,6 @@ use super::codes::IdentifierKind;
 use super::holder::Holder;
 use crate::noted::Noted;
 
-/// The changed identifiers of a load.
 #[derive(Debug, Default)]
 pub(crate) struct UnwrittenIdentifiers {
     /// The changes of each kind, ordered by the number of the kind.
@@ -33,7 +32,6 @@ pub(crate) struct Change {
 }
 
 impl UnwrittenIdentifiers {
-    /// Creates an empty collection of changes.
     pub(crate) fn new(is_file_empty: bool) -> Self {
         Self { kinds: Vec::new(), is_file_empty }
     }

@@ -23,7 +23,6 @@ const MOST: usize = 1 << 21;
 /// changes, the next server builds the index.
 const SUBJECTS_EACH: usize = 8;
 
-/// Collects the changes of a load for the stored hash index.
 #[derive(Debug)]
 pub(crate) struct KeptIndex {
     directory: PathBuf,

@@ -199,7 +199,6 @@ fn some_identifiers(
     Ok(true)
 }
 
-/// The result of reading all identifiers.
 pub(super) enum Reading {
     /// The complete index.
     Made(HashIndex),

@@ -14,7 +14,6 @@ use enrich_core::{Confidence, SubjectId};
 
 /// The size of a bucket in bytes: one line of the processor's cache.
 pub(super) const BUCKET_BYTES: usize = 64;
-/// The number of entries in a bucket.
 const ENTRIES: usize = 9;
 /// Maximum percentage of a table's entries that are used. In a table that is this full, one entry
 /// in six is not in its own bucket, and a look-up of a missing entry reads two buckets.
@@ -117,7 +116,7 @@ impl Table {
         self.buckets.iter().try_for_each(|bucket| to.write_all(&bucket.to_bytes()))
     }
 
-    /// Reads a table of this [`size`](Self::size).
+    /// Reads a table with `count` buckets, into which `room` more entries can be inserted.
     pub(super) fn read(from: &mut impl Read, (count, room): (usize, usize)) -> io::Result<Self> {
         let mut buckets = Vec::new();
         buckets.try_reserve_exact(count).map_err(|_| io::ErrorKind::OutOfMemory)?;

@@ -80,10 +80,10 @@ fn decode_json(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
     })
 }
 
-/// Parses `application/x-www-form-urlencoded` (WHATWG URL, section 5.1). The parser replaces bytes
-/// that are not UTF-8 instead of refusing them. So the body is checked first. The parser decodes
-/// each piece between `&` and `=` alone. One check of the whole body is enough, because these two
-/// bytes are never part of a longer UTF-8 character.
+/// Parses a form: `application/x-www-form-urlencoded` (WHATWG URL, section 5.1). The parser
+/// `form_urlencoded` would replace invalid UTF-8 instead of refusing it, so this function checks
+/// the body first. It can check the body as a whole, before it is split at `&` and `=`: these two
+/// bytes are ASCII, so they are never inside a longer UTF-8 character.
 fn decode_form(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
     percent_decode(body).decode_utf8().map_err(|_| Undecodable::NotUtf8)?;
     let fault = Cell::new(None);
@@ -141,8 +141,8 @@ fn add<'b>(
     if fields.insert(name, value) { Ok(()) } else { Err(Undecodable::FieldTwice) }
 }
 
-/// Parses a value that is inside `depth` levels. If the value is a list or an object, its content
-/// is checked but not kept.
+/// Parses a value. `depth` is the number of objects and lists around it. If the value is a list or
+/// an object, checks its content but does not keep it.
 #[derive(Clone, Copy)]
 struct Nested<'f> {
     depth: usize,
@@ -191,8 +191,8 @@ impl<'de> Visitor<'de> for Nested<'_> {
 
     fn visit_f64<E>(self, number: f64) -> Result<Value<'de>, E> {
         // `5.0` is the integer 5, as in JSON Schema. JSON integers of more than 64 bits also arrive
-        // here as floats. They become the largest integer, which has the same effect for `limit`,
-        // the only number that callers send.
+        // here as floats. They become the largest integer. Only the field `limit` may be a number,
+        // and for it the largest integer has the same effect.
         let is_whole = number.is_finite() && number >= 0.0 && number.fract() == 0.0;
         Ok(if is_whole { Value::Integer(number as u64) } else { Value::Other("a number") })
     }

@@ -33,12 +33,13 @@ pub struct Endpoint {
 pub struct Wire {
     /// The inputs, in the order of the documentation.
     pub inputs: &'static [Field],
-    /// Returns the schema of the answer. Its fields are in the order of the answer.
+    /// Returns the schema of the answer. The schema lists the fields in the order in which the
+    /// answer has them.
     pub answer: fn(&mut SchemaGenerator) -> Schema,
     /// Parses the fields of a request.
     pub read: fn(&Fields) -> Result<Ask, InvalidFields>,
-    /// Writes the answer: takes the attribute from the subject that was found. If nothing was found
-    /// (`None`), writes a miss.
+    /// Writes the answer, with an attribute of the subject that was found. For `None`, writes an
+    /// answer that says that nothing was found.
     pub write: fn(&Ask, Option<&Found>) -> ResponseTemplate,
 }
 

@@ -28,8 +28,8 @@ impl Field {
         Self { name, kind, meaning, is_required: false, instead_of: None }
     }
 
-    /// Makes this input a substitute for the required input `other`. It is used only if `other` is
-    /// missing.
+    /// Makes this input a substitute for the required input `other`. The endpoint uses this input
+    /// only if `other` is missing.
     pub const fn instead_of(self, other: &'static str) -> Self {
         Self { instead_of: Some(other), ..self }
     }

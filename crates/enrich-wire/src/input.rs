@@ -22,7 +22,8 @@ pub enum Value<'a> {
     Other(&'static str),
 }
 
-/// The fields of a body. `Debug` shows only their number, because callers choose even the names.
+/// The fields of a body. `Debug` shows only the number of fields, because callers can send private
+/// data even as a name.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Fields<'a> {
     sent: Vec<(Cow<'a, str>, Value<'a>)>,
@@ -78,9 +79,9 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Parses the fields of one call. It collects all errors, so that they are reported together. It
-/// also collects all parsed values, from which the canonical form of the question is made. `Debug`
-/// shows only the names of the parsed fields.
+/// Parses the fields of one call. It collects the errors of all fields, so that one refusal reports
+/// them together. It also keeps the text of each valid field. From these texts, [`Input::ask`]
+/// makes the canonical form of the request. `Debug` shows only the names of the parsed fields.
 pub struct Input<'a> {
     fields: &'a Fields<'a>,
     invalid: InvalidFields,
@@ -163,8 +164,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Returns the country whose national phone numbers are accepted. This is the country of the
-    /// account.
+    /// Returns the country whose national phone numbers are accepted, which is the country of the
+    /// account. `None` means that only international numbers are accepted.
     pub fn country(&self) -> Option<Country> {
         self.fields.country
     }

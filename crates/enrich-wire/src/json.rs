@@ -18,14 +18,14 @@ pub struct BalanceHere;
 
 impl Serialize for BalanceHere {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // [`Gapped`] recognises the place of the balance by this 128-bit number, because no answer
-        // contains another 128-bit number.
+        // This 128-bit number marks the place of the balance for `Gapped`. No answer contains
+        // another 128-bit number.
         serializer.serialize_u128(0)
     }
 }
 
-/// The schema describes a balance. In the answer that a caller receives, the balance replaces the
-/// marker.
+/// The schema describes the balance itself, because callers never see the number that marks its
+/// place.
 impl JsonSchema for BalanceHere {
     fn inline_schema() -> bool {
         true
@@ -87,8 +87,9 @@ pub fn written(items: u64, answer: &impl Serialize) -> ResponseTemplate {
     }
 }
 
-/// The invalid fields of a refusal, written as a JSON object. The members are in the endpoint's
-/// order. A member has the name of a field, and a text that says what is wrong with the field.
+/// The invalid fields of a refusal. They are written as a JSON object: the name of each field, with
+/// a text that says what is wrong with it. The fields are in the order in which the endpoint parses
+/// them.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldFaults<'a>(&'a InvalidFields);
 
@@ -109,7 +110,6 @@ impl Serialize for FieldFaults<'_> {
     }
 }
 
-/// The schema of an object whose members have any names and are texts.
 impl JsonSchema for FieldFaults<'_> {
     fn inline_schema() -> bool {
         true

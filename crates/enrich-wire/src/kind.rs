@@ -14,7 +14,8 @@ pub enum Kind {
     CompanyNameOrDomain,
     /// An email address.
     EmailAddress,
-    /// A phone number in international form. If the account has a country, also a national number.
+    /// A phone number in international form. If the account has a country, a national number of
+    /// this country is also accepted.
     PhoneNumber,
     /// A company's page on a network: its URL or its handle.
     CompanyPage(Network),

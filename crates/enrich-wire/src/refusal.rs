@@ -3,9 +3,8 @@
 
 use enrich_core::Refusal;
 
-/// Why a request is refused. The message is for the caller and says what to do. Of what the caller
-/// has sent, it contains at most names of unknown fields, and only names that do not look like a
-/// key.
+/// Why a request is refused. The message is for the caller and says what to do. The message repeats
+/// nothing that the caller has sent, except names of unknown fields that do not look like a key.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestRefusal {
     /// No endpoint has this path.

@@ -51,9 +51,11 @@ pub struct Response {
 pub struct CallRecord {
     /// The credits that were charged; 0 for a miss, a replay or a refusal.
     pub used: Credits,
-    /// Whether something was found; `None` for a replay and for a refusal.
+    /// Whether something was found; `None` for a refusal, and for a replay (a stored answer that is
+    /// sent again).
     pub is_found: Option<bool>,
-    /// Whether the answer says that nothing was found; also for a replay of such an answer.
+    /// Whether the answer says that nothing was found. It is also `true` for a replay of such an
+    /// answer.
     pub is_miss: bool,
     /// The key of the call, if the key was identified.
     pub key: Option<Arc<KeyInfo>>,
@@ -150,9 +152,9 @@ fn headers(
     headers
 }
 
-/// Returns the API key of a request. Looks in the place of the API version, then in the other
-/// place, then in `Authorization`. If the value in the body is not a text, it counts as an invalid
-/// key.
+/// Returns the API key of a request. Looks first in `place`, then in the other of the two places
+/// (body or header `x-api-key`), and then in the header `Authorization`. If the value in the body
+/// is not a text, it counts as an invalid key.
 fn sent_key<'a>(place: KeyPlace, fields: &'a Fields<'_>, request: &Request<'a>) -> Option<&'a str> {
     let in_body = match fields.get("apiKey") {
         None | Some(Value::Null) => None,
@@ -179,8 +181,8 @@ fn number(number: u64) -> Cow<'static, str> {
     itoa::Buffer::new().format(number).to_owned().into()
 }
 
-/// Returns two parameters of the rate-limit policy `default`, in the syntax of the IETF draft about
-/// rate-limit headers.
+/// Returns two parameters of the rate-limit policy with the name `default`, such as
+/// `"default";q=100;w=60`. The syntax is that of the IETF draft about rate-limit headers.
 fn window(name: &str, value: u32, other: &str, other_value: u32) -> Cow<'static, str> {
     let (mut digits, mut other_digits) = (itoa::Buffer::new(), itoa::Buffer::new());
     let (value, other_value) = (digits.format(value), other_digits.format(other_value));

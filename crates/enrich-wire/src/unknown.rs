@@ -10,7 +10,7 @@ use crate::input::Fields;
 /// Maximum number of bytes in a name that a message repeats to the caller. A longer text is
 /// probably no name.
 const MAX_NAME_BYTES: usize = 32;
-/// Maximum number of unknown fields whose names are in a refusal.
+/// Maximum number of unknown fields that a refusal names.
 const MAX_NAMED: usize = 3;
 /// Minimum similarity, from 0 to 1, at which one of two names is probably a misspelling of the
 /// other.
@@ -62,7 +62,8 @@ fn is_plain(name: &str) -> bool {
     begins && name.len() <= MAX_NAME_BYTES && name.bytes().all(is_letter) && !is_key
 }
 
-/// Returns how similar two names are, from 0 to 1. Case and the marks between words are ignored.
+/// Returns how similar two names are, from 0 to 1. Upper and lower case are the same, and all
+/// characters except letters and digits are ignored.
 fn likeness(name: &str, wanted: &str) -> f64 {
     let (name, wanted) = (folded(name), folded(wanted));
     let (short, long) = if name.len() < wanted.len() { (&name, &wanted) } else { (&wanted, &name) };

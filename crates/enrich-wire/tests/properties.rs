@@ -4,7 +4,6 @@
 use enrich_wire::{Fields, Input, MAX_FIELDS, Value, decode};
 use proptest::prelude::*;
 
-/// Generates a content type, or no content type.
 fn content_type() -> impl Strategy<Value = Option<&'static str>> {
     prop_oneof![
         Just(None),
@@ -59,8 +58,8 @@ proptest! {
         let from_json = decode(Some("application/json"), &json).unwrap();
         let form = form.join("&");
         let from_form = decode(None, form.as_bytes()).unwrap();
-        // An empty form has no fields, like an empty JSON object. A form that begins with a brace
-        // would be parsed as JSON; percent-encoding its first name prevents this.
+        // `decode` parses a body that begins with `{` as JSON. The form never begins with `{`,
+        // because `encoded` escapes every byte of a name.
         prop_assert_eq!(from_json.len(), fields.len());
         prop_assert_eq!(from_json, from_form);
     }

@@ -17,7 +17,7 @@ pub(crate) const WIRE: Wire = Wire {
     write,
 };
 
-/// The text that an answer has in place of a page that the company does not have.
+/// The value of a page's field if the company has no such page.
 const NO_PAGE: &str = "Not Found";
 
 #[derive(Serialize, JsonSchema)]

@@ -1,5 +1,5 @@
-//! Version 1 of the API: 26 endpoints under `/v1/`. The key is in the body, and answers are flat
-//! objects.
+//! Version 1 of the API: 26 endpoints under `/v1/`. The key is a field of the body, and answers are
+//! flat JSON objects.
 //!
 //! The table [`ENDPOINTS`] defines the interface. Each endpoint has a wire file: it contains the
 //! shape of the answer, parses the request, and writes the answer.
@@ -9,7 +9,7 @@
 
 mod refusal;
 
-// The wire files: one for each endpoint, with the name of the endpoint's path.
+// The wire files: one for each endpoint. Its name is the last part of the endpoint's path.
 mod company_enrichment;
 mod cone;
 mod cuf;
@@ -78,7 +78,8 @@ pub static ENDPOINTS: [Endpoint; 26] = [
     ),
 ];
 
-/// The description of version 1, by which a server handles its requests.
+/// Describes version 1 to a server: its endpoints, where a caller sends the key, and how refusals
+/// are written.
 pub static API_VERSION: ApiVersion = ApiVersion {
     number: 1,
     prefix: "/v1/",
@@ -99,7 +100,6 @@ const fn row(path: &'static str, price: Price, title: &'static str, wire: Wire) 
 #[schemars(inline)]
 struct ConfidenceLevel(#[schemars(range(max = 100))] u8);
 
-/// Returns the value of `confidence_level` in an answer.
 fn confidence(found: Option<&Found>) -> ConfidenceLevel {
     ConfidenceLevel(found.map_or(0, |found| found.confidence.percent()))
 }

@@ -39,8 +39,8 @@ struct Answer<'a> {
 fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
     let mut input = Input::of(fields);
     let person = input.required("personName", PersonName::parse);
-    // In the reference of the original API, the list of inputs has `companyDomain`, but the sample
-    // sends the domain as `companyName`. Both are accepted; if both are sent, `companyDomain` is
+    // The documentation of the original API lists the input `companyDomain`, but its example sends
+    // the domain as `companyName`. So both are accepted. If a call has both, `companyDomain` is
     // used (docs/api-design.md, version 1).
     let company = if input.has("companyName") && !input.has("companyDomain") {
         input.required("companyName", CompanyRef::domain_or_name)

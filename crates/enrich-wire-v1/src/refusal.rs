@@ -27,7 +27,7 @@ enum Fault {
     ApiError,
 }
 
-/// Returns the status and the body of a refusal.
+/// Returns the HTTP status and the body of a refusal.
 pub(crate) fn write(refusal: &RequestRefusal) -> (u16, Vec<u8>) {
     let (status, kind) = match refusal {
         RequestRefusal::MissingKey { .. } => (401, Fault::InvalidRequest),

@@ -23,7 +23,7 @@ struct Envelope<T> {
 #[schemars(inline, extend("maxProperties" = 0))]
 pub(crate) struct Empty {}
 
-/// Puts an answer into the envelope. Even for a miss, `status` and `code` are those of success.
+/// Puts an answer into the envelope. `status` and `code` mean success, even if nothing was found.
 pub(crate) fn enveloped(exists: bool, data: impl Serialize) -> ResponseTemplate {
     let envelope = Envelope { status: 1, code: 1000, errors: Empty {}, data };
     written(u64::from(exists), &envelope)

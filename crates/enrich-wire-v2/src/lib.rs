@@ -7,7 +7,7 @@
 mod envelope;
 mod refusal;
 
-// The wire files: one for each endpoint, with the name of the last part of the endpoint's path.
+// The wire files: one for each endpoint. Its name is the last part of the endpoint's path.
 mod domain_to_name;
 mod name_to_domain;
 mod name_to_linkedin;
@@ -38,8 +38,9 @@ pub static ENDPOINTS: [Endpoint; 3] = [
     ),
 ];
 
-/// The description of version 2, by which a server handles its requests. All refusals for paths
-/// under `/v2/` have the format of this version, even if a path is unknown.
+/// Describes version 2 to a server: its endpoints, where a caller sends the key, and how answers
+/// and refusals are written. All refusals for paths under `/v2/` have the format of this version,
+/// even if a path is unknown.
 pub static API_VERSION: ApiVersion = ApiVersion {
     number: 2,
     prefix: "/v2/",

@@ -1,6 +1,6 @@
-//! Writes the refusals of version 2: the envelope with `status` 0, a code for the refusal, and the
-//! error in `errors`. `type` and `message` are also at the top level, where clients look for them
-//! (docs/api-design.md, version 2).
+//! Writes the refusals of version 2: the envelope with `status` 0, a code made from the HTTP
+//! status, and the error in `errors`. `type` and `message` are also at the top level, where clients
+//! look for them (docs/api-design.md, version 2).
 
 use enrich_core::Refusal;
 use enrich_wire::{FieldFaults, RequestRefusal};
@@ -49,7 +49,8 @@ enum Fault {
     ApiError,
 }
 
-/// Returns the status and the body of a refusal. The code is 1000 plus the status.
+/// Returns the HTTP status and the body of a refusal. The body's `code` is 1000 plus the HTTP
+/// status.
 pub(crate) fn write(refusal: &RequestRefusal) -> (u16, Vec<u8>) {
     let (status, kind) = match refusal {
         RequestRefusal::MissingKey { .. } => (401, Fault::InvalidRequest),

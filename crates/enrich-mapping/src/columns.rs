@@ -10,18 +10,20 @@ use crate::record_rule::RecordRule;
 use crate::rule::Rule;
 
 impl Mapping {
-    /// Creates a mapping from pairs of a native field and a column. For a company's id, the field
-    /// is `ids.SCHEME`, or only the scheme if the scheme is well known, such as `lei`. If a field
-    /// is paired with several columns, all of them are read.
+    /// Creates a mapping from pairs of a native field and a column. For an id that a register gives
+    /// a company, the field is `ids.SCHEME`; the scheme names the register. A well-known scheme,
+    /// such as `lei`, can also be the field alone. If a field is paired with several columns, all
+    /// of them are read.
     ///
-    /// If `kind` is `None`, the fields decide which kind of record each row gives: `first_name`,
-    /// `last_name` or `full_name` mean people, else `name` means companies, else `domain` means
-    /// facts of domains.
+    /// If `kind` is `None`, the fields decide which kind of record each row gives. `first_name`,
+    /// `last_name` or `full_name` mean people. Otherwise `name` means companies, and otherwise
+    /// `domain` or `domains` means facts of domains. Without any of these fields, each row gives a
+    /// company.
     ///
     /// # Errors
     ///
-    /// When a pair names a field that this kind of record does not have. The error lists the fields
-    /// that are allowed.
+    /// A pair names a field that this kind of record does not have. The error lists the fields that
+    /// are allowed.
     pub fn from_columns(
         pairs: &[(String, String)],
         kind: Option<RecordType>,
@@ -82,7 +84,6 @@ fn unknown(name: &str, kind: RecordType) -> MappingError {
     MappingError::Columns(format!("`{name}` is no field of a {kind}; there are {names}"))
 }
 
-/// Whether a name is the name of a known scheme of external ids.
 fn is_scheme(name: &str) -> bool {
     ExternalId::known_schemes().any(|scheme| scheme == name)
 }

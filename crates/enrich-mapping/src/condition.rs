@@ -6,7 +6,8 @@ use crate::error::MappingError;
 use crate::node::{Node, Table};
 use crate::path::{Path, texts};
 
-/// A condition on the values at one or more places of an input record (see [`Path`]).
+/// A condition on the values at one or more places of an input record. A place is a column or a key
+/// (see [`Path`]).
 #[derive(Clone, Debug)]
 pub(crate) struct Condition {
     places: Vec<Path>,

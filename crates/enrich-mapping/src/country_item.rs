@@ -1,4 +1,4 @@
-//! Finds the country that a Wikidata item stands for.
+//! Finds the country that a Wikidata item, such as `Q183`, stands for.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

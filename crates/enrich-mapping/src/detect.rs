@@ -34,8 +34,8 @@ pub struct Sample<'a> {
 pub enum Detection {
     /// The file contains native records.
     Native,
-    /// The file is from a built-in source. The second value is the input of the mapping that fits
-    /// the file.
+    /// The file is from a built-in source. The second value is the mapping's input that fits the
+    /// layout of the file.
     BuiltIn(&'static Mapping, &'static Input),
     /// The file may be from several built-in sources. The value contains their names.
     Several(Vec<&'static str>),
@@ -45,9 +45,11 @@ pub enum Detection {
 
 /// Detects which source a file is from.
 ///
-/// If all columns or keys of a file are native, the file contains native records. Otherwise the
-/// file is from the source whose required columns or keys it has. If several sources fit, the
-/// file's name decides.
+/// The file contains native records if the first record has a native `type`, or if all columns or
+/// keys are native. Otherwise, a built-in source fits if the file has the columns or keys that the
+/// source requires. If several sources fit, the file's name decides. If no source fits, the file
+/// still counts as native if it has the native columns that a record needs, and no other column
+/// with a known meaning.
 pub fn detect(sample: &Sample<'_>) -> Detection {
     if says_native_type(sample) || is_all_native(sample) {
         return Detection::Native;
@@ -100,7 +102,8 @@ fn fits(input: &Input, sample: &Sample<'_>, is_named: bool) -> bool {
         (Some(wanted), Some(kind)) => wanted == kind,
         (None, _) | (_, None) => true,
     };
-    // An input without globs reads the only file of an archive, so the archive must have one file.
+    // An input without globs reads one file. It does not fit an archive with several files, unless
+    // the sample says which of them was read.
     let is_there = match input.member.as_slice() {
         [] => sample.members.len() <= 1 || !sample.member.is_empty(),
         _ => {
@@ -114,8 +117,8 @@ fn fits(input: &Input, sample: &Sample<'_>, is_named: bool) -> bool {
     if !input.header.is_empty() {
         return is_named && sample.keys.len() == input.header.len();
     }
-    // The keys cannot be compared if the sample has none, or if the header is not the first line.
-    // In these cases, only the file's name decides.
+    // The file's name decides in three cases: the input requires no keys, the sample has no keys,
+    // or the required keys are missing and the header need not be the first line (`skip_until`).
     let has_keys = input.keys.iter().all(|key| has_key(sample, key));
     if input.keys.is_empty() || sample.keys.is_empty() || (input.skip_until.is_some() && !has_keys)
     {
@@ -130,7 +133,7 @@ fn has_key(sample: &Sample<'_>, key: &str) -> bool {
         || sample.records.iter().any(|record| Path::column(key).is_in(record))
 }
 
-/// Whether the first record names a native kind of record in its `type`.
+/// Whether the `type` of the first record is the name of a native kind, such as `company`.
 fn says_native_type(sample: &Sample<'_>) -> bool {
     let is_native = |record: &Map<String, Value>| {
         let kind = record.get("type").and_then(Value::as_str);

@@ -9,7 +9,6 @@ use crate::native::RecordType;
 use crate::outcome::Note;
 use crate::route::{Route, route_url};
 
-/// A native record that is not complete yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     pub(crate) kind: RecordType,
@@ -102,9 +101,9 @@ impl Draft {
         }
     }
 
-    /// Adds a domain, even the domain of a network or a platform. The domain is added in normal
-    /// form. A text that is not a domain is added unchanged, so that the import reports it as
-    /// invalid.
+    /// Adds a domain, even if it belongs to a social network or to a platform such as a site
+    /// builder. The domain is added in normal form. A text that is not a domain is added unchanged,
+    /// so that the import reports it as invalid.
     pub(crate) fn add_any_domain(&mut self, text: String) {
         let domain = Domain::parse(&text).map(|domain| domain.as_str().to_owned());
         self.add_domain(domain.unwrap_or(text), None);
@@ -120,9 +119,9 @@ impl Draft {
         }
     }
 
-    /// Adds a page on a network, given by an address or a handle. If an address of a company leads
-    /// to something else, adds that with [`add_url`](Self::add_url). Any other text is added
-    /// unchanged, so that the import reports it as invalid.
+    /// Adds a page on a network, given by an address or a handle. If a company's address is not a
+    /// page of this network, the address is added like any URL, by [`add_url`](Self::add_url). Any
+    /// other text is added unchanged, so that the import reports it as invalid.
     pub(crate) fn add_network(&mut self, network: Network, text: &str) {
         if self.kind == RecordType::Person {
             match PersonPage::parse(text) {
@@ -150,7 +149,8 @@ impl Draft {
         add(&mut self.phones, phone.map_or_else(|_| text.to_owned(), |phone| phone.to_string()));
     }
 
-    /// Adds an id. If the id does not have the form of its scheme, it is left out and noted.
+    /// Adds an id of a company. `scheme` is the register or data set that gives the id, such as
+    /// `lei`. If the id does not have the form of this scheme, it is left out and noted.
     pub(crate) fn add_id(&mut self, scheme: &str, text: &str) {
         let Ok(id) = ExternalId::parse(scheme, text) else {
             self.notes.push(Note::BadId);
@@ -176,8 +176,9 @@ impl Draft {
         }
     }
 
-    /// Splits a full name into first and last name if one of them is missing. The last word is the
-    /// last name; if there is a comma, the last name is the part before the comma.
+    /// Splits a full name into first and last name if one of them is missing. If `full` is `None`,
+    /// splits a first name of several words instead. The last word is the last name; if there is a
+    /// comma, the last name is the part before the comma.
     pub(crate) fn split_name(&mut self, full: Option<String>) {
         let from_first = || self.first_name.clone().filter(|name| name.contains(' '));
         if self.first_name.is_some() && self.last_name.is_some() {

@@ -43,9 +43,9 @@ pub struct Input {
     pub keys: Vec<String>,
     /// Where the records are within a JSON or XML document: a JSON pointer in which `*` stands for
     /// every value of a list and every member of an object (`/records/*`). If the pointer is empty,
-    /// the document is the record. The record of an object's member has the member's name under
-    /// `@key`. A record that is not an object, such as a list or a text, becomes an object with
-    /// this value under `$`.
+    /// the document is the record. If a record is a member of an object, the record gets the
+    /// member's name under `@key`. A record that is not an object, such as a list or a text,
+    /// becomes an object with this value under `$`.
     pub records: Option<String>,
     /// A JSON pointer to the names of the columns, such as `/fields`. It is needed if each record
     /// is a list. With these names, each record becomes an object.
@@ -62,8 +62,8 @@ pub struct Input {
     pub skip_until: Option<String>,
     /// The names of the columns if the file has no header.
     pub header: Vec<String>,
-    /// Columns that the header must have. The header is the first row with these columns; rows above
-    /// it are a title.
+    /// Columns that the header must have. The header is the first row with these columns. The rows
+    /// above it are a title.
     pub columns: Vec<String>,
     /// A text that occurs in every record that the mapping needs. The reader need not parse records
     /// without this text.
@@ -82,7 +82,6 @@ const KINDS: [(&str, InputKind); 6] = [
     ("vcard", InputKind::Vcard),
 ];
 
-/// The allowed delimiters between the columns of a row.
 const DELIMITERS: [char; 4] = [',', ';', '|', '\t'];
 
 const KEYS: [&str; 14] = [

@@ -8,7 +8,7 @@ use crate::node::Table;
 ///
 /// A joined record is an object. The object has the value of the key under `@key`. Under the name
 /// of each member, it has a list of the member's rows with this key. There is one record for each
-/// key in the first member. Rows whose key is not in the first member are left out. A reader must
+/// key in the first member. A row is left out if its key is not in the first member. A reader must
 /// not rely on the order of the rows, although some publishers sort them by the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Join {

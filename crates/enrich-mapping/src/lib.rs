@@ -1,4 +1,4 @@
-//! Maps records of open data, and of exports of one's own systems, to Enrich's native records.
+//! Turns records from open data, or from exports of other systems, into Enrich's native records.
 //!
 //! ```
 //! use enrich_mapping::{Mapping, Outcome, Settings};

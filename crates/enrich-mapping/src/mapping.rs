@@ -146,7 +146,7 @@ impl Mapping {
         self.files.iter().any(|glob| matches(glob, name))
     }
 
-    /// Makes native records from an input record.
+    /// Makes native records from an input record, or returns the reason why there are none.
     pub fn map(&self, record: &Map<String, Value>, settings: &Settings) -> Mapped {
         let mut notes = Vec::new();
         let skipped =
@@ -183,7 +183,7 @@ impl Mapping {
     }
 
     /// Returns the columns or top-level keys of the first record that the mapping does not read,
-    /// although their values in `records` look like domains, URLs or email addresses.
+    /// although at least one of `records` has a domain, a URL or an email address there.
     pub fn unused(&self, records: &[Map<String, Value>]) -> Vec<String> {
         let Some(first) = records.first() else { return Vec::new() };
         let mut read = Vec::new();

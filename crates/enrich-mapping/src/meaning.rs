@@ -1,4 +1,4 @@
-//! The meanings of columns, by the usual spellings of their names in several languages.
+//! Finds the meaning of a column from its name, for usual names in several languages.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use crate::native::{Field, RecordType, plain_name};
 use crate::table;
 
-/// The meaning of each known column name. The names are in the form of [`plain`].
+/// The meaning of each known column name. The names are in the form of [`plain_name`].
 static MEANINGS: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
     table::rows(include_str!("../data/synonyms.txt"))
         .flat_map(|[meaning, names]| {
@@ -26,8 +26,8 @@ pub fn is_known_column(column: &str) -> bool {
 }
 
 /// Returns the field that a column with this meaning fills in records of this kind: a field's name,
-/// or `ids.` and a scheme. Returns `None` if this kind of record has no such field. `is_named` says
-/// whether another column gives the person's first or full name.
+/// or `ids.` and a scheme such as `lei`. Returns `None` if this kind of record has no such field.
+/// `is_named` says whether another column gives the person's first or full name.
 pub(crate) fn target(
     kind: RecordType,
     meaning: &'static str,

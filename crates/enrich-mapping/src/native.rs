@@ -74,9 +74,11 @@ pub enum Field {
     Domain,
     Ids,
     Parent,
-    /// Addresses of any kind. Native records have no such field.
+    /// URLs of any kind, which a mapping sorts into domains and pages. Native records have no such
+    /// field.
     Urls,
-    /// A name that is split. Native records have no such field.
+    /// A person's full name, which a mapping splits into first and last name. Native records have
+    /// no such field.
     FullName,
 }
 
@@ -155,7 +157,7 @@ impl Field {
         }
     }
 
-    /// Returns the field that a mapping fills under this name, in the singular or the plural.
+    /// Returns the field with this name, in the singular or the plural, if a mapping can fill it.
     pub(crate) fn of_mapping(name: &str) -> Option<Self> {
         let field = Self::find(name)?.field;
         match field {

@@ -53,7 +53,6 @@ impl<'t, 'i> Table<'t, 'i> {
         Ok(())
     }
 
-    /// Returns the value of a key.
     pub(crate) fn get(&self, name: &'t str) -> Option<Node<'t, 'i>> {
         let value = self.entries.get(name)?;
         let at = value.span().start;

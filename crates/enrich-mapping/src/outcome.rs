@@ -9,9 +9,9 @@ use crate::native::RecordType;
 /// The settings of an import that affect mappings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// The country for records that name none. It is the seat of the company, and national phone
-    /// numbers are read as numbers of this country. It is an alpha-2 or alpha-3 code, or an English
-    /// name.
+    /// The country of records that name no country. A company gets it as its seat, and national
+    /// phone numbers are read as numbers of this country. The text is an alpha-2 or alpha-3 code,
+    /// or an English name.
     pub country: Option<String>,
     /// The only kind of records that the import takes from a mapping that gives several kinds;
     /// `None` to take all kinds.
@@ -40,7 +40,8 @@ pub enum Outcome {
 /// A kind of value that was left out of a native record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Note {
-    /// An address of a customer on a platform, such as a site builder or a marketplace.
+    /// An address on a platform, such as a site builder or a marketplace, that belongs to a
+    /// customer of the platform.
     Platform,
     /// A URL on LinkedIn, Facebook, Instagram, Twitter or YouTube that does not lead to a page (a
     /// profile), but for example to a post.
@@ -49,7 +50,7 @@ pub enum Note {
     PersonPage,
     /// A country with an unknown code or name.
     UnknownCountry,
-    /// An id that does not have the form of its scheme.
+    /// An id that does not have the form that ids of its register have.
     BadId,
 }
 

@@ -156,7 +156,6 @@ impl RecordRule {
     }
 }
 
-/// Adds the values of a field to a draft.
 fn fill(draft: &mut Draft, field: Field, mut values: Vec<String>, seat: Option<Country>) {
     let network = match field {
         Field::LinkedIn => Some(Network::LinkedIn),

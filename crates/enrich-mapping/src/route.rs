@@ -16,12 +16,13 @@ pub enum Route {
     Page(PageUrl),
     /// A person's profile on LinkedIn.
     Person(PersonPage),
-    /// An address on one of these five networks that is not the address of a page, such as a post.
+    /// An address on LinkedIn, Facebook, Instagram, Twitter or YouTube that does not lead to a
+    /// page, but for example to a post.
     NoPage,
     /// A customer's address on a platform, such as a site builder, a list of links, a marketplace
     /// or an app store. The platform's domain is not the company's domain.
     Platform,
-    /// The text is no URL.
+    /// The text is no web address, for example an email address.
     Unreadable,
 }
 
@@ -109,8 +110,8 @@ fn host_and_tail(text: &str) -> Option<(&str, &str)> {
     Some((host.strip_suffix('.').unwrap_or(host), tail))
 }
 
-/// Returns what an address on a network leads to. Returns `None` if the host is not a network's, or
-/// if the address is the network's own home page.
+/// Returns what an address on a network leads to. Returns `None` if no network has this host, or if
+/// the address is the home page of a network.
 fn on_network(host: &str, tail: &str, is_bare: bool) -> Option<Route> {
     let address = format!("https://{host}{tail}");
     for network in Network::ALL {

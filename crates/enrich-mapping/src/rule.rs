@@ -16,11 +16,13 @@ pub(crate) enum Rule {
     All(Vec<Rule>),
     /// The values of the first rule that has any.
     First(Vec<Rule>),
-    /// The values at one or more places of the input record, or a text.
+    /// The values at one or more places of the input record, or a text that is made from a
+    /// template.
     One(Box<Values>),
 }
 
-/// Takes values from places of the input record, or from a text, and changes them.
+/// Takes values from places of the input record, or makes a text from a template. Then changes
+/// them.
 #[derive(Clone, Debug)]
 pub(crate) struct Values {
     origin: Origin,
@@ -46,7 +48,7 @@ enum Origin {
     Text(Template),
 }
 
-/// The values that an object may have at a place. An empty text means that the object has no value
+/// The values that an object may have at a place. An empty text allows an object without a value
 /// there.
 #[derive(Clone, Debug)]
 struct Filter {
@@ -244,7 +246,7 @@ impl Values {
         for transform in &self.apply {
             text = transform.apply(&text)?;
         }
-        // A cell of a table may have several lines.
+        // A cell of a table may have several lines; they are joined by blanks.
         if text.contains(['\n', '\r', '\t']) {
             text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         }
@@ -315,7 +317,6 @@ fn objects(value: &Value) -> Vec<&Map<String, Value>> {
     }
 }
 
-/// Reads a place or a list of places.
 fn read_places(node: Node<'_, '_>) -> Result<Vec<Path>, MappingError> {
     let mut places = Vec::new();
     for node in node.list() {

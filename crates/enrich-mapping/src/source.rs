@@ -18,14 +18,14 @@ pub struct SourceInfo {
     pub attribution: String,
     /// The address of the website that publishes the data.
     pub homepage: String,
-    /// A description of the content of the records, for `--formats`.
+    /// What the records contain, for the list of `enrich import --formats`.
     pub gives: String,
-    /// The rough size of the whole source, for `--formats`.
+    /// The rough size of the whole source, for the list of `enrich import --formats`.
     pub size: String,
     /// The confidence that every record of the source gets, from 1 to 100.
     pub confidence: Option<u8>,
-    /// The country for records that name none. It is the seat of the company, and national phone
-    /// numbers are read as numbers of this country.
+    /// The country of records that name no country. A company gets it as its seat, and national
+    /// phone numbers are read as numbers of this country.
     pub country: Option<Country>,
     /// Texts that stand for no value, such as `[ND]`.
     pub null: Vec<String>,

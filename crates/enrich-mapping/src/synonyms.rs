@@ -1,4 +1,4 @@
-//! Creates mappings from the names of columns, by their usual spellings in several languages.
+//! Creates a mapping from the names of a file's columns, for usual names in several languages.
 
 use crate::columns::separators;
 use crate::mapping::Mapping;
@@ -16,12 +16,12 @@ pub struct Synonyms {
     pub record_type: RecordType,
     /// The columns that are read, each with its field.
     pub used: Vec<(String, &'static str)>,
-    /// The columns that are not read although their names look like those of domains, addresses or
-    /// pages.
+    /// The columns that are not read, although their names say that they contain domains, addresses
+    /// or pages, such as `Mirror URL`.
     pub unused: Vec<String>,
 }
 
-/// Words in the names of columns that contain domains, addresses or pages.
+/// A column with one of these words in its name probably contains domains, addresses or pages.
 const ADDRESS_WORDS: [&str; 10] = [
     "domain", "url", "website", "webseite", "homepage", "site", "mail", "linkedin", "facebook",
     "http",
@@ -35,12 +35,12 @@ impl Synonyms {
 }
 
 impl Mapping {
-    /// Creates a mapping from the usual spellings of column names. Returns `None` if no column
-    /// gives a name or a domain, because every record needs one of them.
+    /// Creates a mapping from usual column names, such as `Company` and `Website`. Returns `None`
+    /// if no column gives a name or a domain, because every record needs one of them.
     ///
-    /// The columns decide the kind of the records. A first, last or full name means people, as does
-    /// a name with a job title or a contact without a company. Any other name or company means
-    /// companies. A file with domains only has facts of domains.
+    /// The columns decide the kind of the records. The records are people if there is a first, last
+    /// or full name, a name and a job title, or a contact but no company. Otherwise they are
+    /// companies if there is a name or a company. Otherwise they are facts of domains.
     pub fn from_synonyms(columns: &[String]) -> Option<Synonyms> {
         let known = Synonyms::known(columns);
         let has = |meaning: &str| known.iter().any(|(_, known)| *known == meaning);
@@ -59,7 +59,7 @@ impl Mapping {
     }
 
     /// Like [`from_synonyms`](Self::from_synonyms), but for records of the given kind. Returns
-    /// `None` if no column has a field of this kind.
+    /// `None` if no column fills a field of such records. External ids do not count.
     pub fn from_synonyms_of(columns: &[String], record_type: RecordType) -> Option<Synonyms> {
         let known = Synonyms::known(columns);
         let has = |meaning: &str| known.iter().any(|(_, known)| *known == meaning);

@@ -1,5 +1,6 @@
 //! Texts in which braces are replaced by values of an input record, such as
-//! `{all_attributes.registrar} {all_attributes.number}`. In the braces is a place: see [`Path`].
+//! `{all_attributes.registrar} {all_attributes.number}`. Each pair of braces contains a place of
+//! the record (see [`Path`]).
 
 use serde_json::{Map, Value};
 

@@ -2,7 +2,7 @@
 
 use enrich_text::ExternalId;
 
-/// A transform of a value. The mapping file gives its name.
+/// A transform of a value. A mapping file names the transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transform {
     Trim,

@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 ///
 /// A card becomes an object. Each property has a list of values under its name in upper case,
 /// without its group (`item1.`) and parameters. The parts of `N` and `ORG` are under `N.FAMILY`,
-/// `N.GIVEN`, `ORG.NAME` and `ORG.UNIT`. If the card is that of an organisation, the object has
-/// `IS-COMPANY`. Folded lines are joined; quoted-printable and backslashes are decoded. Text that
-/// is not UTF-8 is read as ISO 8859-1. Lines outside of cards are left out. A card without an end
-/// line ends where the next card begins, or at the end of the file.
+/// `N.GIVEN`, `ORG.NAME` and `ORG.UNIT`. If the card describes an organisation, the object has the
+/// member `IS-COMPANY`. Folded lines are joined; quoted-printable and backslashes are decoded. Text
+/// that is not UTF-8 is read as ISO 8859-1. Lines outside of cards are left out. A card without an
+/// end line ends where the next card begins, or at the end of the file.
 pub fn vcards(bytes: &[u8]) -> impl Iterator<Item = Map<String, Value>> + '_ {
     let mut lines = Lines { bytes };
     let mut open: Option<Map<String, Value>> = None;
@@ -40,8 +40,8 @@ pub fn vcards(bytes: &[u8]) -> impl Iterator<Item = Map<String, Value>> + '_ {
     })
 }
 
-/// Completes a card: adds `IS-COMPANY` if the card says that it is an organisation's, or if it has
-/// the name of an organisation and no name of a person.
+/// Completes a card: adds `IS-COMPANY` if the card says that it describes an organisation, or if it
+/// has an organisation's name but no person's name.
 fn finished(mut card: Map<String, Value>) -> Map<String, Value> {
     let says = |name: &str, word: &str| {
         let values = card.get(name).and_then(Value::as_array);
@@ -63,8 +63,8 @@ struct Lines<'b> {
     bytes: &'b [u8],
 }
 
-/// Maximum number of bytes of a joined line. Folded lines beyond this length, such as those of a
-/// picture, are left out.
+/// Maximum number of bytes in a joined line. A folded line that would exceed it is left out; most
+/// of these belong to a picture.
 const MOST_OF_A_LINE: usize = 64 * 1024;
 
 impl<'b> Lines<'b> {
@@ -125,7 +125,8 @@ fn text(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Splits a line into the property's name without its group, its parameters and its value.
+/// Splits a line into the property's name without its group, its parameters and its value. Returns
+/// `None` for a line without a colon.
 fn parts(line: &str) -> Option<(String, &str, &str)> {
     let mut is_quoted = false;
     let colon = line.find(|letter| {
@@ -138,7 +139,7 @@ fn parts(line: &str) -> Option<(String, &str, &str)> {
     Some((name.trim().to_ascii_uppercase(), parameters, value))
 }
 
-/// Adds a property to a card. Properties with parts are split.
+/// Adds a property to a card. The properties `N` and `ORG` are split into their parts.
 fn add(card: &mut Map<String, Value>, name: &str, parameters: &str, value: &str) {
     let is_encoded = parameters.to_ascii_uppercase().contains("QUOTED-PRINTABLE");
     let value = if is_encoded { unquoted(value) } else { value.to_owned() };

@@ -16,7 +16,6 @@ use kinds::{Described, described};
 const SPACE: &str = r"\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
 const CONTROL: &str = r"\u0000-\u001f\u007f-\u009f";
 
-/// Returns a reference to the schema with this name.
 pub(crate) fn schema_ref(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
 }
@@ -62,7 +61,7 @@ pub(crate) fn request(api_version: &ApiVersion, endpoint: &Endpoint, encoding: E
         // The key is an optional field of the body, because the key may be in a header.
         let key = match encoding {
             Encoding::Json => schema_ref("ApiKey"),
-            // Swagger UI sends every field of a form, even if it is empty.
+            // Swagger UI sends every field of a form, even an empty one. So the key may be blank.
             Encoding::Form => json!({
                 "anyOf": [schema_ref("ApiKey"), schema_ref(BLANK)],
                 "description": "The API key; empty if the key is in a header.",

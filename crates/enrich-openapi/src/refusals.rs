@@ -1,5 +1,5 @@
-//! The refusals in the document: for each status, the response with the bodies that each API
-//! version writes.
+//! The refusals in the document: for each API version and HTTP status, the response with its
+//! possible bodies.
 
 use std::collections::BTreeMap;
 

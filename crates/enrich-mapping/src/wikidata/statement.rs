@@ -51,7 +51,8 @@ pub(crate) fn statements<'a>(claims: &'a Map<String, Value>, property: &str) -> 
     chosen
 }
 
-/// Whether a property has a statement that is not deprecated. The statement's value may be unknown.
+/// Whether the entity has a statement of this property that is not deprecated. The value may be
+/// unknown (`somevalue`), but a statement that there is no value (`novalue`) does not count.
 pub(crate) fn is_said(claims: &Map<String, Value>, property: &str) -> bool {
     let all = claims.get(property).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     all.iter().any(|statement| {

@@ -39,7 +39,6 @@ impl Beginning {
     }
 }
 
-/// Returns all fixtures.
 pub(crate) fn fixtures() -> Vec<Fixture> {
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let mut found = Vec::new();
@@ -64,7 +63,7 @@ fn sorted(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Returns the fixture with this path under `tests/fixtures`.
+/// Returns the fixture with a path that ends with `name`.
 pub(crate) fn fixture(name: &str) -> Fixture {
     fixtures().into_iter().find(|fixture| fixture.path.ends_with(name)).unwrap()
 }
@@ -93,7 +92,6 @@ impl Fixture {
         Beginning { file_name, kind: Some(kind), keys, records, members: Vec::new() }
     }
 
-    /// Reads the records of the file.
     pub(crate) fn records(&self, mapping: &Mapping, input: &Input) -> Vec<Record> {
         if let Some(join) = mapping.join() {
             return joined(&self.path, join);
@@ -110,7 +108,7 @@ impl Fixture {
         }
     }
 
-    /// Maps each record of the file and returns the results.
+    /// Maps each record of the file with the built-in mapping of its source.
     pub(crate) fn mapped(&self, settings: &Settings) -> Vec<Mapped> {
         let mapping = Mapping::built_in(&self.source).unwrap();
         let beginning = self.beginning();

@@ -1,4 +1,5 @@
-//! The ports of accounts, for a data folder or for PostgreSQL.
+//! The ports (traits) for accounts, keys, credits and sign-ins. They are implemented over a data
+//! folder and over PostgreSQL.
 
 use std::sync::Arc;
 
@@ -16,8 +17,8 @@ pub(crate) struct AccountPorts {
     pub(crate) accounts: Arc<dyn Accounts>,
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) sign_ins: Arc<dyn SignIns>,
-    /// The directory, if the accounts are in a data folder. It is stored here only because an open
-    /// directory marks the folder as in use.
+    /// The directory, if the accounts are in a data folder. It stays open only because this marks
+    /// the folder as in use.
     _directory: Option<Arc<SqliteDirectory>>,
 }
 
@@ -35,7 +36,7 @@ pub(crate) fn node_folder_error(error: OpenError) -> anyhow::Error {
 }
 
 impl AccountPorts {
-    /// Opens the ports of the database at `url`.
+    /// Opens the ports over the PostgreSQL database at `url`.
     pub(crate) fn open(url: &StoreUrl, secrets: &Secrets) -> Result<Self, postgres::OpenError> {
         let postgres::CommandPorts { accounts, ledger, sign_ins, .. } =
             postgres::CommandPorts::open(url.expose(), secrets)?;

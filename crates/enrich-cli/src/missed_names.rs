@@ -1,4 +1,5 @@
-//! The counts of missed names: in a data folder, or in PostgreSQL.
+//! The counts of missed names: the company names that look-ups did not find. They are in a data
+//! folder, or in PostgreSQL.
 
 use enrich_core::Timestamp;
 use enrich_core::port::error::StoreError;
@@ -16,7 +17,7 @@ pub(crate) enum MissedNames {
 }
 
 impl MissedNames {
-    /// Opens the counts in the database at `url`.
+    /// Opens the counts in the PostgreSQL database at `url`.
     pub(crate) fn open(url: &StoreUrl, secrets: &Secrets) -> Result<Self, postgres::OpenError> {
         let ports = postgres::CommandPorts::open(url.expose(), secrets)?;
         Ok(Self::Database(ports.missed_names))

@@ -19,7 +19,7 @@ use crate::store_metrics;
 /// A node: its directory, and its connection to PostgreSQL.
 pub(crate) struct Node {
     directory: Arc<dyn Directory>,
-    /// The same directory as in the previous field, if it follows snapshots.
+    /// The same directory as `directory`, if the node answers from snapshots; otherwise `None`.
     snapshots: Option<Arc<SnapshotDirectory>>,
     store: postgres::Store,
     lists: PathBuf,

@@ -4,7 +4,7 @@ use enrich_core::{RateLimit, Service};
 
 use crate::settings::Settings;
 
-/// The name of the subfolder of the data folder that contains the lists of accounts.
+/// The name of the folder, inside the data folder, for the lists that accounts upload.
 pub(crate) const LISTS: &str = "bulk";
 
 /// Returns the service with the limits of the settings.

@@ -72,8 +72,8 @@ impl From<CountMisses> for enrich_store::CountMisses {
     }
 }
 
-/// If no maximum for the connections from one address is set, one address may have this part of all
-/// connections: 1/4.
+/// The divisor for the default limit of one address: one address may have a quarter of all
+/// connections.
 const ADDRESS_SHARE: usize = 4;
 
 /// The settings. The derived layer has the settings from one source, and defines the flags.
@@ -288,7 +288,7 @@ impl Settings {
     ///
     /// When the file cannot be read, or contains an unknown setting or an invalid value.
     pub(crate) fn load(flags: SettingsLayer, file: Option<PathBuf>) -> anyhow::Result<Self> {
-        // An environment variable that is empty counts as not set.
+        // An empty flag or variable for the public URL counts as not set.
         let public_url = flags.public_url.filter(PublicUrl::is_given);
         let builder = Self::builder().preloaded(SettingsLayer { public_url, ..flags });
         let Some(path) = file else { return Ok(builder.load()?) };
@@ -529,7 +529,6 @@ mod tests {
         assert!(format!("{error:#}").contains("/nowhere/enrich.toml"), "{error:#}");
     }
 
-    /// Returns the document that describes the settings.
     fn reference() -> &'static str {
         include_str!("../../../docs/reference/settings.md")
     }
@@ -545,8 +544,8 @@ mod tests {
         known.sort_unstable();
         assert_eq!(documented, known);
         load(&[], file).unwrap();
-        // In the help text, a setting's line has either the default value itself, or the word
-        // `default:` with a description. Only a value can be compared.
+        // In this file, a setting with the comment `default: …` has an example as its value. Only
+        // the values of the other settings are the defaults.
         let defaults = lines.iter().filter(|(_, rest)| !rest.contains("default: "));
         let defaults: Vec<String> =
             defaults.map(|(name, rest)| format!("{name} = {rest}")).collect();

@@ -7,7 +7,7 @@ use enrich_snapshot::SnapshotStatus;
 use enrich_store::SystemClock;
 use enrich_store_postgres::{Doubts, LaneCounts, PathCounts, Store};
 
-/// Returns the metrics of a node that answers from snapshots or from its own directory.
+/// Returns the metrics of a node. `snapshot` is `None` if the node answers from its own directory.
 pub(crate) fn metrics(store: &Store, snapshot: Option<SnapshotStatus>) -> Vec<Metric> {
     let now = SystemClock.now();
     let mut metrics = lanes(store.ledger.lane_counts());

@@ -35,7 +35,6 @@ pub(crate) struct Backup {
     common: Common,
 }
 
-/// The result of `enrich backup`, as it is printed.
 #[derive(Serialize)]
 struct MadeBackup {
     backup: String,
@@ -100,7 +99,6 @@ impl From<BackupReport> for Contents {
 }
 
 impl Contents {
-    /// Adds the contents to the pairs that are printed.
     pub(super) fn add_to(&self, pairs: Pairs) -> Pairs {
         let rows = match (self.ledger_rows, self.last_row_at) {
             (1, Some(last)) => format!("1 row, of {}", named::to_the_second(last)),

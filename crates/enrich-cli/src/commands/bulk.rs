@@ -147,9 +147,8 @@ impl Bulk {
             prefix: self.prefix.clone(),
             candidates: self.candidates.unwrap_or_default(),
             columns: input.layout().filter(|layout| layout.delimiter.is_some()).map(|layout| {
-                // The purpose is compared with that of a later run that continues the list. It does
-                // not contain the encoding, because the encoding may become known only later in the
-                // list. The texts of the rows are enough to recognise the list.
+                // A later run continues the list only if its purpose equals this one. The encoding
+                // is left out, because it may become known only later in the list.
                 Layout { encoding: None, ..layout }.to_string()
             }),
         };

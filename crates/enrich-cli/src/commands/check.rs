@@ -41,9 +41,9 @@ pub(crate) struct Check {
 #[derive(Serialize)]
 struct Health {
     ok: bool,
-    /// Why the databases could not be checked. For a node, also the problems of its PostgreSQL
-    /// database and of its snapshot. Problems that the check found in a database of the data folder
-    /// are in `directory` or `ledger`.
+    /// Why a database could not be checked. If the accounts are in PostgreSQL, also the problems of
+    /// the PostgreSQL database and of the snapshot. The problems inside a database of the data
+    /// folder are in `directory` or `ledger`.
     problems: Vec<String>,
     sqlite: Option<&'static str>,
     directory: Option<Database>,
@@ -80,10 +80,10 @@ impl Check {
 }
 
 impl Check {
-    /// Returns the location of the published snapshots if the node answers from snapshots: it has
-    /// no directory of its own, and its settings name a location or its folder has snapshots. If
-    /// only the folder shows this, the returned path is empty; that is enough, because the check
-    /// does not read the location.
+    /// Returns where snapshots are published, if the node answers from snapshots; otherwise `None`.
+    /// A node answers from snapshots if its folder has no directory of its own, and its settings
+    /// name a location or the folder contains snapshots. If the settings name no location, the
+    /// returned path is empty, because the check does not read it.
     fn snapshot_location(&self) -> Result<Option<PathBuf>, Failure> {
         let folder = self.common.data.path();
         if folder.join("directory.sqlite").exists() {
@@ -124,9 +124,9 @@ impl Check {
     }
 }
 
-/// Returns the problems of the PostgreSQL database. A missing synchronous standby is not one of
-/// them: whether a single copy of the database is enough is the operator's decision (see `enrich
-/// store check --one-copy`).
+/// Returns the problems of the PostgreSQL database. A missing synchronous standby does not count as
+/// a problem here, because the operator may decide that one copy of the database is enough (see
+/// `enrich store check --one-copy`).
 fn store_problems(url: &StoreUrl, secrets: &Secrets) -> Vec<String> {
     match inspect(url.expose(), secrets, true, || SystemClock.now()) {
         Ok(report) => report.problems,

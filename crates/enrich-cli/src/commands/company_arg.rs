@@ -24,7 +24,7 @@ const MOST_VALUES: usize = 3;
 #[derive(Clone, Debug)]
 pub(crate) struct CompanyArg {
     typed: String,
-    /// What the text may mean. The first of these keys under which there is a company counts.
+    /// What the text may mean. The first of these keys that belongs to a company is used.
     keys: Vec<CompanyKey>,
 }
 
@@ -115,8 +115,8 @@ fn prefer(found: &mut Vec<CompanyRecords>, key: &CompanyKey) {
 
 impl NamedCompany {
     /// Whether this record has the domain, the id or the name that the user has typed; always
-    /// `true` if the user has typed the company's number. If the directory has made one company of
-    /// two organisations, this tells the records of one from those of the other.
+    /// `true` if the user has typed the company's number. This separates the records of two
+    /// organisations that the directory has wrongly made one company.
     pub(crate) fn is_named_by(&self, record: &RecordClaims) -> bool {
         match &self.key {
             CompanyKey::Number(_) => true,
@@ -191,8 +191,8 @@ impl ShownRecord {
         shown
     }
 
-    /// Whether a text that the user has typed names the record: its source, its source and id, an id in
-    /// a register, a domain or its name.
+    /// Whether a text that the user has typed names the record. The text may be the record's
+    /// source, its source and id (`source:id`), an id in a register, a domain, or its name.
     pub(crate) fn is_named(company: &Company, record: &RecordClaims, text: &str) -> bool {
         let Self { source, id, name, domains, ids, .. } = Self::of(company, record);
         let with_id = id.map(|id| format!("{source}:{id}"));

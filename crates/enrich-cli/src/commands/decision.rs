@@ -1,4 +1,5 @@
-//! `enrich decision`: lists the decisions of `enrich merge` and `enrich split`, and takes them back.
+//! `enrich decision`: lists the decisions of `enrich merge` and `enrich split`, and takes them
+//! back.
 
 use std::io::{self, Write};
 
@@ -12,7 +13,7 @@ use super::company_arg::{ShownCompany, ShownRecord};
 use super::table::{Row, write_table};
 use super::{Common, Console, Failure, Shown, Verdict, named};
 
-/// Maximum number of records of each side that the text names.
+/// Maximum number of records that the text names for each of the two sides of a decision.
 const MOST_NAMED: usize = 3;
 
 #[derive(Debug, Subcommand)]

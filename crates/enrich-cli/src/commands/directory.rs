@@ -118,8 +118,8 @@ fn snapshots(common: &Common) -> Result<Arc<PostgresSnapshots>, Failure> {
 impl Publish {
     fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let snapshots = snapshots(&self.common)?;
-        // Opening the directory checks the data folder. While the directory is open, the folder is
-        // in use.
+        // Opening the directory checks the data folder. The folder stays marked as in use until
+        // this directory is dropped.
         let _directory = self.common.data.open_directory(Options::default())?;
         let from = PublishFrom {
             data: self.common.data.path().to_owned(),

@@ -68,7 +68,6 @@ pub(super) fn kind_name(resemblance: Resemblance) -> &'static str {
     described(resemblance).0
 }
 
-/// Parses the value of `--kind`.
 fn kind_parser() -> impl TypedValueParser<Value = Resemblance> {
     let named = Resemblance::ALL.map(|kind| {
         let (name, meaning) = described(kind);
@@ -80,7 +79,8 @@ fn kind_parser() -> impl TypedValueParser<Value = Resemblance> {
     })
 }
 
-/// The numbers of groups and of pairs of companies that look alike in the way `kind`.
+/// How many companies look alike in one way (`kind`). A group is a value that several companies
+/// share, and a pair is two of these companies.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct ShownCount {
     pub(super) kind: &'static str,

@@ -21,8 +21,8 @@ use super::{Common, Console, Failure, Shown, Verdict};
 use crate::settings::StoreUrl;
 use list::ListArgs;
 
-/// The message after values were suppressed on all nodes, if the folder `--data` is that of a node
-/// without a directory. It tells the user what must still be done.
+/// The message after values were suppressed on all nodes, if the folder `--data` has no directory.
+/// The directory of the machine that imports still contains the values.
 const ALSO_ELSEWHERE: &str = "no node answers with the values any more; run the same command on \
                               the machine that imports, which still has them";
 
@@ -97,7 +97,8 @@ impl Forget {
         if let Some(path) = &self.list.list {
             return self.list.run(path, self.kind, &self.common, console);
         }
-        // All values are parsed before the first one is suppressed.
+        // All values are parsed before the first one is suppressed, so that an invalid value
+        // changes nothing.
         let texts = all_of(self.values, &mut io::stdin().lock())?;
         if self.kind == Some(Kind::Missed) {
             return forget_missed(&texts, &self.common, console);
@@ -124,7 +125,8 @@ struct ForgetFrom {
     nodes: Option<Nodes>,
     /// The look-up data; `None` in the folder of a node that has no directory.
     importer: Option<Arc<SqliteImporter>>,
-    /// The data folder with its counts of missed names; `None` if `nodes` share these counts.
+    /// The data folder, which counts the company names that look-ups did not find. `None` if
+    /// `nodes` share these counts in PostgreSQL.
     whole: Option<Store>,
 }
 
@@ -201,9 +203,9 @@ impl Nodes {
     }
 }
 
-/// Returns the name under which a value may have been counted as missed. Only a domain can have
-/// been counted, because callers may have sent it in place of a company's name. For any other
-/// value, returns `None`.
+/// Returns the name under which the value may be among the counted company names that look-ups did
+/// not find. Callers may send a domain in place of a company's name, so only a domain has such a
+/// name. For any other value, returns `None`.
 fn missed_name(what: &Suppressed) -> Option<CompanyName> {
     match what {
         Suppressed::Domain(domain) => CompanyName::parse(domain.as_str()).ok(),

@@ -69,7 +69,8 @@ pub(crate) struct Lookup {
     /// Print, after the answer, how the answer was found
     #[arg(long)]
     explain: bool,
-    // `--json` has an effect only with `--explain`, because the body is JSON anyway.
+    // For an endpoint, `--json` has an effect only with `--explain`, because the body of an answer
+    // is JSON anyway.
     #[command(flatten)]
     common: Common,
 }

@@ -100,7 +100,6 @@ impl AccountArg {
     }
 }
 
-/// Returns the failure for an account that is permanently closed.
 pub(crate) fn closed(id: AccountId) -> Failure {
     Failure::refused(format!("the account {id} is closed for good; create a new one"))
 }
@@ -135,12 +134,10 @@ pub(crate) fn name(text: &str) -> Result<String, String> {
     if name.is_empty() { Err("it cannot be empty".to_owned()) } else { Ok(name) }
 }
 
-/// Returns the failure for an id that no account has.
 pub(crate) fn no_account(id: AccountId) -> Failure {
     Failure::refused(format!("there is no account {id}; `enrich account list` shows them"))
 }
 
-/// Returns the failure for an id that no key has.
 pub(crate) fn no_key(id: KeyId) -> Failure {
     Failure::refused(format!("there is no key {id}; `enrich key list ACCOUNT` shows them"))
 }
@@ -156,7 +153,7 @@ pub(crate) fn credits(number: impl Into<i128>) -> String {
     if number == 1 { "1 credit".to_owned() } else { format!("{number} credits") }
 }
 
-/// Returns a number of bytes in the largest decimal unit that fits.
+/// Returns a number of bytes in the largest decimal unit that fits, rounded up to one decimal.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
     if bytes < 1000 {

@@ -44,7 +44,8 @@ pub(crate) struct Split {
     common: Common,
 }
 
-/// The records of the two sides of the decision.
+/// The two sides of the decision: no record of the first is ever one company with a record of the
+/// second.
 type Sides<'a> = [Vec<&'a RecordClaims>; 2];
 
 impl Split {
@@ -69,9 +70,9 @@ impl Split {
     }
 }
 
-/// Returns the records of `one` and those of `other`. If both arguments mean the same company, the
-/// records of this company are divided: each side gets those that have the domain, id or name with
-/// which the user has named it.
+/// Returns the records of `one`, and the records of `other`. If both are the same company, divides
+/// its records: each side gets the records with the domain, id or name that the user has typed for
+/// this side.
 fn between<'a>(one: &'a NamedCompany, other: &'a NamedCompany) -> Result<Sides<'a>, Failure> {
     if one.company().id != other.company().id {
         return Ok([one.records().iter().collect(), other.records().iter().collect()]);
@@ -100,8 +101,8 @@ fn taken_out<'a>(company: &'a NamedCompany, named: &[String]) -> Result<Sides<'a
     Ok([taken, left])
 }
 
-/// Returns an error if a side has no records. Also returns an error if a record on one side is, for
-/// a decision, the same as a record on the other side.
+/// Returns an error if a side has no records. Also returns an error if the decision could not tell
+/// a record on one side from a record on the other side.
 fn check([one, other]: &Sides<'_>) -> Result<(), Failure> {
     if one.is_empty() || other.is_empty() {
         return Err(Failure::refused(

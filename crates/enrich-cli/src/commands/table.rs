@@ -43,7 +43,6 @@ pub(crate) fn write_table(
 pub(crate) struct Pairs(Builder);
 
 impl Pairs {
-    /// Adds a name with its value.
     pub(crate) fn add(mut self, name: &str, value: impl Display) -> Self {
         self.0.push_record([name.to_owned(), value.to_string()]);
         self

@@ -22,7 +22,7 @@ use crate::settings::{PublicUrl, Settings, SettingsLayer};
 const GOOD_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 // The option that sets the URL with which links begin. (A doc comment here would become the help of
-// every command.)
+// every command with this option.)
 #[derive(Clone, Debug, Args)]
 pub(super) struct LinkArgs {
     /// URL at which browsers reach the server, for the link [default: that of the settings file,
@@ -87,7 +87,6 @@ impl Shown for InvitedTo {
 }
 
 impl Invited {
-    /// Adds the invitation to the pairs that are printed.
     pub(super) fn add_to(&self, pairs: Pairs) -> Pairs {
         pairs
             .add("email", &self.email)
@@ -102,7 +101,6 @@ struct SignedOut {
     sessions_ended: u64,
 }
 
-/// Ends all sessions of an account. Prints how many sessions were ended.
 pub(super) fn sign_out(on: &OnAccount, console: &mut Console<'_>) -> Result<Verdict, Failure> {
     let (ports, account) = on.find()?;
     let sessions_ended = pollster::block_on(ports.sign_ins.end_sessions(account.id, None))?;
@@ -118,12 +116,10 @@ impl Shown for SignedOut {
     }
 }
 
-/// Parses the email address of an owner.
 pub(super) fn email(text: &str) -> Result<EmailAddress, String> {
     EmailAddress::parse(text).map_err(|error| error.to_string())
 }
 
-/// Sets the email address with which the owner of an account signs in.
 pub(super) fn set_email(
     ports: &AccountPorts,
     account: AccountId,
@@ -151,7 +147,8 @@ fn taken() -> Failure {
     )
 }
 
-/// Creates an invitation. An earlier invitation of the account becomes invalid.
+/// Creates an invitation. An earlier invitation of the account becomes invalid. Returns an error if
+/// the account's owner has no email address yet.
 pub(super) fn invite(
     ports: &AccountPorts,
     account: AccountId,

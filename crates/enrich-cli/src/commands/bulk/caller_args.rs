@@ -12,7 +12,7 @@ use enrich_text::Country;
 use super::super::{DataFolder, Failure, named};
 use crate::settings::LookUpSettings;
 
-// The options about what answers the rows. (A doc comment here would become the help of the
+// The options that select what answers the rows. (A doc comment here would become the help of the
 // command.)
 #[derive(Clone, Args)]
 pub(super) struct CallerArgs {
@@ -54,7 +54,8 @@ impl CallerArgs {
         }
     }
 
-    /// Describes the caller in words. This text is part of the purpose of the job.
+    /// Describes the caller in words. A later run continues the list only if its caller has the
+    /// same description.
     pub(super) fn in_words(&self) -> String {
         match &self.url {
             Some(url) => format!("the server {}", url.trim().trim_end_matches('/')),

@@ -120,17 +120,17 @@ impl Outcome {
             End::Refused(_) => "refused",
             End::Unreachable(_) => "unreachable",
         };
-        // The number of seconds is rounded to milliseconds.
         let seconds = (took.as_secs_f64() * 1000.0).round() / 1000.0;
         Self { end, counts, seconds, ended }
     }
 
-    /// Creates the result for a list whose rows were all written by an earlier run.
+    /// Creates the result if an earlier run has already written all rows of the list.
     pub(super) fn whole(counts: Counts, took: Duration) -> Self {
         Self::new(enrich_bulk::Outcome { counts, end: End::Whole }, took)
     }
 
-    /// Returns a note that some cells of the workbook were cut; `None` if none was.
+    /// Returns a note that some cells of the workbook were cut; `None` if none was, or if the
+    /// workbook is not complete.
     pub(super) fn cut(&self, out: &Path) -> Option<String> {
         let (cut_cells, whole) = (self.counts.cut_cells, whole_cells_of(out));
         let is_there = cut_cells > 0 && self.ended == End::Whole;

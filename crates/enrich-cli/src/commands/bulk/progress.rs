@@ -12,7 +12,6 @@ use super::in_words;
 /// Time between two lines of progress, if standard error is not a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// Shows the progress of a list.
 pub(super) struct Shown<'a> {
     rows: Option<u64>,
     /// How many rows earlier runs have written; `None` until progress is reported for the first
@@ -29,8 +28,8 @@ enum Kind<'a> {
 }
 
 impl<'a> Shown<'a> {
-    /// Starts to show the progress of a list with this number of rows. If the number is unknown, it
-    /// is `None`.
+    /// Starts to show the progress of a list with this number of rows. `None` means that the number
+    /// is unknown.
     pub(super) fn new(rows: Option<u64>, console: &'a mut Console<'_>) -> Self {
         let kind =
             if console.is_watched { Kind::Bar(bar(rows)) } else { Kind::Lines(&mut *console.err) };
@@ -38,14 +37,12 @@ impl<'a> Shown<'a> {
         Self { rows, before: None, begun: now, shown_at: now, kind }
     }
 
-    /// Removes the progress bar.
     pub(super) fn finish(self) {
         if let Kind::Bar(bar) = self.kind {
             bar.finish_and_clear();
         }
     }
 
-    /// Returns how many rows this run writes in a second.
     fn rate(&self, counts: &Counts) -> f64 {
         let done = counts.rows.saturating_sub(self.before.unwrap_or_default());
         // The rate is only shown, so the loss of precision does not matter.

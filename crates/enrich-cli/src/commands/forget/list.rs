@@ -27,11 +27,12 @@ use super::super::{Common, Console, Failure, Shown, Verdict};
 use super::{ForgetFrom, Forgotten, Kind, Nodes, read};
 use answers::{Answer, Answers};
 
-/// The number of entries in a batch that is added, taken back or looked up. A batch takes some 20
-/// MB of memory. A large batch writes fewer pages: the entries of a batch are added in the order of
-/// their keyed hashes, so each batch may change every page of the table.
+/// Maximum number of entries that are added, taken back or looked up in one batch. A batch takes
+/// about 20 MB of memory. The keyed hashes of a batch are spread over the whole table, so each
+/// batch may change every page of the table. Large batches therefore write fewer pages.
 const BATCH: usize = 200_000;
-/// The number of values that are forgotten in one batch, if the list is a plain list of values.
+/// Maximum number of values that are forgotten in one batch, if the list contains the values
+/// themselves.
 const VALUES: usize = 10_000;
 
 const WRONG_FOLDER: &str = "a list is loaded on the machine that imports, and this folder has no \
@@ -135,7 +136,7 @@ impl ListArgs {
     }
 }
 
-/// A list that is loaded.
+/// A list that is being loaded. Each file of a DROP archive is a part; any other list has one part.
 struct Load<'a> {
     file: &'a ListFile,
     importer: &'a dyn SuppressionLists,
@@ -224,8 +225,8 @@ impl<'a> Load<'a> {
         Ok(added)
     }
 
-    /// Takes back the entries that the list names as removed from lists of DROP. Returns the number
-    /// of these entries that were in force until now.
+    /// Takes back the entries that DROP has removed from its lists, as this list says. Returns the
+    /// number of these entries that were in force until now.
     fn take_back(&self) -> Result<u64, Failure> {
         let is_to_do = |(part, opened): &(&ListPart, OpenedList)| {
             is_of_removed(part) && part.entries > 0 && !opened.is_complete
@@ -323,7 +324,7 @@ fn is_of_removed(part: &ListPart) -> bool {
     part.file.as_ref().is_some_and(|file| file.list.is_none())
 }
 
-/// The failure of a list that cannot be loaded.
+/// Returns the failure for a list that cannot be loaded, before anything was changed.
 fn failure(fault: ListFault) -> Failure {
     Failure::Impossible(format!("{}; nothing was changed", error_chain(&fault)))
 }

@@ -61,8 +61,8 @@ pub(super) struct Plan {
 }
 
 impl FormatArgs {
-    /// Decides how a file is read. If the user has not named the columns, prints which columns are
-    /// used.
+    /// Decides how a file is read. If the format is detected, prints its name, or the columns that
+    /// are used.
     pub(super) fn plan(
         &self,
         file: &Path,
@@ -125,7 +125,7 @@ impl FormatArgs {
         names.filter(|name| !name.starts_with('/')).collect()
     }
 
-    /// Returns the mapping that the command line names.
+    /// Returns the mapping that the command line names; `None` if it names none.
     fn chosen(&self) -> Result<Option<Mapping>, Failure> {
         if let Some(name) = &self.format {
             let mapping = Mapping::built_in(name).cloned();
@@ -232,8 +232,10 @@ fn is_final(error: &ReadError) -> bool {
     }
 }
 
-/// Explains why the beginning of a file can't be read. Returns `None` if the native reader explains
-/// it. An archive with several files is recognised by its name or by the names of its files.
+/// Decides what happens if the beginning of a file can't be read. Returns a mapping for an archive
+/// with several files that is recognised by its name or by the names of its files. Returns `None`
+/// if the native reader must try: it can perhaps read the file, or gives a better error message.
+/// Otherwise returns an error.
 fn unread(
     file: &Path,
     file_name: &str,

@@ -17,7 +17,6 @@ pub(super) struct FormatRecord {
     size: &'static str,
 }
 
-/// Returns the built-in sources.
 pub(super) fn formats() -> Vec<FormatRecord> {
     let record = |mapping: &'static Mapping| {
         let source = mapping.source();
@@ -42,7 +41,7 @@ impl Row for FormatRecord {
     }
 }
 
-/// Returns the text of a built-in mapping.
+/// Returns the mapping file of a built-in source.
 pub(super) fn mapping_text(name: &str) -> Result<&'static str, Failure> {
     let mapping = Mapping::built_in(name).map(Mapping::source_text);
     mapping.ok_or_else(|| {

@@ -25,7 +25,6 @@ pub(super) struct InputArgs {
     read_as: ReadAsArgs,
 }
 
-/// Parses the name of a source.
 pub(crate) fn source_name(text: &str) -> Result<SourceName, String> {
     SourceName::new(text).ok_or_else(|| "it has 1 to 200 characters, on one line".to_owned())
 }
@@ -35,7 +34,8 @@ pub(super) struct Input {
     pub(super) file: PathBuf,
     pub(super) source: ImportSource,
     pub(super) name: SourceName,
-    /// The identity of the file, which is stored with the source. `None` for a pipe without a path.
+    /// The file or folder that the records are from, which is stored with the source. `None` for a
+    /// pipe that is not standard input.
     pub(super) origin: Option<Origin>,
     pub(super) terms: Option<SourceTerms>,
     /// Whether the records may add companies and people, or only change stored ones.
@@ -53,8 +53,8 @@ impl InputArgs {
         let source = source.read_as(self.read_as.read_as());
         let file_name = source.name().cloned();
         let Plan { source, name, terms, subjects } = self.format.plan(file, source, console)?;
-        // All files of one format in one folder belong to one source, so the origin is then the
-        // folder.
+        // If the format gives the source's name, all files of this format in one folder belong to
+        // one source. So the origin is then the folder.
         let origin = if name.is_some() { Origin::of_folder(file) } else { Origin::of_file(file) };
         let name = self.source.clone().or(name).or(file_name);
         let name = name.ok_or_else(|| {
@@ -116,7 +116,8 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// The file, without the compression extension; `None` for a pipe that is not standard input.
+    /// Returns the path of the file, without a compression extension such as `.gz`. Returns `None`
+    /// for a pipe that is not standard input.
     fn of_file(file: &Path) -> Option<Self> {
         if is_standard(file) {
             return Some(Self { text: "-".to_owned(), is_folder: false });
@@ -128,7 +129,7 @@ impl Origin {
         Some(Self { text: stem.unwrap_or(&path).to_owned(), is_folder: false })
     }
 
-    /// The folder of the file; `None` for a pipe that is not standard input.
+    /// Returns the path of the file's folder; `None` for a pipe that is not standard input.
     fn of_folder(file: &Path) -> Option<Self> {
         if is_standard(file) {
             return Self::of_file(file);

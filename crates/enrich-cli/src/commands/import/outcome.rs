@@ -50,7 +50,6 @@ impl Outcome {
             name_only: report.name_only,
             dropped: report.dropped,
             skipped: report.skipped.clone(),
-            // The number of seconds is rounded to milliseconds.
             seconds: (took.as_secs_f64() * 1000.0).round() / 1000.0,
             details: Details::of(report, is_only_file),
         }
@@ -149,8 +148,8 @@ pub(super) fn note_layout(file: &Path, report: &Report, console: &mut Console<'_
     }
 }
 
-/// Prints the first rejected lines of a file, with the reasons. Also prints advice if the encoding or
-/// the mapping does not fit the file.
+/// Prints the first rejected lines of a file, with the reasons. Also prints advice if the encoding
+/// or the mapping does not fit the file.
 pub(super) fn note_rejected(file: &Path, report: &Report, console: &mut Console<'_>) {
     for (line, reason) in &report.first_rejected {
         console.note(&format!("{}: line {line}: {}", file.display(), reason.explained()));

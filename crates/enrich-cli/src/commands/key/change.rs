@@ -73,7 +73,6 @@ impl Set {
     }
 }
 
-/// Ends a key immediately.
 pub(super) fn revoke(on: &OnKey, console: &mut Console<'_>) -> Result<Verdict, Failure> {
     let ports = on.common.open_accounts()?;
     let now = SystemClock.now();

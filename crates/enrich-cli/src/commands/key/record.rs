@@ -56,7 +56,6 @@ impl KeyRecord {
         }
     }
 
-    /// Adds the secret text of the key.
     pub(super) fn with_secret(self, secret: &ApiKey) -> Self {
         Self { key: Some(secret.expose().to_owned()), ..self }
     }

@@ -48,7 +48,6 @@ impl Export {
     }
 }
 
-/// Writes all rows of an account.
 fn write_rows(
     ports: &AccountPorts,
     account: AccountId,

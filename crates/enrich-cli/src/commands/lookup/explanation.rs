@@ -41,7 +41,7 @@ pub(super) struct Explanation {
 #[derive(Debug, Serialize)]
 pub(super) struct ByName {
     pub(super) name: String,
-    /// Whether the name is that of a person's employer, because the look-up is for a person.
+    /// Whether the look-up is for a person, so that the name is the name of the person's employer.
     pub(super) is_employer: bool,
     /// The alpha-2 code of the country that was given with the name.
     pub(super) country: Option<&'static str>,
@@ -184,8 +184,9 @@ impl LookUpToExplain<'_> {
             return Ok(changed);
         }
         let mut reason = if is_sure { "the likeliest".to_owned() } else { below };
-        // The rival reduces the probability of the first company. The rival is mentioned only if
-        // the first company would have enough confidence without it.
+        // The rival is another company that may be meant. It reduces the probability of the first
+        // company. It is mentioned only if the first company would have enough confidence without
+        // it.
         let least = f64::from(self.least_by_name.percent()) / 100.0;
         let is_in_the_way =
             |rival: &&ScoredCandidate| first.probability + rival.probability >= least;

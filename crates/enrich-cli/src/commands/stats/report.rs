@@ -197,7 +197,8 @@ impl Report {
     }
 }
 
-/// Returns all countries in which subjects are. The country with the most companies is first.
+/// Returns all countries that have a company or a person. The country with the most companies is
+/// first.
 fn countries(companies: &KindStatistics, people: &KindStatistics) -> Vec<Country> {
     let names = companies.in_country.keys().chain(people.in_country.keys());
     let country = |name: &&str| {

@@ -126,11 +126,12 @@ fn to_database(folder: &Path, url: &StoreUrl) -> Result<Copied, Failure> {
     Ok(Copied::new(&exported, next_step))
 }
 
-/// Copies the ledger of a database to a folder that contains the database's `secret.key`.
+/// Copies the ledger of a database to a folder that contains the database's `secret.key`. If the
+/// copy fails, the database is used again.
 fn to_folder(url: &StoreUrl, folder: &Path) -> Result<Copied, Failure> {
     let secrets = load_secrets(folder)?;
     // In the mode `Copying`, nodes stop charging within half a second. The ledger is read only
-    // after 2 seconds, so that charges that have already begun end before that.
+    // after 2 seconds, so that charges that have already begun can end first.
     postgres::set_mode(url.expose(), &secrets, Mode::Copying)?;
     thread::sleep(std::time::Duration::from_secs(2));
     let copied = copy_to_folder(url, folder, &secrets);
@@ -181,7 +182,6 @@ fn copy_to_folder(
     Ok(Copied::new(&imported, next_step))
 }
 
-/// Waits for the result of a thread.
 fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> Result<T, Failure> {
     let panicked = |_| Failure::Impossible("the copying thread panicked".to_owned());
     thread.join().map_err(panicked)

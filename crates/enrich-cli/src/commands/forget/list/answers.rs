@@ -1,5 +1,5 @@
-//! The answers to DROP. For each file of the download there is a file of the same name, with a
-//! status for each id.
+//! The answers to DROP, California's platform for deletion requests. For each file of a download,
+//! Enrich writes a file of the same name, with a status for each id.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -44,8 +44,8 @@ struct Unfinished<'a> {
 }
 
 impl Answers {
-    /// Returns an error if a file of answers already exists, unless an interrupted run has loaded
-    /// the same list and may have written this file. Creates the folder if answers are needed.
+    /// Returns an error if a file of answers already exists. It is no error if an interrupted run
+    /// of the same list may have written this file. Creates the folder if answers are needed.
     pub(super) fn check(
         folder: &Path,
         parts: &[ListPart],
@@ -141,8 +141,8 @@ impl Answers {
         Ok(Unfinished { part, opened, out, ids: Vec::new(), digests: Vec::new(), answer })
     }
 
-    /// Gives a file its final name. If an interrupted run has already done this, the contents must
-    /// be the same.
+    /// Gives a file its final name. If an interrupted run has already written a file with this
+    /// name, its content must be the same.
     fn finish(&self, unfinished: Unfinished<'_>) -> Result<Answer, Failure> {
         let path = self.folder.join(&unfinished.part.name);
         let failed = |error: &dyn std::error::Error| Failure::of_file(&path, error);

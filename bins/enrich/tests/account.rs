@@ -1,6 +1,5 @@
 //! Tests of the account page of a server process, over real sockets and a real store.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
-// The modules below are shared with other tests. This test does not use all parts of them.
 #![allow(dead_code, reason = "the client and the process are shared with other tests")]
 
 #[path = "support/server.rs"]

@@ -209,8 +209,8 @@ fn field_names(body: &serde_json::value::RawValue) -> Vec<String> {
     serde_json::from_str::<Names>(body.get()).unwrap().0
 }
 
-/// Returns the names of an answer's fields: in version 1 those of the body, in version 2 those of
-/// the object `data` in the body.
+/// Returns the names of an answer's fields. In version 1, these are the fields of the body; in
+/// version 2, the fields of the object `data` in the body.
 fn answer_fields(api_version: &ApiVersion, body: &[u8]) -> Vec<String> {
     if api_version.number == 1 {
         return field_names(serde_json::from_slice(body).unwrap());

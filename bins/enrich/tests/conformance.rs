@@ -1,7 +1,7 @@
 //! Compares a running server with the written rules of the interface.
 //!
 //! Each test covers one group of rules with its own server, and reports all differences at its end.
-//! The tests know only the interface, the decisions on it and the fixtures, not the code.
+//! The expected answers come from these rules and the fixtures, not from the code.
 
 #![allow(
     clippy::unwrap_used,

@@ -167,8 +167,8 @@ fn the_documented_proxy_says_for_whom_it_asks() {
     let server = Server::start(&data, &log, &["--public-url", PUBLIC_URL]);
     let Some(nginx) = nginx(server.address, &folder.path().join("nginx")) else { return };
     let [guesser, other] = [Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::new(127, 0, 0, 3)];
-    // Each client address has 20 wrong attempts at once, and one more every 15 seconds, for all
-    // accounts together. A forged `X-Forwarded-For` does not help, because nginx replaces it.
+    // Each client address may make 20 wrong attempts at once, and one more every 15 seconds, for
+    // all accounts together. A forged `X-Forwarded-For` does not help, because nginx replaces it.
     let mut answers = Vec::new();
     for number in 0..24 {
         let call = sign_in(&format!("nobody{number}@quill.example"), "wrong horse battery");

@@ -108,7 +108,6 @@ impl Nodes {
         fs::copy(secrets("a"), secrets(node)).unwrap();
     }
 
-    /// Starts the server of a node.
     fn serve(&self, node: &str, options: &[&str]) -> Process {
         let mut words = vec!["serve", "--listen", "127.0.0.1:0", "--one-copy"];
         words.extend(options);
@@ -128,7 +127,8 @@ impl Ran {
     }
 }
 
-/// Creates a new database in the shared cluster; returns its URL.
+/// Creates a new database in the shared cluster; returns its URL. Returns `None` if PostgreSQL is
+/// not installed.
 fn fresh() -> Option<String> {
     Some(Cluster::shared()?.fresh_database().unwrap().url())
 }

@@ -271,7 +271,6 @@ fn kills() -> usize {
     }
 }
 
-/// Returns a random number.
 fn chance() -> u64 {
     RandomState::new().build_hasher().finish()
 }

@@ -101,8 +101,8 @@ impl Fixture {
     fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_enrich"));
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).env_remove("ENRICH_KEY");
-        // The command must not write questions to the system's temporary folder. So `TMPDIR` names
-        // a folder that does not exist: a write would fail there.
+        // The command must not write values of a list to the system's temporary folder. So `TMPDIR`
+        // names a folder that does not exist: a write would fail there.
         command.env("TMPDIR", self.path("no-folder-for-temporary-files"));
         if !self.key.is_empty() {
             command.env("ENRICH_KEY", &self.key);
@@ -190,7 +190,6 @@ pub(crate) fn row_of(line: &str) -> Value {
     serde_json::from_str(line).unwrap()
 }
 
-/// Returns a random number.
 pub(crate) fn chance() -> u64 {
     RandomState::new().build_hasher().finish()
 }

@@ -225,7 +225,7 @@ fn a_backup_that_is_killed_is_complete_or_not_there() {
     }
     assert!(early > 0, "none was killed before its end");
     println!("{early} were killed early, {complete} were complete");
-    // A killed backup has left an unfinished copy. It must not prevent the next backup.
+    // A killed backup may have left an unfinished copy, which must not prevent the next backup.
     fixture.json(&["backup", "copy"]);
     assert!(!fixture.path().join("copy.unfinished").exists());
 }

@@ -55,7 +55,7 @@ fn the_least_confidence_decides_what_is_found() {
     assert_eq!(at(NEAR, "100"), "");
     assert_eq!(url(&fixture.run(&["lookup", "cuf", FAR])), "");
     assert_eq!(at(FAR, "1"), "quill-ink-works.example");
-    // If only one company has exactly this name, the confidence is between 90 and 100.
+    // If only one company has exactly this name, the confidence is from 90 to 99.
     assert_eq!(at("companyName=Quill Ltd", "90"), "quill.example");
     assert_eq!(at("companyName=Quill Ltd", "100"), "");
     // `--min-confidence` doesn't apply to look-ups by an identifier, because identifiers are not

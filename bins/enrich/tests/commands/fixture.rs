@@ -27,7 +27,6 @@ pub(crate) struct Ran {
 }
 
 impl Fixture {
-    /// Creates an empty folder.
     pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
@@ -49,7 +48,6 @@ impl Fixture {
         self.path().join("enrich-data")
     }
 
-    /// Writes a file in this folder.
     pub(crate) fn file(&self, name: &str, text: impl AsRef<[u8]>) {
         fs::write(self.path().join(name), text).unwrap();
     }
@@ -65,12 +63,10 @@ impl Fixture {
         command
     }
 
-    /// Runs the command to its end.
     pub(crate) fn run(&self, words: &[&str]) -> Ran {
         self.command(words).output().unwrap().into()
     }
 
-    /// Runs the command with `input` as its standard input.
     pub(crate) fn run_with_input(&self, words: &[&str], input: &str) -> Ran {
         let mut child = self.command(words).stdin(Stdio::piped()).spawn().unwrap();
         feed(&mut child, input);
@@ -96,7 +92,6 @@ impl Fixture {
         Store::open_or_create(self.data()).unwrap()
     }
 
-    /// Returns the id of an account's first key.
     pub(crate) fn first_key_id(&self, account: &str) -> String {
         text(&self.json(&["key", "list", account])[0]["key_id"])
     }
@@ -107,12 +102,10 @@ pub(crate) fn feed(child: &mut Child, input: &str) {
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
 }
 
-/// Returns the text of a JSON string.
 pub(crate) fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-/// Returns a service over this store.
 pub(crate) fn server(store: &Store) -> Service {
     store.service()
 }
@@ -128,7 +121,6 @@ pub(crate) fn call(
     recorded_call(service, key, name, request_id, body).0
 }
 
-/// Like `call`, but returns the call's record too.
 pub(crate) fn recorded_call(
     service: &Service,
     key: &str,

@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use crate::fixture::{Fixture, feed};
 
 const KILLS: usize = 20;
-/// The number of records of the load. They are several batches, so that kills come before, between
-/// and in commits.
+/// The number of records of the load. This is several batches, so some kills come before a commit,
+/// some during it and some after it.
 const RECORDS: usize = 16_000;
-/// The number of the kill that comes after a commit: before this kill, the test waits until the
-/// load has stored records. The input of this load is more than two batches.
+/// The number of the kill that is sure to come after a commit, because the test waits before it
+/// until the load has stored records. The input until this kill is more than two batches.
 const AFTER_A_COMMIT: usize = 11;
 const LOAD: [&str; 4] = ["import", "-", "--source", "register"];
 

@@ -150,7 +150,7 @@ fn a_file_of_a_format_in_another_folder_does_not_join_its_source() {
     }
     let both = fixture.run(&["import", "one/universities.json", "two/universities.json"]);
     assert_refused(&both, "the source universities holds the records of another file, one/");
-    // Files of one folder are one source.
+    // Files of one format in one folder belong to one source.
     let both = ["import", "one/universities.json", "one/world_universities.json"];
     assert_eq!(fixture.run(&both).status, 0);
     let other = fixture.run(&["import", "two/universities.json"]);

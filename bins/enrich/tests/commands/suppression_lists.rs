@@ -1,5 +1,5 @@
-//! Tests of `enrich forget --list`. The hashes `ANNA` and `NUMBER` are published test vectors of
-//! the specification of DROP.
+//! Tests of `enrich forget --list`. The hashes `ANNA` and `NUMBER` are published test vectors from
+//! the specification of DROP, California's platform for deletion requests.
 
 use std::fs;
 use std::io::{Cursor, Write};
@@ -30,7 +30,6 @@ fn fixture() -> Fixture {
     fixture
 }
 
-/// Returns a zip archive with these files.
 fn zip(files: &[(&str, &str)]) -> Vec<u8> {
     let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in files {

@@ -320,7 +320,6 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
     },
 ];
 
-/// Returns the endpoint at this path.
 pub(crate) fn endpoint(path: &str) -> &'static Endpoint {
     ENDPOINTS.iter().find(|endpoint| endpoint.path == path).unwrap()
 }

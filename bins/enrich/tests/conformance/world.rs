@@ -15,7 +15,7 @@ use enrich_testkit::http::{Call, Reply};
 /// The fields of a request, each as a name and a text.
 pub(crate) type Fields<'a> = &'a [(&'a str, &'a str)];
 
-/// A server, its accounts' data, and the differences seen so far.
+/// A server, the keys of its accounts, and the differences between answers and rules so far.
 pub(crate) struct World {
     folder: TempDir,
     server: RefCell<Option<Server>>,

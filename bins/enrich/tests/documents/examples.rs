@@ -88,7 +88,8 @@ impl Fixture {
         line
     }
 
-    /// Makes three calls with the key, which cost one credit each.
+    /// Makes three calls with the key, which cost one credit each. Sets `default_id` to the id of
+    /// the first charge.
     fn call(&mut self, account: &str, key: &str) {
         let store = Store::open(self.folder.path().join("enrich-data"));
         let store = store.unwrap();

@@ -53,7 +53,6 @@ impl Process {
         line.trim_end().to_owned()
     }
 
-    /// Sends a signal to the process.
     pub(crate) fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());

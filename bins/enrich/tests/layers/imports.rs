@@ -36,7 +36,6 @@ pub(crate) fn circles(name: &str) -> Vec<Vec<String>> {
     groups.into_iter().collect()
 }
 
-/// Returns the folder of a crate of this workspace.
 pub(crate) fn crate_folder(name: &str) -> PathBuf {
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let homes = ["crates", "bins"].map(|group| home.join(group).join(name));
@@ -169,7 +168,6 @@ fn code(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A `use` declaration.
 struct Use {
     is_public: bool,
     tree: String,
@@ -245,7 +243,6 @@ fn expand(before: &str, tree: &str, found: &mut Vec<(Vec<String>, String)>) {
     }
 }
 
-/// Returns the paths in code.
 fn paths_in(code: &str) -> Vec<Vec<String>> {
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == ':';
     let words = code.split(|letter| !is_part(letter)).map(|word| word.trim_matches(':'));

@@ -103,7 +103,7 @@ fn compare(reply: &Reply, file: &Path) -> Result<u64, String> {
     Ok(before.parse::<u64>().unwrap() - after.parse::<u64>().unwrap())
 }
 
-/// The recorded calls of all endpoints.
+/// Returns the paths of the recorded calls of all endpoints.
 fn calls() -> BTreeSet<PathBuf> {
     let entries = |folder: PathBuf| fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
     let endpoints = ["v1", "v2"]

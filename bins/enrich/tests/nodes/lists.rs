@@ -15,8 +15,8 @@ const PASSWORD: &str = "correct horse battery staple";
 /// The number of rows of a list. It is so high that a server cannot answer all rows before the test
 /// has looked at the list.
 const ROWS: usize = 20_000;
-/// Time limit for each wait. Within it, the lease of a frozen server may have to end, and another
-/// server must answer the rest of the list. The machine may be busy.
+/// Time limit for each wait. In this time, a busy machine must be able to end the lease of a frozen
+/// server, and to answer the rest of the list on another server.
 const PATIENCE: Duration = Duration::from_secs(240);
 
 /// An owner who is signed in.
@@ -133,7 +133,6 @@ fn of_chunks(mut body: &str) -> String {
     text
 }
 
-/// Returns the path of the folder for lists.
 fn lists(nodes: &Nodes) -> PathBuf {
     nodes.folder.path().join("lists")
 }

@@ -1,5 +1,5 @@
 //! Compresses the files that the server serves to browsers. The two files of Swagger UI are
-//! extracted from the archive in its crate.
+//! extracted from the archive in the crate `utoipa-swagger-ui-vendored`.
 
 use std::borrow::Cow;
 use std::error::Error;

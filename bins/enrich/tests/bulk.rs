@@ -86,8 +86,8 @@ fn a_list_of_national_numbers_is_previewed_with_the_country_that_reads_it() {
     };
     assert_eq!(invalid(&[]), 2);
     assert_eq!(invalid(&["--country", "GB"]), 1);
-    // The command doesn't know the country of an account on another server. So it reports the
-    // highest possible cost.
+    // The command doesn't know the country of an account on another server. So it counts no
+    // national number as invalid, and reports the highest possible cost.
     assert_eq!(invalid(&["--url", "http://127.0.0.1:1"]), 1);
 }
 

@@ -70,7 +70,8 @@ impl World {
         Self { store, service, _folder: folder }
     }
 
-    /// Creates a new account for each call, so that calls don't affect each other.
+    /// Creates an account with these credits. Each call has its own account, so that calls don't
+    /// affect each other.
     fn account(&self, credits: i64) -> (AccountId, ApiKey) {
         let now = clock().now();
         let (id, key) = (AccountId::new(now), ApiKey::generate().unwrap());

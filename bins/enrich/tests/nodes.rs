@@ -30,7 +30,7 @@ use tempfile::TempDir;
 
 const QUILL: &str = r#"{"type":"company","name":"Quill Ltd","country":"GB","domains":["quill.example"],"emails":["info@quill.example"]}"#;
 
-/// A database, and the folders of the nodes that use it.
+/// A PostgreSQL database, and the data folders of the nodes (servers) that use it.
 struct Nodes {
     folder: TempDir,
     url: String,

@@ -22,8 +22,8 @@ pub(crate) struct AccountPorts {
     _directory: Option<Arc<SqliteDirectory>>,
 }
 
-/// Returns the error for a node's data folder that cannot be opened. If the folder does not exist,
-/// the message says what to do.
+/// Returns the error if the data folder of a node cannot be opened. A node is a process that uses
+/// the PostgreSQL database. If the folder does not exist, the message says what to do.
 pub(crate) fn node_folder_error(error: OpenError) -> anyhow::Error {
     let what_to_do = match error {
         OpenError::Missing(_) => {

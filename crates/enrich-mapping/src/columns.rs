@@ -10,10 +10,10 @@ use crate::record_rule::RecordRule;
 use crate::rule::Rule;
 
 impl Mapping {
-    /// Creates a mapping from pairs of a native field and a column. For an id that a register gives
-    /// a company, the field is `ids.SCHEME`; the scheme names the register. A well-known scheme,
-    /// such as `lei`, can also be the field alone. If a field is paired with several columns, all
-    /// of them are read.
+    /// Creates a mapping from pairs of a field of native records and a column. For an id that a
+    /// register gives a company, the field is `ids.SCHEME`; the scheme names the register. For a
+    /// well-known register, the scheme alone is enough, such as `lei`. If a field is paired with
+    /// several columns, all of them are read.
     ///
     /// If `kind` is `None`, the fields decide which kind of record each row gives. `first_name`,
     /// `last_name` or `full_name` mean people. Otherwise `name` means companies, and otherwise
@@ -64,8 +64,8 @@ impl Mapping {
     }
 }
 
-/// Returns the texts that separate several values of a field in one cell. No value of the field
-/// contains such a text.
+/// Returns the texts that separate several values of a field in one cell. A text is a separator
+/// only if no value of the field can contain it.
 pub(crate) fn separators(field: Field) -> &'static [&'static str] {
     match field {
         Field::Domains | Field::Emails => &["\n", "|", ";", ",", " "],

@@ -32,7 +32,7 @@ pub struct Sample<'a> {
 /// The result of detecting the source of a file.
 #[derive(Clone, Debug)]
 pub enum Detection {
-    /// The file contains native records.
+    /// The file contains native records, which are in Enrich's own import format.
     Native,
     /// The file is from a built-in source. The second value is the mapping's input that fits the
     /// layout of the file.
@@ -146,8 +146,8 @@ fn is_all_native(sample: &Sample<'_>) -> bool {
     !sample.keys.is_empty() && sample.keys.iter().all(|key| is_native(key)) && has_subject(sample)
 }
 
-/// Whether a file has the native columns that a record needs. It must have no other column whose
-/// meaning is known, because such a column would not be read.
+/// Whether a file has the native columns that a record needs. It must have no other column with a
+/// known meaning, because such a column would not be read.
 fn is_native_enough(sample: &Sample<'_>) -> bool {
     if !has_subject(sample) {
         return false;

@@ -33,10 +33,10 @@ pub enum InputKind {
 pub struct Input {
     /// The form of the file; `None` if the reader must detect it.
     pub kind: Option<InputKind>,
-    /// Globs of the members of a zip archive that are read. Without globs, the archive must have
-    /// only one member of this kind, which is read.
+    /// Globs for the names of those members of a zip archive that are read. Without globs, the
+    /// archive must have only one member of this kind, which is read.
     pub member: Vec<String>,
-    /// Globs of the members of a zip archive that are not read.
+    /// Globs for the names of those members of a zip archive that are not read.
     pub skip_member: Vec<String>,
     /// The required keys: names of columns, or top-level keys of the document or of its first
     /// record. A file without them does not fit this input.
@@ -68,8 +68,8 @@ pub struct Input {
     /// A text that occurs in every record that the mapping needs. The reader need not parse records
     /// without this text.
     pub contains: Option<String>,
-    /// Whether records of this input only change stored subjects and never add a subject. If this
-    /// is `None`, [`Merge::only_known`](crate::Merge::only_known) decides.
+    /// Whether records of this input only change stored companies and people, and never add one. If
+    /// this is `None`, [`Merge::only_known`](crate::Merge::only_known) decides.
     pub only_known: Option<bool>,
 }
 

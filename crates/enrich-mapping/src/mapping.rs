@@ -30,10 +30,10 @@ pub struct Mapping {
     merge: Merge,
 }
 
-/// How the records of a source are merged with the stored subjects.
+/// How the records of a source are merged with the stored companies and people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merge {
-    /// Whether records only change stored subjects and never add a subject.
+    /// Whether records only change stored companies and people, and never add one.
     pub only_known: bool,
     /// For each field, such as `phones`: the maximum number of records that may have the same
     /// domain. If more records have the domain, they are taken for branches of one company, and
@@ -131,7 +131,7 @@ impl Mapping {
         self.join.as_ref()
     }
 
-    /// Returns how the records are merged with the stored subjects.
+    /// Returns how the records are merged with the stored companies and people.
     pub fn merge(&self) -> &Merge {
         &self.merge
     }

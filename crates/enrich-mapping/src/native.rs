@@ -1,4 +1,5 @@
-//! The fields of native records, and the kinds of record that have them.
+//! The fields of native records (records in Enrich's own import format), and the kinds of record
+//! that have them.
 
 use std::fmt;
 

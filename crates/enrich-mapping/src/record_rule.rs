@@ -84,8 +84,8 @@ impl RecordRule {
         self.when.iter().all(|condition| condition.is_met(record))
     }
 
-    /// Makes a draft from an input record. If the input record names no country, `seat` is used: as
-    /// the company's country, and to read national phone numbers.
+    /// Makes a draft of a native record from an input record. If the input record names no country,
+    /// `seat` is used: as the company's country, and to read national phone numbers.
     pub(crate) fn draft(
         &self,
         record: &Map<String, Value>,

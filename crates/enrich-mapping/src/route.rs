@@ -54,8 +54,8 @@ static PLATFORMS: LazyLock<HashMap<&'static str, Customers>> = LazyLock::new(|| 
         .collect()
 });
 
-/// Parts of the networks' hosts. A host without any of them is on no network, so the slower
-/// comparison with each network is not needed.
+/// Parts of the host names of the social networks. A host without any of these parts is on no
+/// network, so the slower comparison with each network is not needed.
 const NETWORK_SIGNS: [&str; 11] = [
     "linkedin.",
     "lnkd.in",

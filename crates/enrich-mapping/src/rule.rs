@@ -21,8 +21,8 @@ pub(crate) enum Rule {
     One(Box<Values>),
 }
 
-/// Takes values from places of the input record, or makes a text from a template. Then changes
-/// them.
+/// Takes values from places of the input record, or makes a text from a template. Then changes the
+/// values or the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Values {
     origin: Origin,

@@ -2,7 +2,7 @@
 
 use enrich_text::ExternalId;
 
-/// A transform of a value. A mapping file names the transform.
+/// A change of a value, which a mapping file requests by its name, such as `title-case`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transform {
     Trim,

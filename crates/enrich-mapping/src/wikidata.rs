@@ -11,7 +11,7 @@ use crate::native::RecordType;
 
 use statement::{Statement, item, statements};
 
-/// The item for "human".
+/// Wikidata's item for "human".
 const HUMAN: &str = "Q5";
 
 /// Properties with other names in some language: official name, short name, native label.
@@ -44,7 +44,8 @@ pub(crate) fn is_entity(record: &Map<String, Value>) -> bool {
     record.contains_key("claims") && record.contains_key("labels")
 }
 
-/// Makes a draft from an entity. The error is the reason why the entity gives no record.
+/// Makes a draft of a native record from an entity. The error is the reason why the entity gives no
+/// record.
 ///
 /// If the entity names no country, its country is `seat`.
 pub(crate) fn draft(

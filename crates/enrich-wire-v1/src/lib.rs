@@ -9,7 +9,7 @@
 
 mod refusal;
 
-// The wire files: one for each endpoint. Its name is the last part of the endpoint's path.
+// The wire files: one for each endpoint, named after the last part of the endpoint's path.
 mod company_enrichment;
 mod cone;
 mod cuf;

@@ -7,7 +7,7 @@
 mod envelope;
 mod refusal;
 
-// The wire files: one for each endpoint. Its name is the last part of the endpoint's path.
+// The wire files: one for each endpoint, named after the last part of the endpoint's path.
 mod domain_to_name;
 mod name_to_domain;
 mod name_to_linkedin;

@@ -1,4 +1,4 @@
-//! The types of the tables of endpoints: an endpoint, its wire file, and an API version.
+//! The types in the tables of endpoints: an endpoint, its wire file, and an API version.
 
 use enrich_core::{
     AdmittedCall, Ask, Call, Found, InvalidFields, Outcome, Price, RequestId, ResponseTemplate,

@@ -1,4 +1,4 @@
-//! Writes JSON answers with a gap for the balance.
+//! Writes JSON answers with a gap for the balance, which is filled in after the charge.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -71,7 +71,7 @@ impl Formatter for &Gapped {
     }
 }
 
-/// Writes an answer as JSON. `items` is the number of its items; 0 for a miss.
+/// Writes an answer as JSON. `items` is the number of its items; 0 if nothing was found.
 pub fn written(items: u64, answer: &impl Serialize) -> ResponseTemplate {
     let gapped = Gapped { bytes: Vec::with_capacity(256).into(), ..Gapped::default() };
     let mut serializer = serde_json::Serializer::with_formatter(&gapped, &gapped);

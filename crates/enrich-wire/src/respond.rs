@@ -49,7 +49,8 @@ pub struct Response {
 /// The data of a call that a server counts and logs.
 #[derive(Debug, Default)]
 pub struct CallRecord {
-    /// The credits that were charged; 0 for a miss, a replay or a refusal.
+    /// The credits that were charged; 0 if nothing was found, for a refusal, and for a replay (a
+    /// stored answer that is sent again).
     pub used: Credits,
     /// Whether something was found; `None` for a refusal, and for a replay (a stored answer that is
     /// sent again).
@@ -182,7 +183,7 @@ fn number(number: u64) -> Cow<'static, str> {
 }
 
 /// Returns two parameters of the rate-limit policy with the name `default`, such as
-/// `"default";q=100;w=60`. The syntax is that of the IETF draft about rate-limit headers.
+/// `"default";q=100;w=60`. The syntax comes from the IETF draft about rate-limit headers.
 fn window(name: &str, value: u32, other: &str, other_value: u32) -> Cow<'static, str> {
     let (mut digits, mut other_digits) = (itoa::Buffer::new(), itoa::Buffer::new());
     let (value, other_value) = (digits.format(value), other_digits.format(other_value));

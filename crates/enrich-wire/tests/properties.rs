@@ -1,5 +1,6 @@
 //! Properties of arbitrary bodies: no body causes a panic or exceeds the limits, and both encodings
-//! of the same fields give the same result. `PROPTEST_CASES` sets the number of bodies.
+//! of the same fields give the same result. The environment variable `PROPTEST_CASES` sets the
+//! number of bodies per test.
 
 use enrich_wire::{Fields, Input, MAX_FIELDS, Value, decode};
 use proptest::prelude::*;

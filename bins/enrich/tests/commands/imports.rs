@@ -157,7 +157,7 @@ fn dropped_values_are_summed_up_by_field_and_reason() {
     let text = fixture.run(&["import", "crm.jsonl"]);
     assert_eq!(text.status, 0);
     assert!(text.out.contains("\ndropped    3\n"), "{text:?}");
-    // The record is not known as a record of another source. So it is parsed again.
+    // As a record of another source, the record is new. So it is parsed again.
     let json = fixture.run(&["import", "crm.jsonl", "--json", "--source", "again"]);
     for summary in [&text.out, &json.err] {
         let line = summary.lines().find(|line| line.contains("emails")).unwrap();

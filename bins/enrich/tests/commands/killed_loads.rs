@@ -14,8 +14,8 @@ const KILLS: usize = 20;
 /// The number of records of the load. This is several batches, so some kills come before a commit,
 /// some during it and some after it.
 const RECORDS: usize = 16_000;
-/// The number of the kill that is sure to come after a commit, because the test waits before it
-/// until the load has stored records. The input until this kill is more than two batches.
+/// Before the kill with this number, the test waits until the load has stored records. So this kill
+/// comes after a commit. By then, the input is more than two batches.
 const AFTER_A_COMMIT: usize = 11;
 const LOAD: [&str; 4] = ["import", "-", "--source", "register"];
 

@@ -1,4 +1,4 @@
-//! A server process of the program.
+//! Starts the program `enrich` as a server process.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 

@@ -15,8 +15,8 @@ const PASSWORD: &str = "correct horse battery staple";
 /// The number of rows of a list. It is so high that a server cannot answer all rows before the test
 /// has looked at the list.
 const ROWS: usize = 20_000;
-/// Time limit for each wait. In this time, a busy machine must be able to end the lease of a frozen
-/// server, and to answer the rest of the list on another server.
+/// Time limit for each wait. In this time, even on a busy machine, another server must take over
+/// the list of a frozen server and answer its remaining rows.
 const PATIENCE: Duration = Duration::from_secs(240);
 
 /// An owner who is signed in.

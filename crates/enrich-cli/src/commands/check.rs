@@ -48,7 +48,8 @@ struct Health {
     sqlite: Option<&'static str>,
     directory: Option<Database>,
     ledger: Option<Database>,
-    /// The number of the snapshot in use, if the node answers from snapshots and its file is sound.
+    /// The number of the snapshot in use, if the node answers from snapshots and the snapshot's
+    /// file is not damaged.
     #[serde(skip_serializing_if = "Option::is_none")]
     snapshot: Option<u64>,
 }
@@ -109,7 +110,7 @@ impl Check {
             Ok(Ok(number)) => snapshot = Some(number.0),
             Ok(Err(error)) => problems.push(error_chain(&error)),
             // Such an error is usually one of the problems that were found before. So it is
-            // reported only if there are none.
+            // reported only if no problem was found.
             Err(error) if problems.is_empty() => problems.push(error_chain(&error)),
             Err(_) => {}
         }

@@ -45,7 +45,7 @@ pub(crate) struct DuplicatesCommand {
     common: Common,
 }
 
-/// Returns the name of a kind, as `--kind` accepts it, and what it means.
+/// Returns the name of a kind of resemblance, as `--kind` accepts it, and the kind's meaning.
 fn described(resemblance: Resemblance) -> (&'static str, &'static str) {
     match resemblance {
         Resemblance::Id => ("id", "The same id in a register or data set"),
@@ -63,7 +63,7 @@ fn described(resemblance: Resemblance) -> (&'static str, &'static str) {
     }
 }
 
-/// Returns the name of a kind, as `--kind` accepts it.
+/// Returns the name of a kind of resemblance, as `--kind` accepts it.
 pub(super) fn kind_name(resemblance: Resemblance) -> &'static str {
     described(resemblance).0
 }

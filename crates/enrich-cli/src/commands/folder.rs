@@ -65,8 +65,8 @@ impl Common {
         self.data.open_directory(Options::default())
     }
 
-    /// Opens the counts of missed names: those in the PostgreSQL database, if one is configured,
-    /// else those in the data folder, which must exist.
+    /// Opens the counts of company names that look-ups did not find: the counts in the PostgreSQL
+    /// database, if one is configured, else the counts in the data folder, which must exist.
     pub(crate) fn open_missed_names(&self) -> Result<MissedNames, Failure> {
         match self.data.store()? {
             Some(url) => Ok(MissedNames::open(&url, &self.data.secrets()?)?),

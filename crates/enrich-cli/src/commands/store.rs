@@ -1,5 +1,5 @@
-//! `enrich store`: the PostgreSQL database in which several nodes keep their accounts and their
-//! ledger.
+//! `enrich store`: the PostgreSQL database in which several nodes (servers) keep their accounts and
+//! their ledger.
 
 mod check;
 mod copy;

@@ -50,7 +50,7 @@ pub(crate) struct Close {
     yes: bool,
 }
 
-/// The country to set, or `None` if the account's country is removed.
+/// The country to set; `None` removes the account's country.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CountryOrNone(pub(super) Option<Country>);
 

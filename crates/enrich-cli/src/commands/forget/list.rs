@@ -259,7 +259,7 @@ impl<'a> Load<'a> {
         Ok(taken_back)
     }
 
-    /// Removes the values in the directory that are on the list.
+    /// Removes from the directory the values that the list names.
     fn remove(&self) -> Result<Removed, Failure> {
         let unfinished = self.parts.iter().filter(|(_, opened)| !opened.is_complete);
         let mut kinds: Vec<DigestKind> = unfinished.filter_map(|(part, _)| part.kind).collect();
@@ -318,8 +318,8 @@ fn digest_of(content: EntryContent) -> Option<Digest> {
     }
 }
 
-/// Whether a part names entries that were removed from lists of DROP, and that are to be taken
-/// back.
+/// Whether the entries of a part are to be taken back, because DROP has removed them from its
+/// lists.
 fn is_of_removed(part: &ListPart) -> bool {
     part.file.as_ref().is_some_and(|file| file.list.is_none())
 }

@@ -1,4 +1,5 @@
-//! Detects the format of a file, and decides how its records become native records.
+//! Detects the format of a file, and decides how its records become native records, which are in
+//! Enrich's own import format.
 
 use std::path::{Path, PathBuf};
 
@@ -149,9 +150,9 @@ impl FormatArgs {
         mapping.map(Some).map_err(|error| Failure::impossible(&error))
     }
 
-    /// Finds the mapping that fits the beginning of a file. Returns `None` if the native reader
-    /// must read the file: either its records are native, or the native reader gives a better error
-    /// message.
+    /// Finds the mapping that fits the beginning of a file. Returns `None` if the reader for
+    /// Enrich's own import format must read the file: the records are native, or this reader gives
+    /// a better error message.
     fn detected(
         &self,
         file: &Path,
@@ -234,8 +235,8 @@ fn is_final(error: &ReadError) -> bool {
 
 /// Decides what happens if the beginning of a file can't be read. Returns a mapping for an archive
 /// with several files that is recognised by its name or by the names of its files. Returns `None`
-/// if the native reader must try: it can perhaps read the file, or gives a better error message.
-/// Otherwise returns an error.
+/// if the reader for Enrich's own import format must try: it can perhaps read the file, or gives a
+/// better error message. Otherwise returns an error.
 fn unread(
     file: &Path,
     file_name: &str,
@@ -255,8 +256,8 @@ fn unread(
                 _ => Err(Failure::of_file(file, error)),
             }
         }
-        // A native list may have the same column twice, if the import format gives this column no
-        // meaning. So the error is final only for a column that has a meaning.
+        // A file in Enrich's own import format may have a column twice if the column has no meaning
+        // there. So the error is final only for a column with a meaning.
         ReadError::Input(InputFault::RepeatedColumn(name)) if is_known_column(name) => {
             Err(Failure::of_file(file, error))
         }

@@ -23,15 +23,15 @@ const MOST_SHOWN: usize = 10;
 pub(super) struct Report {
     at: Timestamp,
     subjects: Subjects,
-    /// How many subjects have each attribute.
+    /// How many companies, people and domains have each attribute.
     coverage: Coverage,
     /// The countries; the one with the most companies is first.
     countries: Vec<Country>,
     sources: Vec<Source>,
-    /// The number of companies by the number of their sources.
+    /// For each number of sources: how many companies have this number of sources.
     company_sources: Vec<BySources>,
     shared_names: SharedNames,
-    /// The companies that look alike but are not one company, by kind.
+    /// How many companies look alike but are not one company, for each kind of resemblance.
     unmerged: Vec<ShownCount>,
     suppression: Suppression,
     usage: Usage,

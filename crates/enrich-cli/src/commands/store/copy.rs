@@ -86,8 +86,8 @@ impl Copy {
     }
 }
 
-/// Copies the ledger of a data folder to an empty database. From then on, the database's ledger is
-/// used.
+/// Copies accounts, keys and ledger of a data folder to an empty database. From then on, only the
+/// database is used for them.
 fn to_database(folder: &Path, url: &StoreUrl) -> Result<Copied, Failure> {
     let secrets = read_secrets(folder)?;
     enrich_store_postgres::migrate(url.expose(), &secrets)?;
@@ -126,8 +126,8 @@ fn to_database(folder: &Path, url: &StoreUrl) -> Result<Copied, Failure> {
     Ok(Copied::new(&exported, next_step))
 }
 
-/// Copies the ledger of a database to a folder that contains the database's `secret.key`. If the
-/// copy fails, the database is used again.
+/// Copies accounts, keys and ledger of a database to a folder that contains the database's
+/// `secret.key`. If the copy fails, the database is used again.
 fn to_folder(url: &StoreUrl, folder: &Path) -> Result<Copied, Failure> {
     let secrets = load_secrets(folder)?;
     // In the mode `Copying`, nodes stop charging within half a second. The ledger is read only

@@ -5,7 +5,7 @@
 //! identifiers of the subject are derived again. One transaction contains a whole batch of records.
 //! Imports run on threads of their own, because a batch takes a large part of a second.
 
-mod alone;
+mod batch;
 mod companies;
 mod decisions;
 mod derive;
@@ -14,9 +14,12 @@ mod digests;
 mod domains;
 mod duplicates;
 mod fact_rows;
+mod group;
+mod identifier_rows;
 mod known;
 mod loading;
 mod log;
+mod matching;
 mod origins;
 mod people;
 mod removal;

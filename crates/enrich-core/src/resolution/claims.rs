@@ -1,8 +1,8 @@
 //! What one record says about its company, in the forms that entity resolution compares.
 
-use std::cell::OnceCell;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 use enrich_text::{CompanyName, Country, Domain, NameForm, NameWord, PageUrl, country_of_word};
 
@@ -96,7 +96,7 @@ pub struct RecordClaims {
     /// Whether all names in the record are hosts of the record: the source knows no other name.
     pub(super) is_named_by_domain: bool,
     /// The forms of the names in [`NearNames`], computed when they are first needed.
-    near: OnceCell<NearNames>,
+    near: OnceLock<NearNames>,
 }
 
 /// Forms of a record's names that are compared only if two records also share a domain, a page or a
@@ -160,7 +160,7 @@ impl RecordClaims {
             ids: Vec::new(),
             seats: Vec::new(),
             is_named_by_domain: false,
-            near: OnceCell::new(),
+            near: OnceLock::new(),
         }
     }
 

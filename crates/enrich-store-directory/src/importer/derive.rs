@@ -8,7 +8,7 @@ use enrich_core::{
 };
 use enrich_text::{CompanyName, Domain, NameForm, Network, PageUrl, PersonName, PersonPage};
 
-use super::subject_facts::{Kind, MergedFacts};
+use super::subject_facts::{Kind, MergedFacts, SubjectFacts};
 use super::words::Words;
 use crate::directory::codes::IdentifierKind;
 use crate::directory::names::search::{MOST_WORDS, domain_labels, index_words};
@@ -38,6 +38,24 @@ pub(crate) struct Derived {
     pub(crate) words: Words,
     /// The person's employer; `None` for a company, and for a person without an employer.
     pub(crate) employer: Option<SubjectId>,
+}
+
+/// The data that is derived from the facts of one subject, before and after a change.
+#[derive(Debug)]
+pub(crate) struct DerivedChange {
+    pub(crate) before: Derived,
+    pub(crate) now: Derived,
+}
+
+impl DerivedChange {
+    /// Derives the data of a subject from its facts before the first change and now.
+    pub(crate) fn of(subject_facts: &SubjectFacts) -> Result<Self, BadProfile> {
+        let derived = |merged| Derived::from(subject_facts.subject, subject_facts.kind, &merged);
+        Ok(Self {
+            before: derived(subject_facts.merged_before())?,
+            now: derived(subject_facts.merged())?,
+        })
+    }
 }
 
 pub(crate) type Identifier = (IdentifierKind, String);

@@ -13,9 +13,10 @@ use enrich_store_sqlite::Statements;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::derive::{DERIVED_BY, Derived, Identifier, Strength};
+use super::identifier_rows::IdentifierRows;
 use super::subject_facts::Kind;
 use super::words::WordChanges;
-use super::writer::{Writer, write_identifier};
+use super::writer::Writer;
 use super::{fact_rows, resolution, stored_facts, turn};
 use crate::directory::codes::{COMPANY, sql_id, subject_id};
 use crate::directory::unwritten::Change;
@@ -135,11 +136,12 @@ fn derive(
         rows.extend(derived.identifiers.into_iter().map(|(key, strength)| (key, strength, id)));
     }
     rows.sort_unstable_by(|(a, _, one), (b, _, other)| a.cmp(b).then(one.cmp(other)));
+    let mut identifiers = IdentifierRows::new(connection)?;
     for (identifier, strength, subject) in rows {
         let (subject, (kind, key)) = (subject_id(subject), &identifier);
         let Strength { tier, confidence } = strength;
         let change = Change { subject, tier, confidence: Some(confidence) };
-        write_identifier(connection, *kind, key, change)?;
+        identifiers.write(*kind, key, change)?;
     }
     words.write(connection)?;
     employees.sort_unstable();

@@ -18,13 +18,13 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use enrich_core::Record;
 use enrich_core::port::error::StoreError;
-use enrich_core::port::importer::{Atomic, Effect, ImportOutcome, Load, Loading};
+use enrich_core::port::importer::{Atomic, ImportOutcome, Load, Loading};
 use enrich_secrets::Secrets;
 use enrich_store_sqlite::{store_error, turns};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::alone::derive_alone;
+use super::batch::take;
 use super::log::Log;
 use super::resolution;
 use super::turn;
@@ -309,38 +309,6 @@ impl Run<'_> {
         self.kept_index.replace(KeptIndex::new(&self.target.path)).store();
         Ok(())
     }
-}
-
-/// Imports a batch of records. Returns one outcome for each record, in order.
-fn take(
-    writer: &mut Writer<'_>,
-    load: &Load,
-    records: Vec<Record>,
-) -> rusqlite::Result<Vec<ImportOutcome>> {
-    if records.is_empty() && writer.source_named(&load.source)?.is_none() {
-        return Ok(Vec::new());
-    }
-    let source = writer.source(load)?;
-    let mut new_records = 0;
-    let mut all = Vec::with_capacity(records.len());
-    let mut alone = match writer.adds_most {
-        true => derive_alone(&records),
-        false => Vec::new(),
-    };
-    alone.resize_with(records.len(), || None);
-    for (record, alone) in records.into_iter().zip(alone) {
-        let (taken, is_new) = match record {
-            Record::Company(record) => writer.take_company(source, record, load.subjects, alone)?,
-            Record::Person(record) => writer.take_person(source, record, load.subjects)?,
-            Record::Domain(record) => writer.take_domain(source, &record)?,
-        };
-        new_records += i64::from(is_new);
-        all.push(taken);
-    }
-    writer.count_records(source, new_records)?;
-    let added = all.iter().filter(|taken| taken.effect == Effect::Added).count();
-    writer.adds_most = added > all.len() / 2;
-    Ok(all)
 }
 
 /// Sends an answer. Does nothing if the caller no longer waits for it.

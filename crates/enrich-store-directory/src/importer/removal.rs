@@ -214,8 +214,8 @@ impl Writer<'_> {
         let gone = subject_facts.remove(is_to_go);
         removal.removed.values += gone;
         if gone > 0 && kind == Kind::Company {
-            let before = subject_facts.before.clone().unwrap_or_default();
-            let before = Derived::from(subject, kind, &before).map_err(unreadable)?;
+            let before = Derived::from(subject, kind, &subject_facts.merged_before());
+            let before = before.map_err(unreadable)?;
             self.note_with_neighbours(subject, &before)?;
         }
         if self.save(&subject_facts)? != Saved::Gone {

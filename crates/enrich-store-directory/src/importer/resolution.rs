@@ -19,11 +19,15 @@ mod neighbourhood;
 mod noting;
 
 use std::cell::RefCell;
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::path::Path;
+use std::thread;
 
 use enrich_core::resolution::{Decisions, RecordClaims, clusters};
 use enrich_core::{SubjectId, Timestamp};
 use enrich_secrets::Secrets;
-use enrich_store_sqlite::Statements;
+use enrich_store_sqlite::{self as sqlite, Statements};
 use rusqlite::Connection;
 use rustc_hash::FxHashSet;
 
@@ -44,6 +48,9 @@ const PART: usize = 8192;
 /// take about 100 MB. Beyond it, the values are counted again.
 const MOST_KNOWN: usize = 1 << 20;
 
+/// Minimum number of noted companies for each thread that finds neighbourhoods.
+const FEWEST: usize = 256;
+
 /// Resolves all noted companies, each part in a transaction of its own, and keeps the stored hash
 /// index up to date. Calls `done` after each transaction.
 pub(super) fn resolve_all(
@@ -53,14 +60,15 @@ pub(super) fn resolve_all(
     mut done: impl FnMut(),
 ) -> rusqlite::Result<()> {
     turn::write(connection, |transaction| decided::note_unmet(transaction, secrets))?;
-    let mut known = KnownSharing::default();
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let mut known: Vec<KnownSharing> = vec![KnownSharing::default(); threads];
     let mut data_version = 0;
     while has_unresolved(connection)? {
         turn::write(connection, |transaction| {
             // If another connection has committed, the records may have changed.
             let now = transaction.pragma_query_value(None, "data_version", |row| row.get(0))?;
             if std::mem::replace(&mut data_version, now) != now {
-                known.clear();
+                known.iter_mut().for_each(KnownSharing::clear);
             }
             resolve_part(transaction, secrets, (kept_index, &mut known))
         })?;
@@ -77,7 +85,8 @@ pub(super) fn resolve_within(
     kept_index: Option<&RefCell<KeptIndex>>,
 ) -> rusqlite::Result<()> {
     decided::note_unmet(connection, secrets)?;
-    let mut known = KnownSharing::default();
+    // Other connections do not see the changes of this transaction, so no other thread can read.
+    let mut known = [KnownSharing::default()];
     while has_unresolved(connection)? {
         resolve_part(connection, secrets, (kept_index, &mut known))?;
     }
@@ -88,15 +97,14 @@ fn has_unresolved(connection: &Connection) -> rusqlite::Result<bool> {
     connection.has("SELECT 1 FROM unresolved LIMIT 1", [])
 }
 
-/// Resolves the first noted companies, and deletes their notes.
+/// Resolves the first noted companies, and deletes their notes. `known` has one element for each
+/// thread that finds neighbourhoods. If there are several, the transaction must have no changes yet.
 fn resolve_part(
     connection: &Connection,
     secrets: &Secrets,
-    (kept_index, known): (Option<&RefCell<KeptIndex>>, &mut KnownSharing),
+    (kept_index, known): (Option<&RefCell<KeptIndex>>, &mut [KnownSharing]),
 ) -> rusqlite::Result<()> {
-    if known.len() > MOST_KNOWN {
-        known.clear();
-    }
+    known.iter_mut().filter(|known| known.len() > MOST_KNOWN).for_each(KnownSharing::clear);
     let mut statement =
         connection.prepare_cached("SELECT subject FROM unresolved ORDER BY subject")?;
     let noted = statement.query_map([], |row| Ok(subject_id(row.get(0)?)))?;
@@ -129,23 +137,81 @@ fn resolve_part(
 fn assignments(
     writer: &Writer<'_>,
     noted: &[SubjectId],
-    known: &mut KnownSharing,
+    known: &mut [KnownSharing],
 ) -> rusqlite::Result<Vec<Assignment>> {
+    let mut seen: FxHashSet<SubjectId> = FxHashSet::default();
+    let mut assignments = Vec::new();
+    for explored in explore_on_all(writer, noted, known)? {
+        if !seen.contains(&explored.seed) {
+            seen.extend(explored.members);
+            assignments.extend(explored.assignment);
+        }
+    }
+    assignments.sort_by_key(Assignment::first);
+    Ok(assignments)
+}
+
+/// The neighbourhood of a noted company.
+struct Explored {
+    seed: SubjectId,
+    members: Vec<SubjectId>,
+    /// The division of its records; `None` if it is the stored one.
+    assignment: Option<Assignment>,
+}
+
+/// Finds and divides the neighbourhoods of noted companies, on one thread for each element of
+/// `known`. Two threads may find the same neighbourhood.
+fn explore_on_all(
+    writer: &Writer<'_>,
+    noted: &[SubjectId],
+    known: &mut [KnownSharing],
+) -> rusqlite::Result<Vec<Explored>> {
+    let part = noted.len().div_ceil(known.len()).max(FEWEST);
+    let (path, secrets) = (Path::new(writer.connection.path().unwrap_or_default()), writer.secrets);
+    thread::scope(|scope| {
+        let mut parts = noted.chunks(part).zip(known);
+        let own = parts.next();
+        let explore_apart = |seeds, known| {
+            let connection = sqlite::reader(path)?;
+            // This writer only reads, so the timestamp is not used.
+            explore(&Writer::new(&connection, secrets, Timestamp::UNIX_EPOCH)?, seeds, known)
+        };
+        let others: Vec<_> =
+            parts.map(|(seeds, known)| scope.spawn(move || explore_apart(seeds, known))).collect();
+        let mut explored = match own {
+            Some((seeds, known)) => explore(writer, seeds, known)?,
+            None => Vec::new(),
+        };
+        for other in others {
+            explored.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic))?);
+        }
+        Ok(explored)
+    })
+}
+
+/// Finds and divides the neighbourhoods of the companies `seeds`. Leaves out seeds that are in the
+/// neighbourhood of an earlier seed.
+fn explore(
+    writer: &Writer<'_>,
+    seeds: &[SubjectId],
+    known: &mut KnownSharing,
+) -> rusqlite::Result<Vec<Explored>> {
     let mut explorer = Explorer::new(writer)?;
     explorer.known_sharing = std::mem::take(known);
     let mut seen: FxHashSet<SubjectId> = FxHashSet::default();
-    let mut assignments = Vec::new();
-    for &seed in noted {
+    let mut explored = Vec::new();
+    for &seed in seeds {
         if seen.contains(&seed) {
             continue;
         }
         let Some(neighbourhood) = explorer.around(seed)? else { continue };
-        seen.extend(neighbourhood.members.iter().map(|member| member.subject));
-        assignments.extend(divide(&neighbourhood, &explorer.decisions));
+        let members: Vec<_> = neighbourhood.members.iter().map(|member| member.subject).collect();
+        seen.extend(&members);
+        let assignment = divide(&neighbourhood, &explorer.decisions);
+        explored.push(Explored { seed, members, assignment });
     }
     *known = explorer.known_sharing;
-    assignments.sort_by_key(Assignment::first);
-    Ok(assignments)
+    Ok(explored)
 }
 
 /// Divides the records of a neighbourhood into companies. Returns `None` if the division is the

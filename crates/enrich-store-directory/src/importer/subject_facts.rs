@@ -6,6 +6,7 @@ use enrich_core::{
     Attribute, ClaimedFact, Confidence, Fact, Origin, SubjectId, Timestamp, facts_in_order,
 };
 use enrich_text::Country;
+use rustc_hash::FxHashMap;
 
 /// From this number of facts on, an index is used. With fewer facts, a linear search is faster.
 const LONG: usize = 32;
@@ -97,7 +98,7 @@ impl Given {
 
 /// The facts of one subject, and the records that gave them. Each fact has the index of its record
 /// in `given`.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Unpacked {
     pub(crate) given: Vec<Given>,
     pub(crate) facts: Vec<(usize, Fact)>,
@@ -137,9 +138,9 @@ pub(crate) struct SubjectFacts {
     /// For each element of `facts`, the index in `given` of the record that gave it first.
     given_by: Vec<usize>,
     is_changed: bool,
-    /// The result of [`merged`](Self::merged) before the first change; `None` until there is a
-    /// change. For a new subject, this has no facts from the beginning.
-    pub(crate) before: Option<MergedFacts>,
+    /// The facts before the first change; `None` until there is a change. For a new subject, this
+    /// has no facts from the beginning.
+    pub(crate) before: Option<Unpacked>,
     /// An index of the facts; `None` until the first search among many facts.
     index: Option<Index>,
 }
@@ -157,7 +158,7 @@ impl SubjectFacts {
             given: Vec::new(),
             given_by: Vec::new(),
             is_changed: false,
-            before: Some(MergedFacts::default()),
+            before: Some(Unpacked::default()),
             index: None,
         }
     }
@@ -168,13 +169,13 @@ impl SubjectFacts {
         Self { before: None, given: held.given, given_by, facts, ..Self::new(subject, kind) }
     }
 
-    /// Creates facts of a subject that replace other facts. `before` is the result of
-    /// [`merged`](Self::merged) for the replaced facts; without facts for a new subject.
+    /// Creates facts of a subject that replace other facts. `before` are the replaced facts; there
+    /// are none for a new subject.
     pub(crate) fn replaced(
         subject: SubjectId,
         kind: Kind,
         now: Unpacked,
-        before: MergedFacts,
+        before: Unpacked,
     ) -> Self {
         Self { before: Some(before), is_changed: true, ..Self::held(subject, kind, now) }
     }
@@ -202,36 +203,30 @@ impl SubjectFacts {
         self.given_by.iter().copied().zip(&self.facts)
     }
 
+    /// Returns a copy of the facts, each with its record.
+    pub(crate) fn unpacked(&self) -> Unpacked {
+        let facts = self.facts_with_given().map(|(given, fact)| (given, fact.clone())).collect();
+        Unpacked { given: self.given.clone(), facts }
+    }
+
     /// Returns the facts in the order in which they are merged ([`facts_in_order`]); for a person,
     /// in the order in which they were first seen.
     pub(crate) fn merged(&self) -> MergedFacts {
-        if self.kind == Kind::Person {
-            return MergedFacts { facts: self.facts.clone(), has_name_alone: false };
-        }
-        let records = self.records();
-        let mut has_place = vec![None; self.given.len()];
-        for (given, fact) in self.facts_with_given() {
-            let is_place = matches!(fact.attribute, Attribute::Domain | Attribute::Page(_));
-            let has_place = &mut has_place[records[given]];
-            *has_place = Some(is_place || *has_place == Some(true));
-        }
-        let claimed = |(given, fact): (usize, &Fact)| ClaimedFact {
-            source: self.given[given].source,
-            record: records[given],
-            fact: fact.clone(),
-        };
-        let facts = facts_in_order(self.facts_with_given().map(claimed).collect());
-        MergedFacts { facts, has_name_alone: has_place.contains(&Some(false)) }
+        merge(self.kind, &self.given, self.facts_with_given())
+    }
+
+    /// Returns the facts before the first change, in the order in which they are merged. Returns no
+    /// facts for a new subject, and for a subject without changes.
+    pub(crate) fn merged_before(&self) -> MergedFacts {
+        self.before.as_ref().map_or_else(MergedFacts::default, |before| {
+            merge(self.kind, &before.given, before.facts.iter().map(|(given, fact)| (*given, fact)))
+        })
     }
 
     /// Returns the number of the record for each element of `given`. Elements of the same record
     /// have the same number: the index of the first of them.
     pub(crate) fn records(&self) -> Vec<usize> {
-        let mut numbers = HashMap::new();
-        let record = |(at, given): (usize, &Given)| {
-            *numbers.entry((given.source, given.record.clone())).or_insert(at)
-        };
-        self.given.iter().enumerate().map(record).collect()
+        record_numbers(&self.given)
     }
 
     /// Adds a fact that a record gives. If the record has given the same fact before, only raises
@@ -343,9 +338,47 @@ impl SubjectFacts {
     fn remember_before(&mut self) {
         self.is_changed = true;
         if self.before.is_none() {
-            self.before = Some(self.merged());
+            self.before = Some(self.unpacked());
         }
     }
+}
+
+/// Returns the number of the record for each element of `given` ([`SubjectFacts::records`]).
+fn record_numbers(given: &[Given]) -> Vec<usize> {
+    let mut numbers = FxHashMap::default();
+    let mut all = Vec::with_capacity(given.len());
+    for (at, Given { source, record, .. }) in given.iter().enumerate() {
+        all.push(*numbers.entry((*source, record)).or_insert(at));
+    }
+    all
+}
+
+/// Puts facts into the order in which they are merged ([`SubjectFacts::merged`]).
+fn merge<'f>(
+    kind: Kind,
+    given: &[Given],
+    facts: impl Iterator<Item = (usize, &'f Fact)>,
+) -> MergedFacts {
+    if kind == Kind::Person {
+        return MergedFacts {
+            facts: facts.map(|(_, fact)| fact.clone()).collect(),
+            has_name_alone: false,
+        };
+    }
+    let records = record_numbers(given);
+    let mut has_place = vec![None; given.len()];
+    let mut claimed = Vec::new();
+    for (at, fact) in facts {
+        let is_place = matches!(fact.attribute, Attribute::Domain | Attribute::Page(_));
+        let has_place = &mut has_place[records[at]];
+        *has_place = Some(is_place || *has_place == Some(true));
+        claimed.push(ClaimedFact {
+            source: given[at].source,
+            record: records[at],
+            fact: fact.clone(),
+        });
+    }
+    MergedFacts { facts: facts_in_order(claimed), has_name_alone: has_place.contains(&Some(false)) }
 }
 
 #[cfg(test)]

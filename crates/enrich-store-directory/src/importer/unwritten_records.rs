@@ -7,6 +7,9 @@ use rustc_hash::FxHashMap;
 
 use crate::directory::codes::sql_id;
 
+const INSERT: &str = "INSERT INTO record (source, hash, subject) VALUES (?1, ?2, ?3)
+     ON CONFLICT (source, hash) DO UPDATE SET subject = excluded.subject";
+
 /// The fingerprints of a load's records that are not yet written, each with its subject.
 #[derive(Debug, Default)]
 pub(crate) struct UnwrittenRecords {
@@ -46,8 +49,9 @@ impl UnwrittenRecords {
     pub(crate) fn write(self, connection: &Connection) -> rusqlite::Result<()> {
         let mut rows: Vec<_> = self.subjects.into_iter().collect();
         rows.sort_unstable();
+        let mut insert = connection.prepare_cached(INSERT)?;
         rows.into_iter().try_for_each(|((source, hash), subject)| {
-            write_record(connection, source, hash, subject)
+            insert.execute(params![source, hash, sql_id(subject)]).map(drop)
         })
     }
 }
@@ -59,10 +63,5 @@ pub(crate) fn write_record(
     hash: [u8; 16],
     subject: SubjectId,
 ) -> rusqlite::Result<()> {
-    connection.run(
-        "INSERT INTO record (source, hash, subject) VALUES (?1, ?2, ?3)
-         ON CONFLICT (source, hash) DO UPDATE SET subject = excluded.subject",
-        params![source, hash, sql_id(subject)],
-    )?;
-    Ok(())
+    connection.run(INSERT, params![source, hash, sql_id(subject)]).map(drop)
 }

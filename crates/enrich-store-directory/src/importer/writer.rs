@@ -9,16 +9,16 @@ use enrich_store_sqlite::Statements;
 use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, params};
 
-use super::derive::{DERIVED_BY, Derived, Identifier, Strength};
+use super::derive::{DERIVED_BY, Derived, DerivedChange, Identifier, Strength};
 use super::digests::kinds_of_lists;
-use super::subject_facts::{Kind, MergedFacts, SubjectFacts};
+use super::identifier_rows::{IdentifierRows, write_identifier};
+use super::subject_facts::{Kind, SubjectFacts};
 use super::unresolved::{KeyNotes, UnresolvedNotes};
 use super::unwritten_records::UnwrittenRecords;
 use super::words::WordChanges;
 use super::{fact_rows, stored_facts};
-use crate::directory::codes::{COMPANY, IdentifierKind, PERSON, sql_id, subject_id};
+use crate::directory::codes::{COMPANY, PERSON, sql_id, subject_id};
 use crate::directory::hash_index::kept::KeptIndex;
-use crate::directory::holder::stored_confidence;
 use crate::directory::unwritten::{Change, UnwrittenIdentifiers};
 use crate::directory::view::{View, unreadable};
 
@@ -49,9 +49,6 @@ pub(crate) struct Writer<'c> {
     next_subject: i64,
     next_source: i64,
     pub(crate) is_changed: bool,
-    /// Whether most records of the last batch added subjects. Then most records of the next batch
-    /// will probably add subjects too.
-    pub(crate) adds_most: bool,
 }
 
 /// How saving a subject affects look-ups.
@@ -103,7 +100,6 @@ impl<'c> Writer<'c> {
             next_subject,
             next_source,
             is_changed: false,
-            adds_most: is_first,
         })
     }
 
@@ -144,12 +140,13 @@ impl<'c> Writer<'c> {
             std::mem::take(&mut rows.records).write(self.connection)?;
             let identifiers = std::mem::take(&mut rows.identifiers);
             let mut of_key = KeyNotes::new(self.connection, &identifiers);
+            let mut rows = IdentifierRows::new(self.connection)?;
             identifiers.each_in_order(|kind, key, change| {
                 of_key.add(&mut self.notes, (kind, key), change)?;
                 if let Some(index) = self.kept_index {
                     index.borrow_mut().note(kind, key, change);
                 }
-                write_identifier(self.connection, kind, key, change)
+                rows.write(kind, key, change)
             })?;
             of_key.end(&mut self.notes)?;
         }
@@ -230,23 +227,19 @@ impl<'c> Writer<'c> {
         self.save_derived(subject_facts, None)
     }
 
-    /// Like [`save`](Self::save). `now` is the data derived from the facts, if it was derived
+    /// Like [`save`](Self::save). `derived` is the data derived from the facts, if it was derived
     /// already.
     pub(crate) fn save_derived(
         &mut self,
         subject_facts: &SubjectFacts,
-        now: Option<Derived>,
+        derived: Option<DerivedChange>,
     ) -> rusqlite::Result<Saved> {
         if !subject_facts.is_changed() {
             return Ok(Saved::Same);
         }
         self.is_changed = true;
-        let derived = |merged: &MergedFacts| {
-            Derived::from(subject_facts.subject, subject_facts.kind, merged).map_err(unreadable)
-        };
-        let before =
-            subject_facts.before.as_ref().map_or_else(|| Ok(Derived::default()), derived)?;
-        let now = now.map_or_else(|| derived(&subject_facts.merged()), Ok)?;
+        let derived = derived.map_or_else(|| DerivedChange::of(subject_facts), Ok);
+        let DerivedChange { before, now } = derived.map_err(unreadable)?;
         let saved = self.write_subject(subject_facts, &before, &now)?;
         if before == now {
             return Ok(Saved::Same);
@@ -373,28 +366,4 @@ impl<'c> Writer<'c> {
         }
         Ok(gone)
     }
-}
-
-/// Writes or deletes the row of an identifier.
-pub(crate) fn write_identifier(
-    connection: &Connection,
-    kind: IdentifierKind,
-    key: &str,
-    change: Change,
-) -> rusqlite::Result<()> {
-    let Change { subject, tier, confidence } = change;
-    let subject = sql_id(subject);
-    match confidence {
-        Some(confidence) => connection.run(
-            "INSERT INTO identifier (kind, key, tier, subject, confidence)
-             VALUES (?1, ?2, ?3, ?4, ?5)
-             ON CONFLICT (kind, key, tier, subject) DO UPDATE SET confidence = excluded.confidence",
-            params![kind, key, tier, subject, stored_confidence(confidence)],
-        )?,
-        None => connection.run(
-            "DELETE FROM identifier WHERE kind = ?1 AND key = ?2 AND tier = ?3 AND subject = ?4",
-            params![kind, key, tier, subject],
-        )?,
-    };
-    Ok(())
 }

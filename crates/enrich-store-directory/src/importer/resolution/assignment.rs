@@ -1,7 +1,7 @@
 //! The result of dividing the records of a neighbourhood: which records each company gets.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use enrich_core::SubjectId;
 
@@ -14,7 +14,7 @@ pub(super) type RecordsOf = (SubjectId, BTreeSet<usize>);
 /// The companies of a neighbourhood after their records were divided again.
 pub(super) struct Assignment {
     /// The companies of the neighbourhood before the division.
-    pub(super) members: Vec<Rc<Loaded>>,
+    pub(super) members: Vec<Arc<Loaded>>,
     /// The companies after the division, with their records. A company has an id if it keeps the id
     /// of a former company; otherwise it gets a new one.
     pub(super) companies: Vec<(Option<SubjectId>, Vec<RecordsOf>)>,
@@ -24,7 +24,7 @@ impl Assignment {
     /// Creates the assignment. `clusters` has one number for each record of the members, in the
     /// order of the members and their records. Records with the same number become one company.
     /// Returns `None` if each member keeps exactly its own records, so that nothing changes.
-    pub(super) fn of(members: &[Rc<Loaded>], clusters: &[usize]) -> Option<Self> {
+    pub(super) fn of(members: &[Arc<Loaded>], clusters: &[usize]) -> Option<Self> {
         let mut of_clusters: BTreeMap<usize, BTreeMap<SubjectId, BTreeSet<usize>>> =
             BTreeMap::new();
         let records = members

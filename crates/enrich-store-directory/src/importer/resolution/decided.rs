@@ -1,7 +1,7 @@
 //! Finds the companies that decisions of the operator are about.
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use enrich_core::resolution::{DecidedRecord, Decision, DecisionKind, MOST_BEARERS};
 use enrich_core::{SubjectId, Timestamp};
@@ -25,7 +25,7 @@ impl Explorer<'_, '_> {
     pub(in super::super) fn companies_with(
         &mut self,
         record: &DecidedRecord,
-    ) -> rusqlite::Result<Vec<Rc<Loaded>>> {
+    ) -> rusqlite::Result<Vec<Arc<Loaded>>> {
         let mut subjects = BTreeSet::new();
         if let (Some(source), Some(id)) = (self.source(&record.source), &record.id) {
             subjects.extend(self.writer.company_of_record(source, id)?);
@@ -43,7 +43,7 @@ impl Explorer<'_, '_> {
         &mut self,
         record: &DecidedRecord,
         subjects: &BTreeSet<SubjectId>,
-    ) -> rusqlite::Result<Vec<Rc<Loaded>>> {
+    ) -> rusqlite::Result<Vec<Arc<Loaded>>> {
         let mut found = Vec::new();
         for subject in subjects {
             let Some(loaded) = self.load(*subject)? else { continue };
@@ -81,7 +81,7 @@ impl Explorer<'_, '_> {
         loaded: &Loaded,
         followed: &mut FxHashSet<u64>,
     ) -> rusqlite::Result<BTreeSet<SubjectId>> {
-        let decisions = Rc::clone(&self.decisions);
+        let decisions = Arc::clone(&self.decisions);
         let mut merged = BTreeSet::new();
         for (_, claims) in &loaded.records {
             for (decision, _) in decisions.naming(claims) {
@@ -117,7 +117,7 @@ pub(super) fn note_unmet(connection: &Connection, secrets: &Secrets) -> rusqlite
     // Nothing is imported, so the timestamp is not used.
     let writer = Writer::new(connection, secrets, Timestamp::UNIX_EPOCH)?;
     let mut explorer = Explorer::new(&writer)?;
-    for decision in Rc::clone(&explorer.decisions).iter() {
+    for decision in Arc::clone(&explorer.decisions).iter() {
         let [these, those] = explorer.companies_of(decision)?;
         let all: BTreeSet<SubjectId> = these.union(&those).copied().collect();
         let is_unmet = match decision.kind {

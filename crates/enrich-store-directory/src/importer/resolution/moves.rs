@@ -1,7 +1,7 @@
 //! Moves records from one company to another, as entity resolution has decided.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use enrich_core::SubjectId;
 use enrich_store_sqlite::Statements;
@@ -18,7 +18,7 @@ impl Writer<'_> {
     /// Carries out an assignment: gives each company its records, and removes companies without
     /// records.
     pub(super) fn apply(&mut self, assignment: Assignment) -> rusqlite::Result<()> {
-        let members: BTreeMap<SubjectId, Rc<Loaded>> =
+        let members: BTreeMap<SubjectId, Arc<Loaded>> =
             assignment.members.iter().map(|member| (member.subject, member.clone())).collect();
         let ids: Vec<SubjectId> = assignment
             .companies
@@ -30,7 +30,7 @@ impl Writer<'_> {
         for (id, (_, records)) in ids.iter().zip(&assignment.companies) {
             let of_others = records.len() > 1 || records.iter().any(|(of, _)| of != id);
             let held = members.get(id);
-            let has_all = |held: &Rc<Loaded>| {
+            let has_all = |held: &Arc<Loaded>| {
                 records.iter().map(|(_, numbers)| numbers.len()).sum::<usize>()
                     == held.records.len()
             };
@@ -71,7 +71,7 @@ impl Writer<'_> {
     fn move_fingerprints(
         &mut self,
         id: SubjectId,
-        members: &BTreeMap<SubjectId, Rc<Loaded>>,
+        members: &BTreeMap<SubjectId, Arc<Loaded>>,
         records: &[RecordsOf],
     ) -> rusqlite::Result<()> {
         for (of, numbers) in records.iter().filter(|(of, _)| *of != id) {
@@ -92,8 +92,8 @@ impl Writer<'_> {
 /// Collects the facts of a company from all its records.
 fn collected(
     id: SubjectId,
-    held: Option<&Rc<Loaded>>,
-    members: &BTreeMap<SubjectId, Rc<Loaded>>,
+    held: Option<&Arc<Loaded>>,
+    members: &BTreeMap<SubjectId, Arc<Loaded>>,
     records: &[RecordsOf],
 ) -> SubjectFacts {
     let mut unpacked = Unpacked::default();
@@ -106,12 +106,12 @@ fn collected(
             }
         }
     }
-    let before = held.map(|held| held.facts.merged()).unwrap_or_default();
+    let before = held.map(|held| held.facts.unpacked()).unwrap_or_default();
     SubjectFacts::replaced(id, Kind::Company, unpacked, before)
 }
 
 /// Returns empty facts, for a company that lost all its records.
 fn emptied(member: &Loaded) -> SubjectFacts {
-    let before = member.facts.merged();
+    let before = member.facts.unpacked();
     SubjectFacts::replaced(member.subject, Kind::Company, Unpacked::default(), before)
 }

@@ -1,9 +1,8 @@
 //! Finds the neighbourhood of a company: the companies whose records can be linked with its
 //! records, directly or through others.
 
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
 use enrich_core::SubjectId;
 use enrich_core::resolution::{
@@ -32,13 +31,13 @@ pub(in super::super) struct Loaded {
     pub(in super::super) records: Vec<(usize, RecordClaims)>,
     /// For each host, page and phone number, the indexes of its records in `records`; computed when
     /// first needed.
-    bearers: OnceCell<FxHashMap<String, Vec<usize>>>,
+    bearers: OnceLock<FxHashMap<String, Vec<usize>>>,
 }
 
 /// Companies whose records can be linked, directly or through others.
 pub(super) struct Neighbourhood {
     /// The companies, ordered by their ids.
-    pub(super) members: Vec<Rc<Loaded>>,
+    pub(super) members: Vec<Arc<Loaded>>,
     /// The values that identify no company, because many organisations have them.
     pub(super) shared: SharedKeys,
 }
@@ -52,11 +51,11 @@ pub(in super::super) type KnownSharing = FxHashMap<(IdentifierKind, String), boo
 pub(in super::super) struct Explorer<'w, 'c> {
     pub(super) writer: &'w Writer<'c>,
     /// The decisions of the operator that are in force.
-    pub(in super::super) decisions: Rc<Decisions>,
+    pub(in super::super) decisions: Arc<Decisions>,
     pub(super) known_sharing: KnownSharing,
     sources: FxHashMap<i64, String>,
-    loaded: FxHashMap<SubjectId, Option<Rc<Loaded>>>,
-    holders: FxHashMap<(IdentifierKind, String), Rc<Vec<Holder>>>,
+    loaded: FxHashMap<SubjectId, Option<Arc<Loaded>>>,
+    holders: FxHashMap<(IdentifierKind, String), Arc<Vec<Holder>>>,
 }
 
 impl<'w, 'c> Explorer<'w, 'c> {
@@ -64,7 +63,7 @@ impl<'w, 'c> Explorer<'w, 'c> {
         let decisions = stored_decisions(writer.connection)?.into_iter();
         Ok(Self {
             writer,
-            decisions: Rc::new(Decisions::new(decisions.map(|stored| stored.decision).collect())),
+            decisions: Arc::new(Decisions::new(decisions.map(|stored| stored.decision).collect())),
             known_sharing: KnownSharing::default(),
             sources: source_names(writer.connection)?,
             loaded: FxHashMap::default(),
@@ -75,7 +74,7 @@ impl<'w, 'c> Explorer<'w, 'c> {
     /// Finds the neighbourhood of a company. Returns `None` if the company does not exist, or if
     /// the neighbourhood has too many records.
     pub(super) fn around(&mut self, seed: SubjectId) -> rusqlite::Result<Option<Neighbourhood>> {
-        let mut found: BTreeMap<SubjectId, Rc<Loaded>> = BTreeMap::new();
+        let mut found: BTreeMap<SubjectId, Arc<Loaded>> = BTreeMap::new();
         let mut tested: FxHashSet<(SubjectId, SubjectId)> = FxHashSet::default();
         let mut shared = SharedKeys::default();
         let mut followed: FxHashSet<u64> = FxHashSet::default();
@@ -213,14 +212,14 @@ impl<'w, 'c> Explorer<'w, 'c> {
     pub(in super::super) fn load(
         &mut self,
         subject: SubjectId,
-    ) -> rusqlite::Result<Option<Rc<Loaded>>> {
+    ) -> rusqlite::Result<Option<Arc<Loaded>>> {
         if let Some(loaded) = self.loaded.get(&subject) {
             return Ok(loaded.clone());
         }
         let facts = self.writer.subject_facts(subject, Kind::Company)?;
         let loaded = (!facts.facts.is_empty()).then(|| {
             let records = self.records_of(&facts);
-            Rc::new(Loaded { subject, facts, records, bearers: OnceCell::new() })
+            Arc::new(Loaded { subject, facts, records, bearers: OnceLock::new() })
         });
         self.loaded.insert(subject, loaded.clone());
         Ok(loaded)
@@ -249,11 +248,11 @@ impl<'w, 'c> Explorer<'w, 'c> {
         of_records.into_iter().map(record).collect()
     }
 
-    fn holders(&mut self, kind: IdentifierKind, key: &str) -> rusqlite::Result<Rc<Vec<Holder>>> {
+    fn holders(&mut self, kind: IdentifierKind, key: &str) -> rusqlite::Result<Arc<Vec<Holder>>> {
         if let Some(holders) = self.holders.get(&(kind, key.to_owned())) {
             return Ok(holders.clone());
         }
-        let holders = Rc::new(self.writer.view().holders(kind, key, MOST_BEARERS + 1)?);
+        let holders = Arc::new(self.writer.view().holders(kind, key, MOST_BEARERS + 1)?);
         self.holders.insert((kind, key.to_owned()), holders.clone());
         Ok(holders)
     }

@@ -1,0 +1,141 @@
+//! Imports the records of a batch.
+//!
+//! The records of companies are matched one after the other, but saved in groups ([`Group`]). A
+//! group is saved before the first record whose match could be another afterwards, before the
+//! record of a person or a domain, and at the end of the batch. So the result is the same as if
+//! each record was saved before the next one is matched.
+
+use enrich_core::port::importer::{Effect, ImportOutcome, Load, Subjects};
+use enrich_core::{CompanyRecord, Record};
+
+use super::companies::assert_company;
+use super::group::{Group, Matched, MatchedCompany};
+use super::matching::Matching;
+use super::origins::Remembered;
+use super::subject_facts::{Kind, SourceClaim};
+use super::writer::Writer;
+
+/// Imports a batch of records. Returns one outcome for each record, in order.
+pub(super) fn take(
+    writer: &mut Writer<'_>,
+    load: &Load,
+    records: Vec<Record>,
+) -> rusqlite::Result<Vec<ImportOutcome>> {
+    if records.is_empty() && writer.source_named(&load.source)?.is_none() {
+        return Ok(Vec::new());
+    }
+    let source = writer.source(load)?;
+    let mut batch = Batch {
+        writer,
+        source,
+        subjects: load.subjects,
+        group: Group::default(),
+        outcomes: Vec::with_capacity(records.len()),
+        new_records: 0,
+    };
+    for record in records {
+        batch.take(record)?;
+    }
+    batch.save_group()?;
+    let Batch { writer, outcomes, new_records, .. } = batch;
+    writer.count_records(source, new_records)?;
+    Ok(outcomes)
+}
+
+/// A batch that is being imported.
+struct Batch<'w, 'c> {
+    writer: &'w mut Writer<'c>,
+    source: i64,
+    subjects: Subjects,
+    /// The records that follow those of `outcomes`.
+    group: Group,
+    outcomes: Vec<ImportOutcome>,
+    /// The number of records that the source gives for the first time.
+    new_records: i64,
+}
+
+impl Batch<'_, '_> {
+    fn take(&mut self, record: Record) -> rusqlite::Result<()> {
+        let (outcome, is_new) = match record {
+            Record::Company(record) => return self.take_company(record),
+            Record::Person(record) => {
+                self.save_group()?;
+                self.writer.take_person(self.source, record, self.subjects)?
+            }
+            Record::Domain(record) => {
+                self.save_group()?;
+                self.writer.take_domain(self.source, &record)?
+            }
+        };
+        self.outcomes.push(outcome);
+        self.new_records += i64::from(is_new);
+        Ok(())
+    }
+
+    /// Finds the company of a record, or creates it, and adds the record to its facts. Saves the
+    /// group before, if the search depends on it.
+    fn take_company(&mut self, mut record: CompanyRecord) -> rusqlite::Result<()> {
+        let suppressed_values = self.writer.screen_company(&mut record)?;
+        if self.group.has_record(&record.origin) {
+            self.save_group()?;
+        }
+        let known = |effect| Matched::Known(ImportOutcome { effect, suppressed_values });
+        let remembered = self.writer.remembered(self.source, Kind::Company, &record.origin)?;
+        let earlier = match remembered {
+            Remembered::Same => {
+                self.group.add(known(Effect::Unchanged));
+                return Ok(());
+            }
+            Remembered::Forgotten => {
+                self.group.add(known(Effect::Suppressed));
+                return Ok(());
+            }
+            Remembered::Earlier(subject) => Some(subject),
+            Remembered::No => None,
+        };
+        let matching = Matching::beside(self.writer.view(), &self.group);
+        let mut held = matching.company(&record, earlier)?;
+        if matching.depends_on_group() {
+            self.save_group()?;
+            held = Matching::new(self.writer.view()).company(&record, earlier)?;
+        }
+        let mut subject_facts = match held {
+            Some(id) => self.writer.subject_facts(id, Kind::Company)?,
+            None if self.subjects == Subjects::Held => {
+                self.group.add(known(Effect::NotHeld));
+                return Ok(());
+            }
+            None => self.writer.new_subject_facts(Kind::Company),
+        };
+        let is_new = subject_facts.facts.is_empty();
+        let claim = SourceClaim::of_company(self.source, &record.origin, self.writer.at);
+        assert_company(&mut subject_facts, &claim, &record);
+        self.group.add(Matched::Company(Box::new(MatchedCompany {
+            record,
+            claim,
+            subject_facts,
+            earlier,
+            is_new,
+            suppressed_values,
+            derived: None,
+        })));
+        Ok(())
+    }
+
+    /// Saves the companies of the group, and adds the outcomes of its records.
+    fn save_group(&mut self) -> rusqlite::Result<()> {
+        for matched in self.group.derive() {
+            let outcome = match matched {
+                Matched::Known(outcome) => outcome,
+                Matched::Company(company) => {
+                    self.new_records += 1;
+                    let suppressed_values = company.suppressed_values;
+                    let effect = self.writer.save_matched(*company)?;
+                    ImportOutcome { effect, suppressed_values }
+                }
+            };
+            self.outcomes.push(outcome);
+        }
+        Ok(())
+    }
+}

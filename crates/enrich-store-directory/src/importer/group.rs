@@ -1,0 +1,161 @@
+//! Companies that got a record of a batch and are not saved yet.
+//!
+//! Deriving the look-up data of a company is the largest part of the work on its record, and needs
+//! no stored data. So the data of all companies of a group is derived at once, on all processors.
+
+use std::hash::{BuildHasher, Hash};
+use std::num::NonZero;
+use std::thread;
+
+use enrich_core::port::importer::ImportOutcome;
+use enrich_core::{CompanyRecord, Origin, SubjectId};
+use enrich_text::CompanyName;
+use rustc_hash::{FxBuildHasher, FxHashSet};
+
+use super::derive::DerivedChange;
+use super::subject_facts::{SourceClaim, SubjectFacts};
+use crate::directory::codes::IdentifierKind;
+
+/// Minimum number of companies for each thread that derives their data.
+const FEWEST: usize = 256;
+
+/// The records of a batch that were matched since the last group was saved.
+#[derive(Default)]
+pub(super) struct Group {
+    records: Vec<Matched>,
+    subjects: FxHashSet<SubjectId>,
+    /// The hashes of what the records add: identifiers, names of bare companies, and fingerprints.
+    /// Two of them may have the same hash; then a group is only saved earlier than necessary.
+    added: FxHashSet<u64>,
+}
+
+/// A record after it was matched.
+pub(super) enum Matched {
+    /// The record changes no company.
+    Known(ImportOutcome),
+    /// The record was added to the facts of a company.
+    Company(Box<MatchedCompany>),
+}
+
+/// A company that got a record and is not saved yet.
+pub(super) struct MatchedCompany {
+    pub(super) record: CompanyRecord,
+    pub(super) claim: SourceClaim,
+    /// The facts of the company, with those of the record.
+    pub(super) subject_facts: SubjectFacts,
+    /// The company of an earlier record of this source with the same id.
+    pub(super) earlier: Option<SubjectId>,
+    /// Whether the record added the company.
+    pub(super) is_new: bool,
+    pub(super) suppressed_values: u32,
+    /// The data that is derived from the facts; `None` until [`Group::derive`].
+    pub(super) derived: Option<DerivedChange>,
+}
+
+/// What is hashed of the records of a group.
+#[derive(Hash)]
+enum Added<'a> {
+    Identifier(IdentifierKind, &'a str),
+    BareCompany(&'a str),
+    Content(&'a [u8; 16]),
+    RecordId(&'a str),
+}
+
+impl Added<'_> {
+    fn hash(&self) -> u64 {
+        FxBuildHasher.hash_one(self)
+    }
+}
+
+impl Group {
+    pub(super) fn add(&mut self, matched: Matched) {
+        if let Matched::Company(company) = &matched {
+            self.subjects.insert(company.subject_facts.subject);
+            add_keys(&company.record, &mut |added| {
+                self.added.insert(added.hash());
+            });
+        }
+        self.records.push(matched);
+    }
+
+    /// Whether the group may contain the company.
+    pub(super) fn has(&self, company: SubjectId) -> bool {
+        self.subjects.contains(&company)
+    }
+
+    /// Whether a record of the group may add an identifier to its company.
+    pub(super) fn adds(&self, kind: IdentifierKind, key: &str) -> bool {
+        self.added.contains(&Added::Identifier(kind, key).hash())
+    }
+
+    /// Whether a record of the group may add a bare company with this name.
+    pub(super) fn adds_bare_company(&self, name: &str) -> bool {
+        self.added.contains(&Added::BareCompany(name).hash())
+    }
+
+    /// Whether a record of the group may have the same content or the same id.
+    pub(super) fn has_record(&self, origin: &Origin) -> bool {
+        let has = |added: Added<'_>| self.added.contains(&added.hash());
+        has(Added::Content(&origin.content))
+            || origin.id.as_deref().is_some_and(|id| has(Added::RecordId(id)))
+    }
+
+    /// Derives the data of all companies, and empties the group. Returns its records in order.
+    pub(super) fn derive(&mut self) -> Vec<Matched> {
+        self.subjects.clear();
+        self.added.clear();
+        let mut records = std::mem::take(&mut self.records);
+        let threads = thread::available_parallelism().map_or(1, NonZero::get);
+        let part = records.len().div_ceil(threads).max(FEWEST);
+        thread::scope(|scope| {
+            let mut parts = records.chunks_mut(part);
+            // The first part is derived on this thread.
+            let own = parts.next().unwrap_or_default();
+            for part in parts {
+                scope.spawn(|| derive(part));
+            }
+            derive(own);
+        });
+        records
+    }
+}
+
+fn derive(records: &mut [Matched]) {
+    for record in records {
+        if let Matched::Company(company) = record {
+            // Data that cannot be derived is derived again when the company is saved. Then the error
+            // is reported.
+            let facts = &company.subject_facts;
+            company.derived = facts.is_changed().then(|| DerivedChange::of(facts).ok()).flatten();
+        }
+    }
+}
+
+fn add_keys(record: &CompanyRecord, add: &mut dyn FnMut(Added<'_>)) {
+    use IdentifierKind::{CompanyDomain, CompanyId, CompanyName as ByName, CompanyPage};
+    add(Added::Content(&record.origin.content));
+    if let Some(id) = &record.origin.id {
+        add(Added::RecordId(id));
+    }
+    for id in &record.ids {
+        add(Added::Identifier(CompanyId, id.as_str()));
+    }
+    for (domain, _) in &record.sites {
+        add(Added::Identifier(CompanyDomain, domain.as_str()));
+    }
+    for page in &record.pages {
+        add(Added::Identifier(CompanyPage, page.key()));
+    }
+    let may_be_bare = record.seats.is_empty()
+        && record.sites.is_empty()
+        && record.pages.is_empty()
+        && record.emails.is_empty()
+        && record.phones.is_empty();
+    let names = std::iter::once(&record.name).chain(&record.aliases).map(CompanyName::squashed);
+    for name in names {
+        add(Added::Identifier(ByName, name));
+        if may_be_bare {
+            add(Added::BareCompany(name));
+        }
+    }
+}

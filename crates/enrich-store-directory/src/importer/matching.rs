@@ -1,0 +1,206 @@
+//! Finds the stored company that a record describes.
+//!
+//! A record belongs to the stored company that has one of the record's external ids. Else the rules
+//! of the native format decide ([`CompanyRecord::identity`]). If no stored company fits these
+//! rules, two more questions are asked before a new company is added:
+//!
+//! - Has the same source given a record with the same id before? Then the new record describes the
+//!   company of that earlier record.
+//! - Is there a bare company with this name? It was added as the employer of a person, and the
+//!   record describes this company. Because of this question, people and companies can be imported
+//!   in any order.
+//!
+//! None of these rules merges a record with a company that has other ids in the same scheme
+//! ([`ids_differ`]).
+
+use std::cell::Cell;
+
+use enrich_core::resolution::{RecordClaims, may_link};
+use enrich_core::{CompanyRecord, Identity, SubjectId, ids_differ};
+use enrich_text::{CompanyName, Country, ExternalId};
+
+use super::group::Group;
+use crate::directory::codes::IdentifierKind;
+use crate::directory::names::{self, Fit};
+use crate::directory::view::View;
+
+/// Maximum number of companies with one look-up key that are compared with a record that is name
+/// only.
+const MOST_NAMESAKES: usize = 1000;
+/// Maximum number of bare companies that are compared with a record.
+const MOST_BARE: usize = 64;
+/// Maximum number of companies with one domain, page or id whose ids are compared with those of a
+/// record.
+const MOST_SHARING: usize = 64;
+
+/// The search for the company of one record among the stored companies.
+pub(super) struct Matching<'a> {
+    view: View<'a>,
+    /// Companies that are not saved yet.
+    group: Option<&'a Group>,
+    depends_on_group: Cell<bool>,
+}
+
+impl<'a> Matching<'a> {
+    pub(super) fn new(view: View<'a>) -> Self {
+        Self { view, group: None, depends_on_group: Cell::new(false) }
+    }
+
+    /// Creates a search that notices whether saving the companies of `group` could change its
+    /// result.
+    pub(super) fn beside(view: View<'a>, group: &'a Group) -> Self {
+        Self { group: Some(group), ..Self::new(view) }
+    }
+
+    /// Whether saving the group could change the result. Then the group must be saved, and the
+    /// search repeated.
+    pub(super) fn depends_on_group(&self) -> bool {
+        self.depends_on_group.get()
+    }
+
+    /// Finds the stored company that matches the record. `earlier` is the company of an earlier
+    /// record of this source with the same id.
+    pub(super) fn company(
+        &self,
+        record: &CompanyRecord,
+        earlier: Option<SubjectId>,
+    ) -> rusqlite::Result<Option<SubjectId>> {
+        // An earlier version of the record decides, whatever values the new version has.
+        if let Some(earlier) = earlier
+            && self.may_be(earlier, &record.ids)?
+        {
+            return Ok(Some(earlier));
+        }
+        let mut held = self.company_with_id(&record.ids)?;
+        if held.is_none() {
+            held = self.company_of(record)?;
+        }
+        if held.is_none() {
+            held = self.bare_company(&record.name, &record.ids)?;
+        }
+        Ok(held)
+    }
+
+    /// Finds the first company that has one of these ids. Prefers a company whose other ids agree
+    /// with `ids` ([`ids_differ`]).
+    fn company_with_id(&self, ids: &[ExternalId]) -> rusqlite::Result<Option<SubjectId>> {
+        let mut first = None;
+        for id in ids {
+            for holder in self.holders(IdentifierKind::CompanyId, id.as_str(), MOST_SHARING)? {
+                if ids.len() == 1 || self.may_be(holder, ids)? {
+                    return Ok(Some(holder));
+                }
+                first = first.or(Some(holder));
+            }
+        }
+        Ok(first)
+    }
+
+    /// Whether a record with `ids` may describe the company. If the company has ids in a scheme of
+    /// `ids`, they must agree.
+    fn may_be(&self, company: SubjectId, ids: &[ExternalId]) -> rusqlite::Result<bool> {
+        self.look_at(company);
+        if ids.is_empty() {
+            return Ok(true);
+        }
+        let company = self.view.company(company)?;
+        Ok(company.is_some_and(|company| !ids_differ(ids, &company.ids)))
+    }
+
+    /// Finds the first company with the record's main domain or page, if the name and the ids of
+    /// both can belong to one company. If the record has neither a domain nor a page, finds the
+    /// company with the record's name.
+    fn company_of(&self, record: &CompanyRecord) -> rusqlite::Result<Option<SubjectId>> {
+        let (kind, key) = match record.identity() {
+            Identity::Domain(domain) => (IdentifierKind::CompanyDomain, domain.as_str()),
+            Identity::Page(page) => (IdentifierKind::CompanyPage, page.key()),
+            Identity::NameAndSeats(name, seats) => {
+                return self.company_named(name, seats, &record.ids);
+            }
+            Identity::PersonPage(_) | Identity::Emails(_) | Identity::NameAtEmployer => {
+                return Ok(None);
+            }
+        };
+        let holders = self.holders(kind, key, MOST_SHARING)?;
+        if holders.is_empty() {
+            return Ok(None);
+        }
+        let claims = RecordClaims::of_record(record);
+        for holder in holders {
+            let Some(company) = self.view.company(holder)? else { continue };
+            let is_named_so = CompanyName::parse(&company.name)
+                .is_ok_and(|name| name.squashed() == record.name.squashed());
+            if !ids_differ(&record.ids, &company.ids)
+                && (is_named_so || may_link(&claims, &RecordClaims::of_company(&company)))
+            {
+                return Ok(Some(holder));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Finds the stored company that has `name` as its name or alias and a seat in one of the
+    /// countries `seats`. If `seats` is empty, the company must have no seat either. If several
+    /// companies fit, returns the first. A company whose ids differ from `ids` does not fit.
+    fn company_named(
+        &self,
+        name: &CompanyName,
+        seats: &[Country],
+        ids: &[ExternalId],
+    ) -> rusqlite::Result<Option<SubjectId>> {
+        let kind = IdentifierKind::CompanyName;
+        for holder in self.holders(kind, name.squashed(), MOST_NAMESAKES)? {
+            let Some(company) = self.view.company(holder)? else { continue };
+            let has_common_seat = company.seats.iter().any(|seat| seats.contains(seat));
+            let have_none = company.seats.is_empty() && seats.is_empty();
+            let is_named_so = matches!(names::fit(name, &company), Some(Fit::Name | Fit::Alias));
+            if (has_common_seat || have_none) && is_named_so && !ids_differ(ids, &company.ids) {
+                return Ok(Some(company.id));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Finds the first bare company with this name whose ids do not differ from `ids`.
+    pub(super) fn bare_company(
+        &self,
+        name: &CompanyName,
+        ids: &[ExternalId],
+    ) -> rusqlite::Result<Option<SubjectId>> {
+        if self.group.is_some_and(|group| group.adds_bare_company(name.squashed())) {
+            self.depends_on_group.set(true);
+        }
+        for id in self.view.bare_companies(name.squashed(), MOST_BARE)? {
+            self.look_at(id);
+            let Some(company) = self.view.company(id)? else { continue };
+            let is_named_so = matches!(names::fit(name, &company), Some(Fit::Name | Fit::Alias));
+            if is_named_so && !ids_differ(ids, &company.ids) {
+                return Ok(Some(id));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the companies that have an identifier, at most `most`.
+    fn holders(
+        &self,
+        kind: IdentifierKind,
+        key: &str,
+        most: usize,
+    ) -> rusqlite::Result<Vec<SubjectId>> {
+        if self.group.is_some_and(|group| group.adds(kind, key)) {
+            self.depends_on_group.set(true);
+        }
+        let holders = self.view.holders(kind, key, most)?;
+        let holders: Vec<SubjectId> = holders.iter().map(|holder| holder.subject).collect();
+        holders.iter().for_each(|holder| self.look_at(*holder));
+        Ok(holders)
+    }
+
+    /// Notices that the result depends on a company.
+    fn look_at(&self, company: SubjectId) {
+        if self.group.is_some_and(|group| group.has(company)) {
+            self.depends_on_group.set(true);
+        }
+    }
+}

@@ -66,7 +66,8 @@ fn one(field: Field, fields: &Fields<'_>) -> Option<Value> {
     }
 }
 
-/// Returns the ids in the column `ids` and in the columns of schemes, grouped by scheme.
+/// Returns all ids, grouped by scheme. The column `ids` contains ids as `scheme:id`. A column of
+/// one scheme contains ids without the scheme.
 fn ids(fields: &Fields<'_>) -> Option<Value> {
     let listed = fields.get(Field::Ids).map(|given| given.list()).unwrap_or_default();
     let listed = listed.into_iter().filter_map(Item::text).filter_map(|text| {

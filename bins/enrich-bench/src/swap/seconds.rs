@@ -7,8 +7,8 @@ use serde::Serialize;
 #[derive(Debug, Default)]
 pub(crate) struct Seconds(Vec<Vec<u32>>);
 
-/// The median and the highest of the 99th percentiles of the latencies in a part of the run. Each
-/// second of this part gives one 99th percentile.
+/// A part of the run. For each second of it, the 99th percentile of the latencies is computed. The
+/// fields are the median and the highest of these percentiles.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Window {
     /// What the nodes did in this part of the run.

@@ -70,9 +70,9 @@ impl Reason {
         }
     }
 
-    /// Whether Enrich disagrees with a pair's label on purpose if the names differ for this reason.
-    /// The labels say whether both names mean the same registered company. Enrich looks for the
-    /// website that belongs to a name.
+    /// Whether Enrich may disagree with the label of a pair whose names differ for this reason. A
+    /// label says whether both names mean the same registered company. Enrich looks for the website
+    /// that belongs to a name, so its answer can be another one.
     pub(crate) fn is_policy(self) -> bool {
         matches!(self, Self::LegalForm | Self::Place | Self::Series)
     }

@@ -54,7 +54,7 @@ impl Jobs {
         failed.map_or(Ok(changed), Err)
     }
 
-    /// Whether the output of a list is complete, and was searched for all values that are
+    /// Whether a job's output is complete and can be shown: it was searched for every value that is
     /// suppressed now.
     ///
     /// # Errors

@@ -233,8 +233,8 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// A [`Refusal`], if there is no answer. The refusal says whether nothing was charged, or
-    /// whether that is unknown.
+    /// A [`Refusal`], if there is no answer. Usually nothing was charged then. Some refusals say
+    /// that it is unknown whether something was charged.
     pub async fn look_up<V: LookUpValue + ?Sized>(
         &self,
         key: &ApiKey,

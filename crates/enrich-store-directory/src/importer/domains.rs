@@ -46,8 +46,8 @@ impl Writer<'_> {
         ip: Option<IpAddr>,
         page_rank: Option<&str>,
     ) -> rusqlite::Result<(Effect, bool)> {
-        let before = self.view().domain(domain)?;
         let mut held = self.held_of_domain(domain)?;
+        let before = if held.is_empty() { None } else { self.view().domain(domain)? };
         let mut is_written = false;
         let ip = ip.map(|ip| ip.to_string());
         let values = [(Attribute::Ip, ip.as_deref()), (Attribute::PageRank, page_rank)];

@@ -110,6 +110,16 @@ impl Chance {
         })
     }
 
+    /// Returns the record of a company. Half of these records have one of a few ids.
+    fn company_record(&mut self) -> Record {
+        loop {
+            if let Record::Company(mut record) = self.record() {
+                record.origin.id = (self.below(2) == 0).then(|| format!("r{}", self.below(6)));
+                return hashed(record);
+            }
+        }
+    }
+
     fn suppressed(&mut self) -> Suppressed {
         match self.below(4) {
             0 => Suppressed::Email(email(self.one(&EMAILS))),
@@ -291,6 +301,17 @@ proptest! {
         prop_assert!(!one_by_one.is_empty());
         prop_assert_eq!(&loads.new_directory(7, usize::MAX, Atomic::Batch), &one_by_one);
         prop_assert_eq!(&loads.new_directory(3, 0, Atomic::Whole), &one_by_one);
+    }
+
+    #[test]
+    fn companies_saved_in_groups_become_the_same_directory(seed in any::<u64>()) {
+        let mut chance = Chance(seed);
+        let records: Vec<Record> = (0..30).map(|_| chance.company_record()).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let secrets = Secrets::create(&folder.path().join(SECRET_FILE)).unwrap();
+        let loads = Loads { records: &records, secrets: &secrets };
+        let one_by_one = loads.new_directory(1, 0, Atomic::Batch);
+        prop_assert_eq!(&loads.new_directory(30, usize::MAX, Atomic::Batch), &one_by_one);
     }
 }
 

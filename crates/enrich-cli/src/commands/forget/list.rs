@@ -172,8 +172,9 @@ impl<'a> Load<'a> {
         answers: &Answers,
     ) -> Result<Loaded, Failure> {
         let new = self.add()?;
-        // Entries are taken back before values are removed. So if a download adds an entry and also
-        // removes it, the value of this entry is kept.
+        // The entries that this file withdraws are taken back first. Then the values of the other
+        // entries are removed from the directory. So a value stays if this file both adds and
+        // withdraws its entry.
         let taken_back = self.take_back()?;
         let removed = self.remove()?;
         if let Some(nodes) = nodes {
@@ -195,8 +196,8 @@ impl<'a> Load<'a> {
         (!opened.is_complete).then_some((part, opened))
     }
 
-    /// Adds the entries of the list to the directory. Returns the number of entries that were in no
-    /// list before.
+    /// Adds the entries of this file to the suppression lists in the directory. Returns the number
+    /// of entries that were in none of these lists.
     fn add(&self) -> Result<u64, Failure> {
         let mut added = 0;
         let mut batch: Vec<Digest> = Vec::new();

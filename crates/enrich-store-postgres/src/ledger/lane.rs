@@ -3,7 +3,7 @@
 //!
 //! An account always has the same lane, so its jobs are decided in the order of their arrival. A
 //! group first takes the path of one round trip ([`compare`](super::compare)). The jobs that this
-//! path cannot decide take the path of two round trips ([`locked`](super::locked)). A group whose
+//! path cannot decide take the path of two round trips ([`locked`]). A group whose
 //! reply was lost also takes this path: it is sent again with the same ids until its outcome is
 //! known.
 

@@ -229,8 +229,7 @@ pub fn mark_ledger_moved(folder: &Path) -> Result<(), OpenError> {
     enrich_secrets::sync_folder(folder).map_err(unusable)
 }
 
-/// Records the secrets in a new ledger, and stores its seal: a keyed hash that shows later whether
-/// ledger rows were removed or reordered.
+/// Records the secrets in a new ledger, and stores its seal: a keyed hash that protects its rows.
 pub(crate) fn begin_ledger(path: &Path, secrets: &Secrets) -> Result<(), OpenError> {
     let new: Vec<&Secret> = secrets.newest_first().collect();
     let noted =

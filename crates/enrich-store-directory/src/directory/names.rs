@@ -37,12 +37,10 @@ const MOST_CANDIDATES: usize = 64;
 /// Maximum number of companies with one look-up key that are read if the question gives a country.
 /// Of these, only the companies in the country are compared.
 const MOST_SEARCHED: usize = 1024;
-/// Maximum number of bare companies (known only by names) with one look-up key that are compared
-/// with a name.
+/// Maximum number of bare companies with one look-up key that are compared with a name.
 const MOST_BARE: usize = 64;
 /// Maximum number of aliases of a company that are compared with a name. If the company has more
-/// aliases and none of the compared aliases fits, the match must come from an alias that was not
-/// compared.
+/// aliases and none of the compared ones fits, the match must come from another alias.
 const MOST_ALIASES: usize = 128;
 /// Maximum number of companies that are considered for the name of an employer.
 const MOST_EMPLOYERS: usize = 4;
@@ -103,7 +101,6 @@ impl Fit {
         })
     }
 
-    /// Whether the name fits the company's own name, not an alias.
     const fn is_own(self) -> bool {
         matches!(self, Self::Name | Self::StrippedName)
     }
@@ -146,7 +143,7 @@ pub(crate) fn ranked(
 
 /// Finds the company that a name means. Returns `None` if no match reaches the least confidence.
 ///
-/// A bare company (known only by names) is the answer only if similar names find no other company.
+/// A bare company is the answer only if similar names find no other company.
 pub(crate) fn find(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -239,14 +236,12 @@ fn name_holders(view: View<'_>, name: &CompanyName, most: usize) -> rusqlite::Re
     view.holders(IdentifierKind::CompanyName, name.squashed(), most)
 }
 
-/// Returns the only company that has this name, apart from legal forms. Returns `None` in these
-/// cases:
+/// Returns the only company that has this name, apart from legal forms. Returns `None` if:
 ///
 /// - Another company has the name too.
 /// - The name contains a country, and the company is not in that country.
-/// - The name is a single word, which other names may contain too. But a single word is enough if
-///   the company is bare (known only by names), if the word is the label of a domain of the
-///   company, or if the company's own name fits and a country was given.
+/// - The name is a single word, which other names may contain too. It is enough if the company is
+///   bare, has the word as a domain's label, or has it as its own name in the given country.
 fn only_match<'a>(
     name: &CompanyName,
     country: Option<Country>,
@@ -287,8 +282,7 @@ fn trust(view: View<'_>, company: SubjectId, name: &str) -> rusqlite::Result<Con
     Ok(trust.unwrap_or(Confidence::FULL))
 }
 
-/// Keeps the companies that the name fits as well as the first company, and the bare companies
-/// (known only by names) that the name fits better.
+/// Keeps the companies that the name fits as well as the first, and bare ones that it fits better.
 fn all_best(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
     let Some(best) = ranked.first().map(|best| best.fit) else { return ranked };
     ranked.retain(|one| one.fit == best || (one.is_bare && one.fit < best));
@@ -305,8 +299,7 @@ pub(crate) fn employer(ranked: &[Ranked]) -> Option<SubjectId> {
 }
 
 /// Reads the companies with a name and ranks them. Returns `None` when there are too many
-/// companies. If a country is given, bare companies (known only by names) are left out, because
-/// they have no domain.
+/// companies. If a country is given, bare companies are left out, because they have no domain.
 fn rank_holders(
     view: View<'_>,
     name: &CompanyName,

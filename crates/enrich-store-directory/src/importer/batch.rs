@@ -2,7 +2,7 @@
 //!
 //! The records of companies are matched one after the other, but saved in groups ([`Group`]). A
 //! group is saved before the first record whose match could be another afterwards, before the
-//! record of a person or a domain, and at the end of the batch. So the result is the same as if
+//! record of a person or a domain, when it is full, and at the end of the batch. So the result is the same as if
 //! each record was saved before the next one is matched.
 
 use enrich_core::port::importer::{Effect, ImportOutcome, Load, Subjects};
@@ -76,18 +76,18 @@ impl Batch<'_, '_> {
     /// group before, if the search depends on it.
     fn take_company(&mut self, mut record: CompanyRecord) -> rusqlite::Result<()> {
         let suppressed_values = self.writer.screen_company(&mut record)?;
-        if self.group.has_record(&record.origin) {
+        if self.group.is_full() || self.group.has_record(&record.origin) {
             self.save_group()?;
         }
-        let known = |effect| Matched::Known(ImportOutcome { effect, suppressed_values });
+        let unchanged = |effect| Matched::NoChange(ImportOutcome { effect, suppressed_values });
         let remembered = self.writer.remembered(self.source, Kind::Company, &record.origin)?;
         let earlier = match remembered {
             Remembered::Same => {
-                self.group.add(known(Effect::Unchanged));
+                self.group.add(unchanged(Effect::Unchanged));
                 return Ok(());
             }
             Remembered::Forgotten => {
-                self.group.add(known(Effect::Suppressed));
+                self.group.add(unchanged(Effect::Suppressed));
                 return Ok(());
             }
             Remembered::Earlier(subject) => Some(subject),
@@ -102,7 +102,7 @@ impl Batch<'_, '_> {
         let mut subject_facts = match held {
             Some(id) => self.writer.subject_facts(id, Kind::Company)?,
             None if self.subjects == Subjects::Held => {
-                self.group.add(known(Effect::NotHeld));
+                self.group.add(unchanged(Effect::NotHeld));
                 return Ok(());
             }
             None => self.writer.new_subject_facts(Kind::Company),
@@ -124,9 +124,9 @@ impl Batch<'_, '_> {
 
     /// Saves the companies of the group, and adds the outcomes of its records.
     fn save_group(&mut self) -> rusqlite::Result<()> {
-        for matched in self.group.derive() {
+        for matched in self.group.take_derived() {
             let outcome = match matched {
-                Matched::Known(outcome) => outcome,
+                Matched::NoChange(outcome) => outcome,
                 Matched::Company(company) => {
                     self.new_records += 1;
                     let suppressed_values = company.suppressed_values;

@@ -5,6 +5,7 @@
 
 use std::hash::{BuildHasher, Hash};
 use std::num::NonZero;
+use std::panic::resume_unwind;
 use std::thread;
 
 use enrich_core::port::importer::ImportOutcome;
@@ -16,8 +17,10 @@ use super::derive::DerivedChange;
 use super::subject_facts::{SourceClaim, SubjectFacts};
 use crate::directory::codes::IdentifierKind;
 
-/// Minimum number of companies for each thread that derives their data.
-const FEWEST: usize = 256;
+/// Minimum number of records for each thread that derives the data of their companies.
+const FEWEST: usize = if cfg!(test) { 4 } else { 256 };
+/// A group is full when its companies have this many facts together; they take about 50 MB.
+const MOST_FACTS: usize = 1 << 17;
 
 /// The records of a batch that were matched since the last group was saved.
 #[derive(Default)]
@@ -27,12 +30,14 @@ pub(super) struct Group {
     /// The hashes of what the records add: identifiers, names of bare companies, and fingerprints.
     /// Two of them may have the same hash; then a group is only saved earlier than necessary.
     added: FxHashSet<u64>,
+    /// The number of facts of all companies.
+    facts: usize,
 }
 
 /// A record after it was matched.
 pub(super) enum Matched {
     /// The record changes no company.
-    Known(ImportOutcome),
+    NoChange(ImportOutcome),
     /// The record was added to the facts of a company.
     Company(Box<MatchedCompany>),
 }
@@ -48,7 +53,8 @@ pub(super) struct MatchedCompany {
     /// Whether the record added the company.
     pub(super) is_new: bool,
     pub(super) suppressed_values: u32,
-    /// The data that is derived from the facts; `None` until [`Group::derive`].
+    /// The data that is derived from the facts; `None` until
+    /// [`Group::take_derived`].
     pub(super) derived: Option<DerivedChange>,
 }
 
@@ -62,7 +68,7 @@ enum Added<'a> {
 }
 
 impl Added<'_> {
-    fn hash(&self) -> u64 {
+    fn key(&self) -> u64 {
         FxBuildHasher.hash_one(self)
     }
 }
@@ -71,50 +77,64 @@ impl Group {
     pub(super) fn add(&mut self, matched: Matched) {
         if let Matched::Company(company) = &matched {
             self.subjects.insert(company.subject_facts.subject);
+            self.facts += company.subject_facts.facts.len();
             add_keys(&company.record, &mut |added| {
-                self.added.insert(added.hash());
+                self.added.insert(added.key());
             });
         }
         self.records.push(matched);
     }
 
-    /// Whether the group may contain the company.
+    /// Whether no company waits to be saved.
+    pub(super) fn is_empty(&self) -> bool {
+        self.subjects.is_empty()
+    }
+
+    /// Whether the group should be saved before further companies are added, to limit the memory.
+    pub(super) fn is_full(&self) -> bool {
+        self.facts >= MOST_FACTS
+    }
+
+    /// Whether the group contains the company.
     pub(super) fn has(&self, company: SubjectId) -> bool {
         self.subjects.contains(&company)
     }
 
     /// Whether a record of the group may add an identifier to its company.
     pub(super) fn adds(&self, kind: IdentifierKind, key: &str) -> bool {
-        self.added.contains(&Added::Identifier(kind, key).hash())
+        self.added.contains(&Added::Identifier(kind, key).key())
     }
 
     /// Whether a record of the group may add a bare company with this name.
     pub(super) fn adds_bare_company(&self, name: &str) -> bool {
-        self.added.contains(&Added::BareCompany(name).hash())
+        self.added.contains(&Added::BareCompany(name).key())
     }
 
     /// Whether a record of the group may have the same content or the same id.
     pub(super) fn has_record(&self, origin: &Origin) -> bool {
-        let has = |added: Added<'_>| self.added.contains(&added.hash());
+        let has = |added: Added<'_>| self.added.contains(&added.key());
         has(Added::Content(&origin.content))
             || origin.id.as_deref().is_some_and(|id| has(Added::RecordId(id)))
     }
 
     /// Derives the data of all companies, and empties the group. Returns its records in order.
-    pub(super) fn derive(&mut self) -> Vec<Matched> {
-        self.subjects.clear();
-        self.added.clear();
-        let mut records = std::mem::take(&mut self.records);
+    pub(super) fn take_derived(&mut self) -> Vec<Matched> {
+        let Self { mut records, .. } = std::mem::take(self);
+        if records.len() <= FEWEST {
+            derive(&mut records);
+            return records;
+        }
         let threads = thread::available_parallelism().map_or(1, NonZero::get);
         let part = records.len().div_ceil(threads).max(FEWEST);
         thread::scope(|scope| {
             let mut parts = records.chunks_mut(part);
             // The first part is derived on this thread.
             let own = parts.next().unwrap_or_default();
-            for part in parts {
-                scope.spawn(|| derive(part));
-            }
+            let others: Vec<_> = parts.map(|part| scope.spawn(|| derive(part))).collect();
             derive(own);
+            for other in others {
+                other.join().unwrap_or_else(|panic| resume_unwind(panic));
+            }
         });
         records
     }

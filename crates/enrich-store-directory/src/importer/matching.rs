@@ -170,8 +170,9 @@ impl<'a> Matching<'a> {
         if self.group.is_some_and(|group| group.adds_bare_company(name.squashed())) {
             self.depends_on_group.set(true);
         }
-        for id in self.view.bare_companies(name.squashed(), MOST_BARE)? {
-            self.look_at(id);
+        let bare = self.view.bare_companies(name.squashed(), MOST_BARE)?;
+        self.look_at_all(&bare, MOST_BARE);
+        for id in bare {
             let Some(company) = self.view.company(id)? else { continue };
             let is_named_so = matches!(names::fit(name, &company), Some(Fit::Name | Fit::Alias));
             if is_named_so && !ids_differ(ids, &company.ids) {
@@ -193,8 +194,17 @@ impl<'a> Matching<'a> {
         }
         let holders = self.view.holders(kind, key, most)?;
         let holders: Vec<SubjectId> = holders.iter().map(|holder| holder.subject).collect();
-        holders.iter().for_each(|holder| self.look_at(*holder));
+        self.look_at_all(&holders, most);
         Ok(holders)
+    }
+
+    /// Notices that the result depends on companies. If there are as many as the limit `most`,
+    /// others were left out. Saving the group could change the order, and so which ones are left out.
+    fn look_at_all(&self, companies: &[SubjectId], most: usize) {
+        companies.iter().for_each(|company| self.look_at(*company));
+        if companies.len() >= most && self.group.is_some_and(|group| !group.is_empty()) {
+            self.depends_on_group.set(true);
+        }
     }
 
     /// Notices that the result depends on a company.

@@ -44,12 +44,15 @@ pub(super) use neighbourhood::Explorer;
 /// write fewer pages in all, because a page that several companies change is written only once. But
 /// it would take more memory.
 const PART: usize = 8192;
-/// Maximum number of values for which a run remembers whether many organisations share them; they
-/// take about 100 MB. Beyond it, the values are counted again.
+/// Maximum number of values for which all threads together remember whether many organisations
+/// share them; they take about 100 MB. Beyond it, the values are counted again.
 const MOST_KNOWN: usize = 1 << 20;
 
 /// Minimum number of noted companies for each thread that finds neighbourhoods.
-const FEWEST: usize = 256;
+const FEWEST: usize = if cfg!(test) { 2 } else { 256 };
+/// Maximum number of threads that find neighbourhoods. Each thread keeps the companies that it has
+/// read for a part in memory.
+const MOST_THREADS: usize = 4;
 
 /// Resolves all noted companies, each part in a transaction of its own, and keeps the stored hash
 /// index up to date. Calls `done` after each transaction.
@@ -60,7 +63,11 @@ pub(super) fn resolve_all(
     mut done: impl FnMut(),
 ) -> rusqlite::Result<()> {
     turn::write(connection, |transaction| decided::note_unmet(transaction, secrets))?;
-    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = match connection.path() {
+        Some(_) => thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS),
+        // No other connection can be opened by a path that is not valid UTF-8.
+        None => 1,
+    };
     let mut known: Vec<KnownSharing> = vec![KnownSharing::default(); threads];
     let mut data_version = 0;
     while has_unresolved(connection)? {
@@ -97,14 +104,15 @@ fn has_unresolved(connection: &Connection) -> rusqlite::Result<bool> {
     connection.has("SELECT 1 FROM unresolved LIMIT 1", [])
 }
 
-/// Resolves the first noted companies, and deletes their notes. `known` has one element for each
+/// Resolves the first noted companies, and deletes the notes of those that are settled. `known` has one element for each
 /// thread that finds neighbourhoods. If there are several, the transaction must have no changes yet.
 fn resolve_part(
     connection: &Connection,
     secrets: &Secrets,
     (kept_index, known): (Option<&RefCell<KeptIndex>>, &mut [KnownSharing]),
 ) -> rusqlite::Result<()> {
-    known.iter_mut().filter(|known| known.len() > MOST_KNOWN).for_each(KnownSharing::clear);
+    let most = MOST_KNOWN / known.len();
+    known.iter_mut().filter(|known| known.len() > most).for_each(KnownSharing::clear);
     let mut statement =
         connection.prepare_cached("SELECT subject FROM unresolved ORDER BY subject")?;
     let noted = statement.query_map([], |row| Ok(subject_id(row.get(0)?)))?;
@@ -118,7 +126,7 @@ fn resolve_part(
     let mut writer = Writer::of_load(connection, secrets, Timestamp::UNIX_EPOCH)?;
     writer.kept_index = kept_index;
     writer.is_resolving(true);
-    let assignments = assignments(&writer, &noted, known)?;
+    let (assignments, settled) = assignments(&writer, &noted, known)?;
     for assignment in assignments {
         writer.apply(assignment)?;
     }
@@ -126,34 +134,39 @@ fn resolve_part(
     if let Some(index) = kept_index {
         index.borrow_mut().end(connection)?;
     }
-    for subject in noted {
+    for subject in settled {
         let delete = "DELETE FROM unresolved WHERE subject = ?1";
         connection.run(delete, [sql_id(subject)])?;
     }
     Ok(())
 }
 
-/// Returns the assignments that change companies, ordered by the lowest id of their companies.
+/// Returns the assignments that change companies, ordered by the lowest id of their companies, and
+/// the noted companies that are settled with them.
+///
+/// Two neighbourhoods may overlap without being equal. Then the assignment of the first one changes
+/// companies of the second one, so the second one is found again in the next part. The first noted
+/// company is always settled.
 fn assignments(
     writer: &Writer<'_>,
     noted: &[SubjectId],
     known: &mut [KnownSharing],
-) -> rusqlite::Result<Vec<Assignment>> {
-    let mut seen: FxHashSet<SubjectId> = FxHashSet::default();
+) -> rusqlite::Result<(Vec<Assignment>, Vec<SubjectId>)> {
+    let mut settled: FxHashSet<SubjectId> = FxHashSet::default();
     let mut assignments = Vec::new();
-    for explored in explore_on_all(writer, noted, known)? {
-        if !seen.contains(&explored.seed) {
-            seen.extend(explored.members);
-            assignments.extend(explored.assignment);
+    for Explored { members, assignment } in explore_on_all(writer, noted, known)? {
+        if members.iter().all(|member| !settled.contains(member)) {
+            settled.extend(members);
+            assignments.extend(assignment);
         }
     }
     assignments.sort_by_key(Assignment::first);
-    Ok(assignments)
+    Ok((assignments, noted.iter().copied().filter(|seed| settled.contains(seed)).collect()))
 }
 
 /// The neighbourhood of a noted company.
 struct Explored {
-    seed: SubjectId,
+    /// The companies of the neighbourhood. If it has too many records, only the noted company.
     members: Vec<SubjectId>,
     /// The division of its records; `None` if it is the stored one.
     assignment: Option<Assignment>,
@@ -204,11 +217,15 @@ fn explore(
         if seen.contains(&seed) {
             continue;
         }
-        let Some(neighbourhood) = explorer.around(seed)? else { continue };
-        let members: Vec<_> = neighbourhood.members.iter().map(|member| member.subject).collect();
+        let neighbourhood = explorer.around(seed)?;
+        let members = neighbourhood.iter().flat_map(|it| &it.members);
+        let mut members: Vec<SubjectId> = members.map(|member| member.subject).collect();
+        if members.is_empty() {
+            members.push(seed);
+        }
         seen.extend(&members);
-        let assignment = divide(&neighbourhood, &explorer.decisions);
-        explored.push(Explored { seed, members, assignment });
+        let assignment = neighbourhood.and_then(|it| divide(&it, &explorer.decisions));
+        explored.push(Explored { members, assignment });
     }
     *known = explorer.known_sharing;
     Ok(explored)

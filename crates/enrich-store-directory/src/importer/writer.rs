@@ -140,13 +140,13 @@ impl<'c> Writer<'c> {
             std::mem::take(&mut rows.records).write(self.connection)?;
             let identifiers = std::mem::take(&mut rows.identifiers);
             let mut of_key = KeyNotes::new(self.connection, &identifiers);
-            let mut rows = IdentifierRows::new(self.connection)?;
+            let mut identifier_rows = IdentifierRows::new(self.connection)?;
             identifiers.each_in_order(|kind, key, change| {
                 of_key.add(&mut self.notes, (kind, key), change)?;
                 if let Some(index) = self.kept_index {
                     index.borrow_mut().note(kind, key, change);
                 }
-                rows.write(kind, key, change)
+                identifier_rows.write(kind, key, change)
             })?;
             of_key.end(&mut self.notes)?;
         }

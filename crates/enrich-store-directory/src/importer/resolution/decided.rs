@@ -1,6 +1,7 @@
 //! Finds the companies that decisions of the operator are about.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use enrich_core::resolution::{DecidedRecord, Decision, DecisionKind, MOST_BEARERS};
@@ -81,7 +82,7 @@ impl Explorer<'_, '_> {
         loaded: &Loaded,
         followed: &mut FxHashSet<u64>,
     ) -> rusqlite::Result<BTreeSet<SubjectId>> {
-        let decisions = Arc::clone(&self.decisions);
+        let decisions = Rc::clone(&self.decisions);
         let mut merged = BTreeSet::new();
         for (_, claims) in &loaded.records {
             for (decision, _) in decisions.naming(claims) {
@@ -117,7 +118,7 @@ pub(super) fn note_unmet(connection: &Connection, secrets: &Secrets) -> rusqlite
     // Nothing is imported, so the timestamp is not used.
     let writer = Writer::new(connection, secrets, Timestamp::UNIX_EPOCH)?;
     let mut explorer = Explorer::new(&writer)?;
-    for decision in Arc::clone(&explorer.decisions).iter() {
+    for decision in Rc::clone(&explorer.decisions).iter() {
         let [these, those] = explorer.companies_of(decision)?;
         let all: BTreeSet<SubjectId> = these.union(&those).copied().collect();
         let is_unmet = match decision.kind {

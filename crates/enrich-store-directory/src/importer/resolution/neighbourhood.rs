@@ -2,6 +2,7 @@
 //! records, directly or through others.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
 use enrich_core::SubjectId;
@@ -51,11 +52,11 @@ pub(in super::super) type KnownSharing = FxHashMap<(IdentifierKind, String), boo
 pub(in super::super) struct Explorer<'w, 'c> {
     pub(super) writer: &'w Writer<'c>,
     /// The decisions of the operator that are in force.
-    pub(in super::super) decisions: Arc<Decisions>,
+    pub(in super::super) decisions: Rc<Decisions>,
     pub(super) known_sharing: KnownSharing,
     sources: FxHashMap<i64, String>,
     loaded: FxHashMap<SubjectId, Option<Arc<Loaded>>>,
-    holders: FxHashMap<(IdentifierKind, String), Arc<Vec<Holder>>>,
+    holders: FxHashMap<(IdentifierKind, String), Rc<Vec<Holder>>>,
 }
 
 impl<'w, 'c> Explorer<'w, 'c> {
@@ -63,7 +64,7 @@ impl<'w, 'c> Explorer<'w, 'c> {
         let decisions = stored_decisions(writer.connection)?.into_iter();
         Ok(Self {
             writer,
-            decisions: Arc::new(Decisions::new(decisions.map(|stored| stored.decision).collect())),
+            decisions: Rc::new(Decisions::new(decisions.map(|stored| stored.decision).collect())),
             known_sharing: KnownSharing::default(),
             sources: source_names(writer.connection)?,
             loaded: FxHashMap::default(),
@@ -248,11 +249,11 @@ impl<'w, 'c> Explorer<'w, 'c> {
         of_records.into_iter().map(record).collect()
     }
 
-    fn holders(&mut self, kind: IdentifierKind, key: &str) -> rusqlite::Result<Arc<Vec<Holder>>> {
+    fn holders(&mut self, kind: IdentifierKind, key: &str) -> rusqlite::Result<Rc<Vec<Holder>>> {
         if let Some(holders) = self.holders.get(&(kind, key.to_owned())) {
             return Ok(holders.clone());
         }
-        let holders = Arc::new(self.writer.view().holders(kind, key, MOST_BEARERS + 1)?);
+        let holders = Rc::new(self.writer.view().holders(kind, key, MOST_BEARERS + 1)?);
         self.holders.insert((kind, key.to_owned()), holders.clone());
         Ok(holders)
     }

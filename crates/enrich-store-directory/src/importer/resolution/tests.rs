@@ -60,6 +60,12 @@ fn profiles(folder: &Path) -> Vec<String> {
     connection.list(all, [], |row| row.get(0)).unwrap()
 }
 
+/// Returns the number of companies that the directory has stored.
+fn counted(folder: &Path) -> usize {
+    let connection = sqlite::reader(&folder.join(DIRECTORY.file)).unwrap();
+    connection.value("SELECT companies FROM state", []).unwrap()
+}
+
 fn unresolved(folder: &Path) -> i64 {
     let connection = sqlite::reader(&folder.join(DIRECTORY.file)).unwrap();
     connection.value("SELECT count(*) FROM unresolved", []).unwrap()
@@ -97,6 +103,7 @@ proptest! {
         prop_assert_eq!(&profiles(folder.path()), &profiles(imported(&others).0.path()));
         import(&*store.importer, sources[gone], &of_source(sources[gone]));
         prop_assert_eq!(&profiles(folder.path()), &expected);
+        prop_assert_eq!(counted(folder.path()), expected.len());
         prop_assert_eq!(unresolved(folder.path()), 0);
     }
 }

@@ -172,7 +172,7 @@ fn export(program: &Program, data: &Data) -> anyhow::Result<Child> {
     Ok(command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?)
 }
 
-/// Returns the length of both texts, or `None` if they differ. Reads both to their ends.
+/// Returns the length of the texts if they are equal, else `None`. Reads both to their ends.
 fn compare(mut one: impl Read, mut other: impl Read) -> io::Result<Option<u64>> {
     let (mut length, mut is_same) = (0, true);
     loop {

@@ -119,9 +119,9 @@ impl Draft {
         }
     }
 
-    /// Adds a page on a network, given by an address or a handle. If a company's address is not a
-    /// page of this network, the address is added like any URL, by [`add_url`](Self::add_url). Any
-    /// other text is added unchanged, so that the import reports it as invalid.
+    /// Adds a page on a network, given by its URL or a handle. For a company, a URL that is not a
+    /// page of this network is added by [`add_url`](Self::add_url). A text that is neither is added
+    /// unchanged, so that the import reports it as invalid.
     pub(crate) fn add_network(&mut self, network: Network, text: &str) {
         if self.kind == RecordType::Person {
             match PersonPage::parse(text) {

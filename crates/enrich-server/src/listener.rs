@@ -85,8 +85,8 @@ impl Listener {
         self.address
     }
 
-    /// Creates the HTTP server. The server runs while the returned value is polled. Only a call of
-    /// `stop` on the server's handle stops it.
+    /// Creates the HTTP server. The server runs while the returned value is polled. It ignores
+    /// signals: call `stop` on its handle to end it.
     ///
     /// # Errors
     ///

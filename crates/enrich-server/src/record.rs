@@ -25,8 +25,8 @@ use crate::response::refusal;
 use crate::state::AppState;
 use crate::versions::api_version_of;
 
-/// Answers a request, and records its response in the metrics and the log. Guests get only admin
-/// pages; their other requests are refused.
+/// Answers a request, and records its response in the metrics and the log. If the server is full, a
+/// request without a slot gets only admin pages. Its other requests are refused as overloaded.
 pub(crate) async fn record(
     context: CallContext,
     request: ServiceRequest,

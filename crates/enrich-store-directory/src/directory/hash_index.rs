@@ -89,8 +89,8 @@ pub(crate) enum IndexResult {
     /// hash by chance, so the look-up must check that the subject's profile contains the
     /// identifier.
     At(IndexHit),
-    /// The hash index does not know whether a subject has the identifier. The index in the file
-    /// must be read.
+    /// The hash index does not know whether a subject has the identifier. The table in the
+    /// directory's file must be read to find out.
     Unknown,
 }
 

@@ -118,8 +118,8 @@ impl Fit {
 }
 
 impl Ranked {
-    /// Returns the confidence that the name means this company, if no other company fits equally
-    /// well. The result is at most the confidence of the sources.
+    /// Returns the confidence that the name means this company. Other companies are not considered.
+    /// The result is at most the confidence of the sources.
     pub(crate) fn confidence(&self) -> Confidence {
         self.fit.confidence().min(self.source_confidence)
     }

@@ -1,4 +1,4 @@
-//! Recognises records that were imported before, for a reader that has not parsed them yet.
+//! Recognises records that were imported before, so that they need not be parsed.
 
 use std::num::NonZero;
 use std::panic::resume_unwind;

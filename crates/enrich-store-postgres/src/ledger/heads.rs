@@ -34,7 +34,7 @@ const MOST_LOCKED_GROUPS: u32 = 32;
 /// How a group gets the last row of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// The group uses the row that the lane remembers.
+    /// The group uses the row that its lane keeps in memory.
     Remembered,
     /// The group reads the row without locking the account.
     Read,

@@ -99,9 +99,9 @@ impl JobsState {
         Ok(known)
     }
 
-    /// Stages a copy of the list in which the rows with the numbers in `emptied` are empty. Returns
-    /// the hash of its first `done` rows. The new list is read again as a check: if it has another
-    /// number of rows, returns `None`.
+    /// Stages a copy of the list. Rows whose row number is in `emptied` are empty in the copy.
+    /// Returns the hash of the first `done` rows of the copy. The copy is read again as a check:
+    /// returns `None` if it has not as many rows as the list.
     fn write_list(
         &self,
         record: &Record,

@@ -2,8 +2,8 @@
 //!
 //! The records of companies are matched one after the other, but saved in groups ([`Group`]). A
 //! group is saved before the first record whose match could be another afterwards, before the
-//! record of a person or a domain, when it is full, and at the end of the batch. So the result is the same as if
-//! each record was saved before the next one is matched.
+//! record of a person or a domain, when it is full, and at the end of the batch. So the result is
+//! the same as if each record was saved before the next one is matched.
 
 use enrich_core::port::importer::{Effect, ImportOutcome, Load, Subjects};
 use enrich_core::{CompanyRecord, Record};

@@ -19,7 +19,8 @@ use crate::directory::codes::IdentifierKind;
 
 /// Minimum number of records for each thread that derives the data of their companies.
 const FEWEST: usize = if cfg!(test) { 4 } else { 256 };
-/// A group is full when its companies have this many facts together; they take about 50 MB.
+/// A group is full when its companies have this many facts together. They take some hundred
+/// megabytes, with copies from before the change and the derived data.
 const MOST_FACTS: usize = 1 << 17;
 
 /// The records of a batch that were matched since the last group was saved.
@@ -53,8 +54,7 @@ pub(super) struct MatchedCompany {
     /// Whether the record added the company.
     pub(super) is_new: bool,
     pub(super) suppressed_values: u32,
-    /// The data that is derived from the facts; `None` until
-    /// [`Group::take_derived`].
+    /// The data that is derived from the facts; `None` until [`Group::take_derived`].
     pub(super) derived: Option<DerivedChange>,
 }
 
@@ -143,8 +143,8 @@ impl Group {
 fn derive(records: &mut [Matched]) {
     for record in records {
         if let Matched::Company(company) = record {
-            // Data that cannot be derived is derived again when the company is saved. Then the error
-            // is reported.
+            // Data that cannot be derived is derived again when the company is saved. Then the
+            // error is reported.
             let facts = &company.subject_facts;
             company.derived = facts.is_changed().then(|| DerivedChange::of(facts).ok()).flatten();
         }

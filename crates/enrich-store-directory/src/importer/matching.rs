@@ -199,7 +199,8 @@ impl<'a> Matching<'a> {
     }
 
     /// Notices that the result depends on companies. If there are as many as the limit `most`,
-    /// others were left out. Saving the group could change the order, and so which ones are left out.
+    /// others were left out. Saving the group could change the order, and so which ones are left
+    /// out.
     fn look_at_all(&self, companies: &[SubjectId], most: usize) {
         companies.iter().for_each(|company| self.look_at(*company));
         if companies.len() >= most && self.group.is_some_and(|group| !group.is_empty()) {

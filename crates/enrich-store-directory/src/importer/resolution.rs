@@ -9,8 +9,8 @@
 //! connected are separate again.
 //!
 //! The work is divided into parts. Each part is one transaction, which also deletes the notes of
-//! its companies. So a look-up always sees complete companies, and if the stage is interrupted, the
-//! next import continues it.
+//! the companies that it settles. So a look-up always sees complete companies, and if the stage is
+//! interrupted, the next import continues it.
 
 mod assignment;
 mod decided;
@@ -104,8 +104,9 @@ fn has_unresolved(connection: &Connection) -> rusqlite::Result<bool> {
     connection.has("SELECT 1 FROM unresolved LIMIT 1", [])
 }
 
-/// Resolves the first noted companies, and deletes the notes of those that are settled. `known` has one element for each
-/// thread that finds neighbourhoods. If there are several, the transaction must have no changes yet.
+/// Resolves the first noted companies, and deletes the notes of those that are settled. `known` has
+/// one element for each thread that finds neighbourhoods. If there are several, the transaction
+/// must have no changes yet.
 fn resolve_part(
     connection: &Connection,
     secrets: &Secrets,
@@ -144,20 +145,30 @@ fn resolve_part(
 /// Returns the assignments that change companies, ordered by the lowest id of their companies, and
 /// the noted companies that are settled with them.
 ///
-/// Two neighbourhoods may overlap without being equal. Then the assignment of the first one changes
-/// companies of the second one, so the second one is found again in the next part. The first noted
+/// Two neighbourhoods may overlap without being equal. If the assignment of the first one changes
+/// companies of the second one, the second one is found again in the next part. The first noted
 /// company is always settled.
 fn assignments(
     writer: &Writer<'_>,
     noted: &[SubjectId],
     known: &mut [KnownSharing],
 ) -> rusqlite::Result<(Vec<Assignment>, Vec<SubjectId>)> {
+    let (mut seen, mut changed) = (FxHashSet::default(), FxHashSet::default());
     let mut settled: FxHashSet<SubjectId> = FxHashSet::default();
     let mut assignments = Vec::new();
-    for Explored { members, assignment } in explore_on_all(writer, noted, known)? {
-        if members.iter().all(|member| !settled.contains(member)) {
-            settled.extend(members);
-            assignments.extend(assignment);
+    for Explored { seed, members, assignment } in explore_on_all(writer, noted, known)? {
+        // One thread would have left this seed out, so the result does not depend on the threads.
+        if seen.contains(&seed) {
+            continue;
+        }
+        seen.extend(members.iter().copied());
+        if members.iter().any(|member| changed.contains(member)) {
+            continue;
+        }
+        settled.extend(members.iter().copied());
+        if let Some(assignment) = assignment {
+            changed.extend(members);
+            assignments.push(assignment);
         }
     }
     assignments.sort_by_key(Assignment::first);
@@ -166,6 +177,7 @@ fn assignments(
 
 /// The neighbourhood of a noted company.
 struct Explored {
+    seed: SubjectId,
     /// The companies of the neighbourhood. If it has too many records, only the noted company.
     members: Vec<SubjectId>,
     /// The division of its records; `None` if it is the stored one.
@@ -225,7 +237,7 @@ fn explore(
         }
         seen.extend(&members);
         let assignment = neighbourhood.and_then(|it| divide(&it, &explorer.decisions));
-        explored.push(Explored { members, assignment });
+        explored.push(Explored { seed, members, assignment });
     }
     *known = explorer.known_sharing;
     Ok(explored)

@@ -105,9 +105,9 @@ impl<'a> KeyNotes<'a> {
 
     /// Notes the companies that share the current identifier. Must be called after the last row.
     ///
-    /// If too many companies share it, those are noted that it could link before. A host or an id of
-    /// too many companies still links companies with equal names, so the companies that got it are
-    /// noted too.
+    /// If too many companies share it, those are noted that it could link before. A host or an id
+    /// of too many companies still links companies with equal names, so the companies that got it
+    /// are noted too.
     pub(super) fn end(&mut self, notes: &mut UnresolvedNotes) -> rusqlite::Result<()> {
         let Some((kind, key)) = self.at.take() else { return Ok(()) };
         let added = std::mem::take(&mut self.added);

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use enrich_core::port::importer::{Atomic, Importer, Load};
 use enrich_core::{CompanyRecord, Record, SourceName, Timestamp};
+use enrich_secrets::SECRET_FILE;
 use enrich_store::Store;
 use enrich_store_sqlite::{self as sqlite, Options};
 use enrich_testkit::records::{aliases, company, countries, hashed, ids, phones, sites, with_id};
@@ -277,6 +278,24 @@ fn a_newer_version_of_a_record_changes_whether_a_phone_number_links_others() {
     let (first, second) = (version("Quill"), version("Feather"));
     let sources = [("others", &others[..]), ("s", &first[..]), ("s", &second[..])];
     check_orders(&sources, &[&[0, 1, 2], &[1, 2, 0], &[1, 0, 2]], 3);
+}
+
+/// The neighbourhood of each company contains the record of the name alone, which is divided once.
+#[test]
+fn overlapping_neighbourhoods_without_changes_are_resolved_in_one_part() {
+    let folder = tempfile::tempdir().unwrap();
+    let importer = crate::tests::open(folder.path(), Options::default()).importer;
+    let others = numbered(|at| ("Phoenix".to_owned(), format!("fire{at}.example")));
+    import(&*importer, "a", &others);
+    let register = hashed(CompanyRecord { ids: ids(&["x:1"]), ..company("Phoenix Ltd") });
+    import(&*importer, "b", &[register]);
+    let path = folder.path().join(DIRECTORY.file);
+    let secrets = Secrets::load(&folder.path().join(SECRET_FILE)).unwrap();
+    let connection = turn::connect(&path).unwrap();
+    connection.execute_batch("INSERT INTO unresolved SELECT id FROM subject").unwrap();
+    let mut parts = 0;
+    resolve_all(&connection, &secrets, None, || parts += 1).unwrap();
+    assert_eq!((parts, profiles(folder.path()).len()), (1, 71));
 }
 
 /// Companies of a common name are not loaded to be compared, if the name cannot link them.

@@ -32,6 +32,7 @@ pub(crate) mod suppression;
 pub(crate) mod suppression_lists;
 #[cfg(test)]
 mod tests;
+mod threads;
 pub(crate) mod turn;
 mod unresolved;
 mod unwritten_records;

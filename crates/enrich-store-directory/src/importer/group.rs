@@ -4,9 +4,6 @@
 //! no stored data. So the data of all companies of a group is derived at once, on all processors.
 
 use std::hash::{BuildHasher, Hash};
-use std::num::NonZero;
-use std::panic::resume_unwind;
-use std::thread;
 
 use enrich_core::port::importer::ImportOutcome;
 use enrich_core::{CompanyRecord, Origin, SubjectId};
@@ -15,6 +12,7 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::derive::DerivedChange;
 use super::subject_facts::{SourceClaim, SubjectFacts};
+use super::threads::{in_parts, processors};
 use crate::directory::codes::IdentifierKind;
 
 /// Minimum number of records for each thread that derives the data of their companies.
@@ -124,18 +122,8 @@ impl Group {
             derive(&mut records);
             return records;
         }
-        let threads = thread::available_parallelism().map_or(1, NonZero::get);
-        let part = records.len().div_ceil(threads).max(FEWEST);
-        thread::scope(|scope| {
-            let mut parts = records.chunks_mut(part);
-            // The first part is derived on this thread.
-            let own = parts.next().unwrap_or_default();
-            let others: Vec<_> = parts.map(|part| scope.spawn(|| derive(part))).collect();
-            derive(own);
-            for other in others {
-                other.join().unwrap_or_else(|panic| resume_unwind(panic));
-            }
-        });
+        let part = records.len().div_ceil(processors(usize::MAX)).max(FEWEST);
+        in_parts(records.chunks_mut(part), derive, derive);
         records
     }
 }

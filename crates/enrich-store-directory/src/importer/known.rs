@@ -1,9 +1,6 @@
 //! Recognises records that were imported before, so that they need not be parsed.
 
-use std::num::NonZero;
-use std::panic::resume_unwind;
 use std::path::Path;
-use std::thread;
 
 use enrich_core::SourceName;
 use enrich_core::port::importer::KnownRecords;
@@ -13,6 +10,7 @@ use rusqlite::{Connection, params};
 
 use super::digests::kinds_of_lists;
 use super::origins::content_hash;
+use super::threads::{in_parts, processors};
 
 /// Maximum number of threads that look up records. Further threads would mostly wait for the thread
 /// that reads the lines.
@@ -41,9 +39,8 @@ impl SourceRecords {
         let with_records = "SELECT id FROM source WHERE name = ?1 AND records > 0";
         let source = connection.find(with_records, [source.as_str()], |row| row.get(0))?;
         let Some(source) = source else { return Ok(None) };
-        let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
         let mut connections = vec![connection];
-        for _ in 1..threads {
+        for _ in 1..processors(MOST_THREADS) {
             connections.push(sqlite::mapped_reader(path)?);
         }
         Ok(Some(Self { connections, secrets: secrets.clone(), source }))
@@ -52,24 +49,13 @@ impl SourceRecords {
     fn are_there(&mut self, contents: &[[u8; 16]]) -> rusqlite::Result<Vec<bool>> {
         let part = contents.len().div_ceil(self.connections.len()).max(FEWEST);
         let (secrets, source) = (&self.secrets, self.source);
-        thread::scope(|scope| {
-            // The first part is looked up on this thread.
-            let mut parts = self.connections.iter_mut().zip(contents.chunks(part));
-            let own = parts.next();
-            let others: Vec<_> = parts
-                .map(|(connection, part)| {
-                    scope.spawn(move || are_there(connection, secrets, source, part))
-                })
-                .collect();
-            let mut all = match own {
-                Some((connection, part)) => are_there(connection, secrets, source, part)?,
-                None => Vec::new(),
-            };
-            for other in others {
-                all.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic))?);
-            }
-            Ok(all)
-        })
+        let look_up = |(connection, part): (&mut Connection, &[[u8; 16]])| {
+            are_there(connection, secrets, source, part)
+        };
+        let parts = self.connections.iter_mut().zip(contents.chunks(part));
+        let are_there: Vec<Vec<bool>> =
+            in_parts(parts, look_up, look_up).into_iter().collect::<Result<_, _>>()?;
+        Ok(are_there.concat())
     }
 }
 

@@ -19,10 +19,7 @@ mod neighbourhood;
 mod noting;
 
 use std::cell::RefCell;
-use std::num::NonZero;
-use std::panic::resume_unwind;
 use std::path::Path;
-use std::thread;
 
 use enrich_core::resolution::{Decisions, RecordClaims, clusters};
 use enrich_core::{SubjectId, Timestamp};
@@ -31,6 +28,7 @@ use enrich_store_sqlite::{self as sqlite, Statements};
 use rusqlite::Connection;
 use rustc_hash::FxHashSet;
 
+use super::threads::{in_parts, processors};
 use super::turn;
 use super::writer::Writer;
 use crate::directory::codes::{sql_id, subject_id};
@@ -64,7 +62,7 @@ pub(super) fn resolve_all(
 ) -> rusqlite::Result<()> {
     turn::write(connection, |transaction| decided::note_unmet(transaction, secrets))?;
     let threads = match connection.path() {
-        Some(_) => thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS),
+        Some(_) => processors(MOST_THREADS),
         // No other connection can be opened by a path that is not valid UTF-8.
         None => 1,
     };
@@ -193,25 +191,17 @@ fn explore_on_all(
 ) -> rusqlite::Result<Vec<Explored>> {
     let part = noted.len().div_ceil(known.len()).max(FEWEST);
     let (path, secrets) = (Path::new(writer.connection.path().unwrap_or_default()), writer.secrets);
-    thread::scope(|scope| {
-        let mut parts = noted.chunks(part).zip(known);
-        let own = parts.next();
-        let explore_apart = |seeds, known| {
-            let connection = sqlite::reader(path)?;
+    let explored = in_parts(
+        noted.chunks(part).zip(known),
+        |(seeds, known)| explore(writer, seeds, known),
+        |(seeds, known)| {
+            let connection = sqlite::mapped_reader(path)?;
             // This writer only reads, so the timestamp is not used.
             explore(&Writer::new(&connection, secrets, Timestamp::UNIX_EPOCH)?, seeds, known)
-        };
-        let others: Vec<_> =
-            parts.map(|(seeds, known)| scope.spawn(move || explore_apart(seeds, known))).collect();
-        let mut explored = match own {
-            Some((seeds, known)) => explore(writer, seeds, known)?,
-            None => Vec::new(),
-        };
-        for other in others {
-            explored.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic))?);
-        }
-        Ok(explored)
-    })
+        },
+    );
+    let explored: Vec<Vec<Explored>> = explored.into_iter().collect::<Result<_, _>>()?;
+    Ok(explored.into_iter().flatten().collect())
 }
 
 /// Finds and divides the neighbourhoods of the companies `seeds`. Leaves out seeds that are in the

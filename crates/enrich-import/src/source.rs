@@ -114,7 +114,8 @@ impl Source {
         &self.file_name
     }
 
-    /// Opens the source as a list: text or a workbook.
+    /// Opens the source as rows: lines of text, or the sheet of a workbook. Does not recognise
+    /// archives, JSON and XML.
     pub(crate) fn open(self) -> Result<Opened, ReadError> {
         let begun = self.begin()?;
         let compression = begun.compression();

@@ -23,8 +23,8 @@ const FLUSH_TIME: Duration = Duration::from_secs(2);
 const CLOSE_TIME: Duration = Duration::from_secs(1);
 /// The interval at which the metrics are tidied.
 const TIDYING: Duration = Duration::from_secs(5);
-/// Each 12th time that the metrics are tidied, so once a minute, passed expiry times of keys,
-/// invitations and sessions become final.
+/// Expired keys, invitations and sessions are marked as expired for good each 12th time that the
+/// metrics are tidied: once a minute.
 const SETTLE_EACH: u32 = 12;
 /// Old uploaded lists are deleted each 120th time that the metrics are tidied: every ten minutes.
 /// This must be a multiple of [`SETTLE_EACH`].

@@ -41,7 +41,7 @@ pub struct DirectoryStatistics {
     /// The number of companies by the number of their sources: how many companies are in one
     /// source, how many in two, and so on.
     pub companies_by_sources: BTreeMap<usize, u64>,
-    /// The names that several companies have.
+    /// How many names several companies have, and how many companies these are.
     pub shared_names: SharedNames,
 }
 

@@ -54,7 +54,7 @@ pub struct FakePorts {
     stored: Mutex<BTreeMap<(AccountId, String), Stored>>,
     /// The counted calls, each with its account. The calls are not added up.
     pub counts: Mutex<Vec<(AccountId, DayCount)>>,
-    /// The sign-ins.
+    /// The email addresses and password hashes with which owners sign in.
     pub sign_ins: Mutex<Vec<SignIn>>,
     /// The account and the expiry of each invitation, by the invitation's token.
     pub invitations: Mutex<BTreeMap<String, (AccountId, Timestamp)>>,

@@ -14,7 +14,7 @@ const PREFIX: usize = 16;
 pub(super) struct Keys {
     blocks: Vec<Vec<u8>>,
     places: Vec<Place>,
-    /// The numbers of the keys, found by the hash of a key's bytes.
+    /// The number of each key (its index in `places`), found by the hash of the key's bytes.
     numbers: HashTable<u32>,
 }
 

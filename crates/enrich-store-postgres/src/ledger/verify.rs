@@ -27,8 +27,8 @@ use crate::seals::check_seals;
 const PAGE: i64 = 10_000;
 /// Maximum number of pages of rows that were read and not yet checked.
 const PAGES: usize = 2;
-/// Maximum number of records in one read. This is fewer than the rows in one read ([`PAGE`]),
-/// because stored responses are longer than rows.
+/// Maximum number of idempotency records in one read. This is fewer than the ledger rows in one
+/// read ([`PAGE`]), because an idempotency record contains a response and is longer than a row.
 const RECORD_PAGE: i64 = 1_000;
 
 const USED: &str = "SELECT account, sum(credits)::text FROM used GROUP BY account";

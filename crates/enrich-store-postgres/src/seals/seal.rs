@@ -98,7 +98,8 @@ pub(super) fn read_places(bytes: &[u8]) -> Option<Vec<Place>> {
     Some(read_triples(bytes)?.into_iter().map(place).collect())
 }
 
-/// Reads seen seals from their stored form; `None` if the bytes are invalid.
+/// Reads the seals of other nodes ([`Seen`]) from their stored form; `None` if the bytes are
+/// invalid.
 pub(super) fn read_seen(bytes: &[u8]) -> Option<Vec<Seen>> {
     let seen = |(node, number, hash)| Seen { node, number, hash };
     Some(read_triples(bytes)?.into_iter().map(seen).collect())

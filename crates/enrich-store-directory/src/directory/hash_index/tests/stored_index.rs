@@ -24,7 +24,8 @@ impl Folder {
     }
 
     /// Checks that the stored index leads to the same subjects as the directory itself. Returns the
-    /// number of identifiers, and the number of those whose entry is `Elsewhere`.
+    /// number of identifiers, and the number of those for which the index does not know the
+    /// subject (`Entry::Elsewhere`).
     fn check_stored(&self) -> (usize, usize) {
         let stored = self.stored().expect("no index is stored");
         let (mut count, mut elsewhere) = (0, 0);

@@ -36,6 +36,10 @@ class Calls:
         self.charged_at = []
         self.statuses = {}
         self.broken = []
+        #: Whether a node is being killed. HAProxy then closes a caller's connection without an answer if
+        #: the node had not read the request; a client repeats such a call.
+        self.may_be_closed = False
+        self.closed = 0
         self.is_over = threading.Event()
         self.threads = [threading.Thread(target=self.go_on, args=(number,), daemon=True)
                         for number in range(threads)]
@@ -59,7 +63,11 @@ class Calls:
                 status, headers = call(connection, key, request_id)
             except (OSError, http.client.HTTPException) as error:
                 connection.close()
-                self.note_broken(f"{request_id}: {error!r}")
+                if self.may_be_closed and isinstance(error, http.client.RemoteDisconnected):
+                    with self.lock:
+                        self.closed += 1
+                else:
+                    self.note_broken(f"{request_id}: {error!r}")
                 time.sleep(PAUSE)
                 continue
             with self.lock:

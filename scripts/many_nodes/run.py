@@ -115,7 +115,10 @@ def under_failovers(options, database, nodes, keys, promises, outages):
         kind = KINDS[number % len(KINDS)]
         measure(outages, kind, calls, lambda: fail_over(kind, database))
     node = nodes.all[1]
+    calls.may_be_closed = True
     measure(outages, "node killed", calls, lambda: kill_node(node, database.url()))
+    calls.may_be_closed = False
+    print(f"      calls whose connection was closed when the node was killed: {calls.closed}")
     used = database.leader().sql("SELECT count(*) FROM pg_stat_activity WHERE usename = 'enrich'")
     print(f"      {used[0]} connections of 3 nodes")
     if database.copied_anew:

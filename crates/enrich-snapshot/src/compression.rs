@@ -11,6 +11,10 @@ use crate::error::SnapshotError;
 
 /// The number of bytes that are read and written at a time.
 const PIECE_BYTES: usize = 1024 * 1024;
+/// The number of written bytes after which a new file is synced. If a file of gigabytes was synced
+/// only at its end, the commits of a database on the same disk would wait for seconds meanwhile,
+/// and a node stops charging after two seconds without a commit.
+const SYNC_BYTES: usize = 8 * 1024 * 1024;
 
 /// The length and the BLAKE3 hash of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,14 +27,14 @@ pub(crate) struct FileHash {
 /// hash of `from`.
 pub(crate) fn compress(from: &Path, to: &Path) -> Result<FileHash, SnapshotError> {
     let failed = |source| SnapshotError::file(to, source);
-    let output = private_file().create_new(true).open(to).map_err(failed)?;
+    let output = SteadyFile::create(to).map_err(failed)?;
     let mut encoder =
         zstd::Encoder::new(output, zstd::DEFAULT_COMPRESSION_LEVEL).map_err(failed)?;
     encoder.include_checksum(true).map_err(failed)?;
     let input = File::open(from).map_err(|source| SnapshotError::file(from, source))?;
     let hash = each_piece(from, input, |piece| encoder.write_all(piece).map_err(failed))?;
     let output = encoder.finish().map_err(failed)?;
-    output.sync_all().map_err(failed)?;
+    output.file.sync_all().map_err(failed)?;
     Ok(hash)
 }
 
@@ -48,7 +52,7 @@ pub(crate) fn expand(
     let unwritable = |source| SnapshotError::file(to, source);
     let input = File::open(from).map_err(unreadable)?;
     let decoder = zstd::Decoder::new(input).map_err(unreadable)?;
-    let mut output = private_file().create_new(true).open(to).map_err(unwritable)?;
+    let mut output = SteadyFile::create(to).map_err(unwritable)?;
     // Reading one byte more than expected is enough to notice a file that is too long.
     let decoder = decoder.take(expected.bytes.saturating_add(1));
     let mut begun = Instant::now();
@@ -61,7 +65,35 @@ pub(crate) fn expand(
         Ok(())
     })?;
     compare(from, found, expected)?;
-    output.sync_all().map_err(unwritable)
+    output.file.sync_all().map_err(unwritable)
+}
+
+/// A new file that is synced each time that [`SYNC_BYTES`] were written.
+struct SteadyFile {
+    file: File,
+    unsynced: usize,
+}
+
+impl SteadyFile {
+    fn create(path: &Path) -> io::Result<Self> {
+        Ok(Self { file: private_file().create_new(true).open(path)?, unsynced: 0 })
+    }
+}
+
+impl Write for SteadyFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.unsynced += written;
+        if self.unsynced >= SYNC_BYTES {
+            self.file.sync_data()?;
+            self.unsynced = 0;
+        }
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 /// Reads a file to its end, and compares its length and hash with the expected ones.

@@ -28,6 +28,7 @@ mod units;
 pub(crate) mod unwritten;
 pub(crate) mod variants;
 pub(crate) mod view;
+pub(crate) mod written_keys;
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};

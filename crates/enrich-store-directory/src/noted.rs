@@ -7,7 +7,7 @@
 
 mod keys;
 
-use keys::Keys;
+pub(crate) use keys::Keys;
 
 /// The number of values in one block.
 const BLOCK: usize = 1 << 14;

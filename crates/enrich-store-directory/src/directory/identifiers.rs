@@ -49,9 +49,9 @@ impl View<'_> {
             return self.stored_holders(kind, key, least, limit);
         };
         let changes = unwritten.changes(kind, key);
-        let held = match unwritten.is_file_empty() {
-            true => Vec::new(),
-            false => self.stored_holders(kind, key, least, limit.saturating_add(changes))?,
+        let held = match unwritten.may_be_in_file(kind, key) {
+            true => self.stored_holders(kind, key, least, limit.saturating_add(changes))?,
+            false => Vec::new(),
         };
         if changes == 0 {
             return Ok(held);

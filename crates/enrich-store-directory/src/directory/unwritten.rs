@@ -11,6 +11,7 @@ use rustc_hash::FxHashSet;
 
 use super::codes::IdentifierKind;
 use super::holder::Holder;
+use super::written_keys::WrittenKeys;
 use crate::noted::Noted;
 
 #[derive(Debug, Default)]
@@ -19,6 +20,8 @@ pub(crate) struct UnwrittenIdentifiers {
     kinds: Vec<(IdentifierKind, Noted<Change>)>,
     /// Whether the file contains no identifiers. If so, reads need not look in the file.
     is_file_empty: bool,
+    /// The keys in the file; `None` if they are not known.
+    pub(crate) written_keys: Option<WrittenKeys>,
 }
 
 /// A change of one row in the index of identifiers: a holder is added, changed or deleted.
@@ -33,11 +36,14 @@ pub(crate) struct Change {
 
 impl UnwrittenIdentifiers {
     pub(crate) fn new(is_file_empty: bool) -> Self {
-        Self { kinds: Vec::new(), is_file_empty }
+        let written_keys = is_file_empty.then(WrittenKeys::default);
+        Self { kinds: Vec::new(), is_file_empty, written_keys }
     }
 
-    pub(crate) fn is_file_empty(&self) -> bool {
-        self.is_file_empty
+    /// Whether the file may contain rows of this identifier.
+    pub(super) fn may_be_in_file(&self, kind: IdentifierKind, key: &str) -> bool {
+        !self.is_file_empty
+            && self.written_keys.as_ref().is_none_or(|written| written.may_have(kind, key))
     }
 
     /// Stores the change of one holder of an identifier. A later change of the same holder and tier

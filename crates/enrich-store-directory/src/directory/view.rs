@@ -43,6 +43,21 @@ pub(crate) struct KnownDomain {
     pub(crate) rank_confidence: Option<Confidence>,
 }
 
+impl KnownDomain {
+    /// Returns what sources say about a domain; `None` if there are no facts.
+    pub(crate) fn of(domain: &str, facts: &[Fact]) -> Option<Self> {
+        let confidence_of = |attribute| {
+            let matching = facts.iter().filter(|fact| fact.attribute == attribute);
+            matching.map(|fact| fact.confidence).max()
+        };
+        Some(Self {
+            facts: domain_facts_from_facts(domain, facts)?,
+            ip_confidence: confidence_of(Attribute::Ip),
+            rank_confidence: confidence_of(Attribute::PageRank),
+        })
+    }
+}
+
 impl<'c> View<'c> {
     /// Creates a view of the directory that `connection` reads, without a hash index.
     pub(crate) fn of(connection: &'c Connection) -> Self {
@@ -217,16 +232,7 @@ impl<'c> View<'c> {
                 confidence: Confidence::clamped(row.get(2)?),
             })
         })?;
-        let confidence_of = |attribute| {
-            let matching = facts.iter().filter(|fact| fact.attribute == attribute);
-            matching.map(|fact| fact.confidence).max()
-        };
-        let known = domain_facts_from_facts(domain, &facts);
-        Ok(known.map(|facts| KnownDomain {
-            facts,
-            ip_confidence: confidence_of(Attribute::Ip),
-            rank_confidence: confidence_of(Attribute::PageRank),
-        }))
+        Ok(KnownDomain::of(domain, &facts))
     }
 
     /// Returns the page rank of exactly this domain; `None` if it has none, or one that is not a

@@ -1,15 +1,15 @@
 //! Imports the records of a batch.
 //!
-//! The records of companies are matched one after the other, but saved in groups ([`Group`]). A
-//! group is saved before the first record whose match could be another afterwards, before the
-//! record of a person or a domain, when it is full, and at the end of the batch. So the result is
-//! the same as if each record was saved before the next one is matched.
+//! The records of companies are matched one after the other, but saved in groups ([`Unsaved`]). All
+//! groups are saved before the first record whose match could be another afterwards, before the
+//! record of a person or a domain, and at the end of the batch. So the result is the same as if
+//! each record was saved before the next one is matched.
 
 use enrich_core::port::importer::{Effect, ImportOutcome, Load, Subjects};
 use enrich_core::{CompanyRecord, Record};
 
 use super::companies::assert_company;
-use super::group::{Group, Matched, MatchedCompany};
+use super::group::{Matched, MatchedCompany, Unsaved};
 use super::matching::Matching;
 use super::origins::Remembered;
 use super::subject_facts::{Kind, SourceClaim};
@@ -29,14 +29,14 @@ pub(super) fn take(
         writer,
         source,
         subjects: load.subjects,
-        group: Group::default(),
+        unsaved: Unsaved::default(),
         outcomes: Vec::with_capacity(records.len()),
         new_records: 0,
     };
     for record in records {
         batch.take(record)?;
     }
-    batch.save_group()?;
+    batch.save_all()?;
     let Batch { writer, outcomes, new_records, .. } = batch;
     writer.count_records(source, new_records)?;
     Ok(outcomes)
@@ -48,7 +48,7 @@ struct Batch<'w, 'c> {
     source: i64,
     subjects: Subjects,
     /// The records that follow those of `outcomes`.
-    group: Group,
+    unsaved: Unsaved,
     outcomes: Vec<ImportOutcome>,
     /// The number of records that the source gives for the first time.
     new_records: i64,
@@ -59,11 +59,11 @@ impl Batch<'_, '_> {
         let (outcome, is_new) = match record {
             Record::Company(record) => return self.take_company(record),
             Record::Person(record) => {
-                self.save_group()?;
+                self.save_all()?;
                 self.writer.take_person(self.source, record, self.subjects)?
             }
             Record::Domain(record) => {
-                self.save_group()?;
+                self.save_all()?;
                 self.writer.take_domain(self.source, &record)?
             }
         };
@@ -73,36 +73,40 @@ impl Batch<'_, '_> {
     }
 
     /// Finds the company of a record, or creates it, and adds the record to its facts. Saves the
-    /// group before, if the search depends on it.
+    /// matched companies before, if the search depends on them.
     fn take_company(&mut self, mut record: CompanyRecord) -> rusqlite::Result<()> {
         let suppressed_values = self.writer.screen_company(&mut record)?;
-        if self.group.is_full() || self.group.has_record(&record.origin) {
-            self.save_group()?;
+        if self.unsaved.has_record(&record.origin) {
+            self.save_all()?;
+        }
+        if self.unsaved.is_full() {
+            let records = self.unsaved.end_group();
+            self.save(records)?;
         }
         let unchanged = |effect| Matched::NoChange(ImportOutcome { effect, suppressed_values });
         let remembered = self.writer.remembered(self.source, Kind::Company, &record.origin)?;
         let earlier = match remembered {
             Remembered::Same => {
-                self.group.add(unchanged(Effect::Unchanged));
+                self.unsaved.add(unchanged(Effect::Unchanged));
                 return Ok(());
             }
             Remembered::Forgotten => {
-                self.group.add(unchanged(Effect::Suppressed));
+                self.unsaved.add(unchanged(Effect::Suppressed));
                 return Ok(());
             }
             Remembered::Earlier(subject) => Some(subject),
             Remembered::No => None,
         };
-        let matching = Matching::beside(self.writer.view(), &self.group);
+        let matching = Matching::beside(self.writer.view(), &self.unsaved);
         let mut held = matching.company(&record, earlier)?;
-        if matching.depends_on_group() {
-            self.save_group()?;
+        if matching.depends_on_unsaved() {
+            self.save_all()?;
             held = Matching::new(self.writer.view()).company(&record, earlier)?;
         }
         let mut subject_facts = match held {
             Some(id) => self.writer.subject_facts(id, Kind::Company)?,
             None if self.subjects == Subjects::Held => {
-                self.group.add(unchanged(Effect::NotHeld));
+                self.unsaved.add(unchanged(Effect::NotHeld));
                 return Ok(());
             }
             None => self.writer.new_subject_facts(Kind::Company),
@@ -110,7 +114,7 @@ impl Batch<'_, '_> {
         let is_new = subject_facts.facts.is_empty();
         let claim = SourceClaim::of_company(self.source, &record.origin, self.writer.at);
         assert_company(&mut subject_facts, &claim, &record);
-        self.group.add(Matched::Company(Box::new(MatchedCompany {
+        self.unsaved.add(Matched::Company(Box::new(MatchedCompany {
             record,
             claim,
             subject_facts,
@@ -122,9 +126,15 @@ impl Batch<'_, '_> {
         Ok(())
     }
 
-    /// Saves the companies of the group, and adds the outcomes of its records.
-    fn save_group(&mut self) -> rusqlite::Result<()> {
-        for matched in self.group.take_derived() {
+    /// Saves all companies that wait to be saved.
+    fn save_all(&mut self) -> rusqlite::Result<()> {
+        let records = self.unsaved.take_all();
+        self.save(records)
+    }
+
+    /// Saves the companies of records, and adds the outcomes of the records.
+    fn save(&mut self, records: Vec<Matched>) -> rusqlite::Result<()> {
+        for matched in records {
             let outcome = match matched {
                 Matched::NoChange(outcome) => outcome,
                 Matched::Company(company) => {

@@ -12,8 +12,8 @@ use enrich_secrets::Secrets;
 use enrich_store_sqlite::Statements;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::derive::{DERIVED_BY, Derived, Identifier, Strength};
-use super::identifier_rows::IdentifierRows;
+use super::derive::{DERIVED_BY, Derived, Strength};
+use super::identifier_rows::{IdentifierRow, IdentifierRows};
 use super::subject_facts::Kind;
 use super::words::WordChanges;
 use super::writer::Writer;
@@ -114,7 +114,7 @@ fn derive(
 ) -> rusqlite::Result<()> {
     // This function writes no facts, so the timestamp is not used.
     let writer = Writer::new(connection, secrets, Timestamp::UNIX_EPOCH)?;
-    let mut rows: Vec<(Identifier, Strength, i64)> = Vec::new();
+    let mut rows: Vec<IdentifierRow> = Vec::new();
     let mut words = WordChanges::default();
     let mut employees = Vec::new();
     let mut companies = 0_i64;
@@ -133,16 +133,16 @@ fn derive(
         }
         words.change(subject, &Default::default(), &derived.words);
         employees.extend(derived.employer.map(|company| (sql_id(company), id)));
-        rows.extend(derived.identifiers.into_iter().map(|(key, strength)| (key, strength, id)));
+        rows.extend(derived.identifiers.into_iter().map(|((kind, key), strength)| {
+            let Strength { tier, confidence } = strength;
+            (kind, key, Change { subject, tier, confidence: Some(confidence) })
+        }));
     }
-    rows.sort_unstable_by(|(a, _, one), (b, _, other)| a.cmp(b).then(one.cmp(other)));
-    let mut identifiers = IdentifierRows::new(connection)?;
-    for (identifier, strength, subject) in rows {
-        let (subject, (kind, key)) = (subject_id(subject), &identifier);
-        let Strength { tier, confidence } = strength;
-        let change = Change { subject, tier, confidence: Some(confidence) };
-        identifiers.write(*kind, key, change)?;
-    }
+    rows.sort_unstable_by(|(kind, key, change), (other_kind, other_key, other)| {
+        let rows = (kind, key, change.tier, change.subject);
+        rows.cmp(&(other_kind, other_key, other.tier, other.subject))
+    });
+    IdentifierRows::new(connection)?.write(&rows)?;
     words.write(connection)?;
     employees.sort_unstable();
     for (company, person) in employees {

@@ -3,21 +3,14 @@
 use std::net::IpAddr;
 
 use enrich_core::port::importer::{Effect, ImportOutcome};
-use enrich_core::{Attribute, Confidence, DomainRecord};
-use enrich_store_sqlite::{Column, Statements};
-use rusqlite::params;
+use enrich_core::{Attribute, Confidence, DomainRecord, Fact};
+use enrich_store_sqlite::Statements;
 
 use super::subject_facts::SourceClaim;
+use super::unwritten_domains::{DomainFact, write_domain_fact};
 use super::writer::Writer;
-use crate::directory::codes::{attribute_code, attribute_of};
-
-/// A stored fact of a domain. The value is not read.
-struct Held {
-    ordinal: i64,
-    attribute: Attribute,
-    source: i64,
-    confidence: Confidence,
-}
+use crate::directory::codes::attribute_of;
+use crate::directory::view::KnownDomain;
 
 impl Writer<'_> {
     /// Imports the record of a domain. Returns the effect, and whether anything was written.
@@ -46,14 +39,17 @@ impl Writer<'_> {
         ip: Option<IpAddr>,
         page_rank: Option<&str>,
     ) -> rusqlite::Result<(Effect, bool)> {
-        let mut held = self.held_of_domain(domain)?;
-        let before = if held.is_empty() { None } else { self.view().domain(domain)? };
+        let mut facts = self.domain_facts(domain)?;
+        let before = known(domain, &facts);
         let mut is_written = false;
         let ip = ip.map(|ip| ip.to_string());
         let values = [(Attribute::Ip, ip.as_deref()), (Attribute::PageRank, page_rank)];
         for (attribute, value) in values {
             let Some(value) = value else { continue };
-            is_written |= self.assert_one_of_domain(claim, domain, &mut held, attribute, value)?;
+            if let Some(fact) = assert_one(&mut facts, claim, attribute, value) {
+                self.write_domain_fact(domain, fact, claim.record.id())?;
+                is_written = true;
+            }
         }
         if !is_written {
             return Ok((Effect::Unchanged, false));
@@ -61,66 +57,92 @@ impl Writer<'_> {
         self.is_changed = true;
         let effect = match before {
             None => Effect::Added,
-            before if before == self.view().domain(domain)? => Effect::Unchanged,
+            before if before == known(domain, &facts) => Effect::Unchanged,
             _ => Effect::Merged,
         };
         Ok((effect, true))
     }
 
-    fn assert_one_of_domain(
-        &self,
-        claim: &SourceClaim,
+    fn write_domain_fact(
+        &mut self,
         domain: &str,
-        held: &mut Vec<Held>,
-        attribute: Attribute,
-        value: &str,
-    ) -> rusqlite::Result<bool> {
-        let own =
-            held.iter().find(|held| held.attribute == attribute && held.source == claim.source);
-        if let Some(own) = own {
-            if claim.confidence <= own.confidence {
-                return Ok(false);
+        fact: &DomainFact,
+        record: Option<&str>,
+    ) -> rusqlite::Result<()> {
+        match &mut self.unwritten {
+            Some(unwritten) => {
+                unwritten.domains.change(domain, fact, record);
+                Ok(())
             }
-            let confidence = claim.confidence.percent();
-            let at = Column(self.at);
-            self.connection.run(
-                "UPDATE domain_fact SET value = ?3, confidence = ?4, source_record = ?5, at = ?6
-                 WHERE domain = ?1 AND ordinal = ?2",
-                params![domain, own.ordinal, value, confidence, claim.record.id(), at],
-            )?;
-            return Ok(true);
+            None => write_domain_fact(self.connection, domain, fact, record, self.at),
         }
-        let ordinal = held.last().map_or(0, |last| last.ordinal + 1);
-        self.connection.run(
-            "INSERT INTO domain_fact (domain, ordinal, attribute, value, source, source_record,
-                                      confidence, at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            params![
-                domain,
-                ordinal,
-                attribute_code(attribute),
-                value,
-                claim.source,
-                claim.record.id(),
-                claim.confidence.percent(),
-                Column(self.at),
-            ],
-        )?;
-        let (source, confidence) = (claim.source, claim.confidence);
-        held.push(Held { ordinal, attribute, source, confidence });
-        Ok(true)
     }
 
-    fn held_of_domain(&self, domain: &str) -> rusqlite::Result<Vec<Held>> {
-        let held = "SELECT ordinal, attribute, source, confidence FROM domain_fact
-                    WHERE domain = ?1 ORDER BY ordinal";
-        self.connection.list(held, [domain], |row| {
-            Ok(Held {
+    /// Returns the facts about a domain, ordered by their ordinals. Includes the facts that are not
+    /// yet written.
+    fn domain_facts(&self, domain: &str) -> rusqlite::Result<Vec<DomainFact>> {
+        let unwritten = self.unwritten.as_ref().map(|unwritten| &unwritten.domains);
+        let mut facts = match unwritten {
+            Some(unwritten) if unwritten.is_file_empty() => Vec::new(),
+            _ => self.written_domain_facts(domain)?,
+        };
+        if let Some(unwritten) = unwritten {
+            unwritten.apply(domain, &mut facts);
+        }
+        Ok(facts)
+    }
+
+    fn written_domain_facts(&self, domain: &str) -> rusqlite::Result<Vec<DomainFact>> {
+        let facts = "SELECT ordinal, attribute, source, value, confidence FROM domain_fact
+                     WHERE domain = ?1 ORDER BY ordinal";
+        self.connection.list(facts, [domain], |row| {
+            Ok(DomainFact {
                 ordinal: row.get(0)?,
                 attribute: attribute_of(row.get(1)?)?,
                 source: row.get(2)?,
-                confidence: Confidence::clamped(row.get(3)?),
+                value: row.get(3)?,
+                confidence: Confidence::clamped(row.get(4)?),
             })
         })
     }
+}
+
+/// Adds what a source says about a domain to the facts, or changes what the source said earlier.
+/// Returns the new or changed fact; `None` if nothing changes.
+fn assert_one<'f>(
+    facts: &'f mut Vec<DomainFact>,
+    claim: &SourceClaim,
+    attribute: Attribute,
+    value: &str,
+) -> Option<&'f DomainFact> {
+    let (source, confidence) = (claim.source, claim.confidence);
+    let is_own = |fact: &DomainFact| fact.attribute == attribute && fact.source == source;
+    match facts.iter().position(is_own) {
+        Some(at) => {
+            let own = &mut facts[at];
+            if confidence <= own.confidence {
+                return None;
+            }
+            own.confidence = confidence;
+            value.clone_into(&mut own.value);
+            Some(own)
+        }
+        None => {
+            let ordinal = facts.last().map_or(0, |last| last.ordinal + 1);
+            let value = value.to_owned();
+            facts.push(DomainFact { ordinal, attribute, source, value, confidence });
+            facts.last()
+        }
+    }
+}
+
+/// Returns what look-ups find for a domain with these facts.
+fn known(domain: &str, facts: &[DomainFact]) -> Option<KnownDomain> {
+    let facts = facts.iter().map(|DomainFact { attribute, value, confidence, .. }| Fact {
+        attribute: *attribute,
+        value: value.clone(),
+        country: None,
+        confidence: *confidence,
+    });
+    KnownDomain::of(domain, &facts.collect::<Vec<_>>())
 }

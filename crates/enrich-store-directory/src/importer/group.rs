@@ -1,36 +1,71 @@
 //! Companies that got a record of a batch and are not saved yet.
 //!
 //! Deriving the look-up data of a company is the largest part of the work on its record, and needs
-//! no stored data. So the data of all companies of a group is derived at once, on all processors.
+//! no stored data. So other threads derive the data of groups while this thread matches the next
+//! group and saves earlier ones.
 
+use std::collections::VecDeque;
 use std::hash::{BuildHasher, Hash};
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 
 use enrich_core::port::importer::ImportOutcome;
 use enrich_core::{CompanyRecord, Origin, SubjectId};
 use enrich_text::CompanyName;
+use parking_lot::Mutex;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::derive::DerivedChange;
 use super::subject_facts::{SourceClaim, SubjectFacts};
-use super::threads::{in_parts, processors};
+use super::threads::processors;
 use crate::directory::codes::IdentifierKind;
 
-/// Minimum number of records for each thread that derives the data of their companies.
-const FEWEST: usize = if cfg!(test) { 4 } else { 256 };
+/// A group is full when it has this many companies. While its data is derived, the next groups are
+/// matched.
+const MOST_COMPANIES: usize = if cfg!(test) { 8 } else { 128 };
+/// Maximum number of groups whose data is derived at the same time, each on a thread of its own. It
+/// is also at most the number of processors.
+const MOST_DERIVING: usize = 4;
 /// A group is full when its companies have this many facts together. They take some hundred
 /// megabytes, with copies from before the change and the derived data.
-const MOST_FACTS: usize = 1 << 17;
+const MOST_FACTS: usize = 1 << 15;
 
-/// The records of a batch that were matched since the last group was saved.
+/// The records of a batch that were matched and are not saved yet. While this thread matches the
+/// records of a group, other threads derive the data of the groups before.
 #[derive(Default)]
-pub(super) struct Group {
+pub(super) struct Unsaved {
+    /// The groups whose data is derived, in order.
+    deriving: VecDeque<Deriving>,
+    /// The last group, to which records are added.
+    matched: Group,
+}
+
+/// Records that were matched one after the other. Their companies are saved together.
+#[derive(Default)]
+struct Group {
     records: Vec<Matched>,
+    changes: Changes,
+    /// The number of facts of all companies.
+    facts: usize,
+}
+
+/// What a group changes when it is saved.
+#[derive(Default)]
+struct Changes {
     subjects: FxHashSet<SubjectId>,
     /// The hashes of what the records add: identifiers, names of bare companies, and fingerprints.
     /// Two of them may have the same hash; then a group is only saved earlier than necessary.
     added: FxHashSet<u64>,
-    /// The number of facts of all companies.
-    facts: usize,
+}
+
+/// A group whose data another thread derives.
+struct Deriving {
+    changes: Changes,
+    records: Arc<Mutex<Vec<Matched>>>,
+    /// The thread; `None` if the system refused it. Then the data is derived when the records are
+    /// taken.
+    thread: Option<JoinHandle<()>>,
 }
 
 /// A record after it was matched.
@@ -52,11 +87,11 @@ pub(super) struct MatchedCompany {
     /// Whether the record added the company.
     pub(super) is_new: bool,
     pub(super) suppressed_values: u32,
-    /// The data that is derived from the facts; `None` until [`Group::take_derived`].
+    /// The data that is derived from the facts; `None` until it is derived.
     pub(super) derived: Option<DerivedChange>,
 }
 
-/// What is hashed of the records of a group.
+/// What is hashed of the records that wait to be saved.
 #[derive(Hash)]
 enum Added<'a> {
     Identifier(IdentifierKind, &'a str),
@@ -71,60 +106,102 @@ impl Added<'_> {
     }
 }
 
-impl Group {
+impl Unsaved {
     pub(super) fn add(&mut self, matched: Matched) {
+        let Group { records, changes, facts } = &mut self.matched;
         if let Matched::Company(company) = &matched {
-            self.subjects.insert(company.subject_facts.subject);
-            self.facts += company.subject_facts.facts.len();
+            changes.subjects.insert(company.subject_facts.subject);
+            *facts += company.subject_facts.facts.len();
             add_keys(&company.record, &mut |added| {
-                self.added.insert(added.key());
+                changes.added.insert(added.key());
             });
         }
-        self.records.push(matched);
+        records.push(matched);
     }
 
     /// Whether no company waits to be saved.
     pub(super) fn is_empty(&self) -> bool {
-        self.subjects.is_empty()
+        self.changes().all(|changes| changes.subjects.is_empty())
     }
 
-    /// Whether the group should be saved before further companies are added, to limit the memory.
+    /// Whether the data of the last group should be derived before further records are added.
     pub(super) fn is_full(&self) -> bool {
-        self.facts >= MOST_FACTS
+        self.matched.changes.subjects.len() >= MOST_COMPANIES || self.matched.facts >= MOST_FACTS
     }
 
-    /// Whether the group contains the company.
+    /// Whether the company waits to be saved.
     pub(super) fn has(&self, company: SubjectId) -> bool {
-        self.subjects.contains(&company)
+        self.changes().any(|changes| changes.subjects.contains(&company))
     }
 
-    /// Whether a record of the group may add an identifier to its company.
+    /// Whether a record may add an identifier to its company.
     pub(super) fn adds(&self, kind: IdentifierKind, key: &str) -> bool {
-        self.added.contains(&Added::Identifier(kind, key).key())
+        self.adds_any(&Added::Identifier(kind, key))
     }
 
-    /// Whether a record of the group may add a bare company with this name.
+    /// Whether a record may add a bare company with this name.
     pub(super) fn adds_bare_company(&self, name: &str) -> bool {
-        self.added.contains(&Added::BareCompany(name).key())
+        self.adds_any(&Added::BareCompany(name))
     }
 
-    /// Whether a record of the group may have the same content or the same id.
+    /// Whether a record may have the same content or the same id.
     pub(super) fn has_record(&self, origin: &Origin) -> bool {
-        let has = |added: Added<'_>| self.added.contains(&added.key());
-        has(Added::Content(&origin.content))
-            || origin.id.as_deref().is_some_and(|id| has(Added::RecordId(id)))
+        self.adds_any(&Added::Content(&origin.content))
+            || origin.id.as_deref().is_some_and(|id| self.adds_any(&Added::RecordId(id)))
     }
 
-    /// Derives the data of all companies, and empties the group. Returns its records in order.
-    pub(super) fn take_derived(&mut self) -> Vec<Matched> {
-        let Self { mut records, .. } = std::mem::take(self);
-        if records.len() <= FEWEST {
-            derive(&mut records);
-            return records;
-        }
-        let part = records.len().div_ceil(processors(usize::MAX)).max(FEWEST);
-        in_parts(records.chunks_mut(part), derive, derive);
+    /// Starts a thread that derives the data of the last group. If as many groups as are derived at
+    /// a time were waiting already, returns the records of the first of them, in order and with
+    /// derived data.
+    pub(super) fn end_group(&mut self) -> Vec<Matched> {
+        let first = if self.deriving.len() >= processors(MOST_DERIVING) {
+            self.deriving.pop_front().map(Deriving::finish)
+        } else {
+            None
+        };
+        self.deriving.push_back(Deriving::begin(std::mem::take(&mut self.matched)));
+        first.unwrap_or_default()
+    }
+
+    /// Returns all records in order, with derived data.
+    pub(super) fn take_all(&mut self) -> Vec<Matched> {
+        let mut last = std::mem::take(&mut self.matched).records;
+        derive(&mut last);
+        let mut records: Vec<Matched> =
+            self.deriving.drain(..).flat_map(Deriving::finish).collect();
+        records.append(&mut last);
         records
+    }
+
+    fn changes(&self) -> impl Iterator<Item = &Changes> {
+        let deriving = self.deriving.iter().map(|deriving| &deriving.changes);
+        deriving.chain([&self.matched.changes])
+    }
+
+    fn adds_any(&self, added: &Added<'_>) -> bool {
+        let key = added.key();
+        self.changes().any(|changes| changes.added.contains(&key))
+    }
+}
+
+impl Deriving {
+    fn begin(group: Group) -> Self {
+        let Group { records, changes, .. } = group;
+        let records = Arc::new(Mutex::new(records));
+        let shared = Arc::clone(&records);
+        let thread = thread::Builder::new().name("enrich-derive".to_owned());
+        let thread = thread.spawn(move || derive(&mut shared.lock())).ok();
+        Self { changes, records, thread }
+    }
+
+    /// Waits until the data is derived, and returns the records.
+    fn finish(self) -> Vec<Matched> {
+        match self.thread.map(JoinHandle::join) {
+            Some(Ok(())) => {}
+            Some(Err(panic)) => resume_unwind(panic),
+            None => derive(&mut self.records.lock()),
+        }
+        std::mem::take(&mut *self.records.lock())
     }
 }
 

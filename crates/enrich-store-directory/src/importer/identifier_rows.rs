@@ -2,46 +2,52 @@
 
 use rusqlite::{CachedStatement, Connection, params};
 
+use super::rows_at_once::RowsAtOnce;
 use crate::directory::codes::{IdentifierKind, sql_id};
 use crate::directory::holder::stored_confidence;
 use crate::directory::unwritten::Change;
 
 const INSERT: &str = "INSERT INTO identifier (kind, key, tier, subject, confidence)
-     VALUES (?1, ?2, ?3, ?4, ?5)
+     VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (kind, key, tier, subject) DO UPDATE SET confidence = excluded.confidence";
 const DELETE: &str =
     "DELETE FROM identifier WHERE kind = ?1 AND key = ?2 AND tier = ?3 AND subject = ?4";
 
+/// An identifier, and the change of one of its rows.
+pub(super) type IdentifierRow = (IdentifierKind, String, Change);
+
 /// The statements for many rows, prepared once.
 pub(super) struct IdentifierRows<'c> {
-    insert: CachedStatement<'c>,
+    insert: RowsAtOnce<'c>,
     delete: CachedStatement<'c>,
 }
 
 impl<'c> IdentifierRows<'c> {
     pub(super) fn new(connection: &'c Connection) -> rusqlite::Result<Self> {
         let (insert, delete) =
-            (connection.prepare_cached(INSERT)?, connection.prepare_cached(DELETE)?);
+            (RowsAtOnce::new(connection, INSERT)?, connection.prepare_cached(DELETE)?);
         Ok(Self { insert, delete })
     }
 
-    /// Writes or deletes the row of an identifier.
-    pub(super) fn write(
-        &mut self,
-        kind: IdentifierKind,
-        key: &str,
-        change: Change,
-    ) -> rusqlite::Result<()> {
-        let Change { subject, tier, confidence } = change;
-        let subject = sql_id(subject);
-        match confidence {
-            Some(confidence) => {
-                let confidence = stored_confidence(confidence);
-                self.insert.execute(params![kind, key, tier, subject, confidence])?
-            }
-            None => self.delete.execute(params![kind, key, tier, subject])?,
-        };
-        Ok(())
+    /// Writes and deletes rows. All rows must be different.
+    pub(super) fn write(&mut self, rows: &[IdentifierRow]) -> rusqlite::Result<()> {
+        let held = rows.iter().filter_map(|(kind, key, change)| {
+            change.confidence.map(|confidence| (kind, key, change, confidence))
+        });
+        let held: Vec<_> = held.collect();
+        self.insert.write(&held, |(kind, key, change, confidence), bind| {
+            bind(kind)?;
+            bind(key)?;
+            bind(&change.tier)?;
+            bind(&sql_id(change.subject))?;
+            bind(&stored_confidence(*confidence))
+        })?;
+        rows.iter().filter(|(.., change)| change.confidence.is_none()).try_for_each(
+            |(kind, key, change)| {
+                let subject = sql_id(change.subject);
+                self.delete.execute(params![kind, key, change.tier, subject]).map(drop)
+            },
+        )
     }
 }
 
@@ -52,5 +58,15 @@ pub(super) fn write_identifier(
     key: &str,
     change: Change,
 ) -> rusqlite::Result<()> {
-    IdentifierRows::new(connection)?.write(kind, key, change)
+    let Change { subject, tier, confidence } = change;
+    let subject = sql_id(subject);
+    match confidence {
+        Some(confidence) => {
+            let confidence = stored_confidence(confidence);
+            let mut insert = connection.prepare_cached(INSERT)?;
+            insert.execute(params![kind, key, tier, subject, confidence])
+        }
+        None => connection.prepare_cached(DELETE)?.execute(params![kind, key, tier, subject]),
+    }
+    .map(drop)
 }

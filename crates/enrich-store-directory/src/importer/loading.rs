@@ -29,7 +29,8 @@ use super::log::Log;
 use super::resolution;
 use super::turn;
 use super::writer::Writer;
-use crate::directory::hash_index::{self, kept::KeptIndex};
+use crate::directory::hash_index::{self, kept::KeptIndex, stored::DirectoryState};
+use crate::directory::written_keys::WrittenKeys;
 
 /// The time for which a transaction of a load accepts batches although another writer waits.
 /// Writing changed pages is a large part of an import's cost. If many records change a page, a
@@ -119,7 +120,9 @@ fn run(target: &Target, load: &Load, begun: Answer<()>, commands: &Receiver<Comm
     };
     let log = Log::of(&connection, target.longest_log);
     let kept_index = RefCell::new(KeptIndex::new(&target.path));
-    let run = Run { connection: &connection, target, load, log, kept_index: &kept_index };
+    let written_keys = RefCell::new(None);
+    let (kept_index, written_keys) = (&kept_index, &written_keys);
+    let run = Run { connection: &connection, target, load, log, kept_index, written_keys };
     match load.atomic {
         Atomic::Batch => {
             send_answer(begun, Ok(()));
@@ -136,6 +139,9 @@ struct Run<'a> {
     load: &'a Load,
     log: Log<'a>,
     kept_index: &'a RefCell<KeptIndex>,
+    /// The keys in the file, and the state of the directory after the last transaction of this load;
+    /// `None` if the keys are not known.
+    written_keys: &'a RefCell<Option<(WrittenKeys, DirectoryState)>>,
 }
 
 impl Run<'_> {
@@ -270,11 +276,20 @@ impl Run<'_> {
         self.kept_index.borrow_mut().begin(self.connection)?;
         let mut writer = Writer::of_load(self.connection, &self.target.secrets, self.load.at)?;
         writer.kept_index = Some(self.kept_index);
+        // If another writer has changed the directory since, it may contain other keys too.
+        if let Some((keys, state)) = self.written_keys.take()
+            && state == DirectoryState::read(self.connection)?
+        {
+            writer.know_keys(keys);
+        }
         Ok(writer)
     }
 
     fn finish(&self, writer: Writer<'_>) -> rusqlite::Result<()> {
-        writer.finish()?;
+        if let Some(keys) = writer.finish()? {
+            let state = DirectoryState::read(self.connection)?;
+            self.written_keys.replace(Some((keys, state)));
+        }
         self.kept_index.borrow_mut().end(self.connection)
     }
 

@@ -19,7 +19,7 @@ use enrich_core::resolution::{RecordClaims, may_link};
 use enrich_core::{CompanyRecord, Identity, SubjectId, ids_differ};
 use enrich_text::{CompanyName, Country, ExternalId};
 
-use super::group::Group;
+use super::group::Unsaved;
 use crate::directory::codes::IdentifierKind;
 use crate::directory::names::{self, Fit};
 use crate::directory::view::View;
@@ -37,25 +37,25 @@ const MOST_SHARING: usize = 64;
 pub(super) struct Matching<'a> {
     view: View<'a>,
     /// Companies that are not saved yet.
-    group: Option<&'a Group>,
-    depends_on_group: Cell<bool>,
+    unsaved: Option<&'a Unsaved>,
+    depends_on_unsaved: Cell<bool>,
 }
 
 impl<'a> Matching<'a> {
     pub(super) fn new(view: View<'a>) -> Self {
-        Self { view, group: None, depends_on_group: Cell::new(false) }
+        Self { view, unsaved: None, depends_on_unsaved: Cell::new(false) }
     }
 
-    /// Creates a search that notices whether saving the companies of `group` could change its
+    /// Creates a search that notices whether saving the companies of `unsaved` could change its
     /// result.
-    pub(super) fn beside(view: View<'a>, group: &'a Group) -> Self {
-        Self { group: Some(group), ..Self::new(view) }
+    pub(super) fn beside(view: View<'a>, unsaved: &'a Unsaved) -> Self {
+        Self { unsaved: Some(unsaved), ..Self::new(view) }
     }
 
-    /// Whether saving the group could change the result. Then the group must be saved, and the
+    /// Whether saving these companies could change the result. Then they must be saved, and the
     /// search repeated.
-    pub(super) fn depends_on_group(&self) -> bool {
-        self.depends_on_group.get()
+    pub(super) fn depends_on_unsaved(&self) -> bool {
+        self.depends_on_unsaved.get()
     }
 
     /// Finds the stored company that matches the record. `earlier` is the company of an earlier
@@ -167,8 +167,8 @@ impl<'a> Matching<'a> {
         name: &CompanyName,
         ids: &[ExternalId],
     ) -> rusqlite::Result<Option<SubjectId>> {
-        if self.group.is_some_and(|group| group.adds_bare_company(name.squashed())) {
-            self.depends_on_group.set(true);
+        if self.unsaved.is_some_and(|unsaved| unsaved.adds_bare_company(name.squashed())) {
+            self.depends_on_unsaved.set(true);
         }
         let bare = self.view.bare_companies(name.squashed(), MOST_BARE)?;
         self.look_at_all(&bare, MOST_BARE);
@@ -189,8 +189,8 @@ impl<'a> Matching<'a> {
         key: &str,
         most: usize,
     ) -> rusqlite::Result<Vec<SubjectId>> {
-        if self.group.is_some_and(|group| group.adds(kind, key)) {
-            self.depends_on_group.set(true);
+        if self.unsaved.is_some_and(|unsaved| unsaved.adds(kind, key)) {
+            self.depends_on_unsaved.set(true);
         }
         let holders = self.view.holders(kind, key, most)?;
         let holders: Vec<SubjectId> = holders.iter().map(|holder| holder.subject).collect();
@@ -199,19 +199,19 @@ impl<'a> Matching<'a> {
     }
 
     /// Notices that the result depends on companies. If there are as many as the limit `most`,
-    /// others were left out. Saving the group could change the order, and so which ones are left
+    /// others were left out. Saving companies could change the order, and so which ones are left
     /// out.
     fn look_at_all(&self, companies: &[SubjectId], most: usize) {
         companies.iter().for_each(|company| self.look_at(*company));
-        if companies.len() >= most && self.group.is_some_and(|group| !group.is_empty()) {
-            self.depends_on_group.set(true);
+        if companies.len() >= most && self.unsaved.is_some_and(|unsaved| !unsaved.is_empty()) {
+            self.depends_on_unsaved.set(true);
         }
     }
 
     /// Notices that the result depends on a company.
     fn look_at(&self, company: SubjectId) {
-        if self.group.is_some_and(|group| group.has(company)) {
-            self.depends_on_group.set(true);
+        if self.unsaved.is_some_and(|unsaved| unsaved.has(company)) {
+            self.depends_on_unsaved.set(true);
         }
     }
 }

@@ -72,22 +72,26 @@ pub(super) struct KeyNotes<'a> {
     /// All changes of the load. Those that come later are not written yet.
     changed: &'a UnwrittenIdentifiers,
     at: Option<(IdentifierKind, String)>,
+    /// Whether a company may have had the current identifier before the load wrote it.
+    may_be_held: bool,
     /// The companies that got the current identifier.
     added: Vec<SubjectId>,
 }
 
 impl<'a> KeyNotes<'a> {
     pub(super) fn new(connection: &'a Connection, changed: &'a UnwrittenIdentifiers) -> Self {
-        Self { connection, changed, at: None, added: Vec::new() }
+        Self { connection, changed, at: None, may_be_held: true, added: Vec::new() }
     }
 
-    /// Adds a row that was just written. If the row belongs to a new identifier, first notes the
-    /// companies that share the previous identifier.
+    /// Adds a row that was just written. `may_be_held` says whether a company may have had the
+    /// identifier before. If the row belongs to a new identifier, first notes the companies that
+    /// share the previous identifier.
     pub(super) fn add(
         &mut self,
         notes: &mut UnresolvedNotes,
         (kind, key): (IdentifierKind, &str),
         change: Change,
+        may_be_held: bool,
     ) -> rusqlite::Result<()> {
         if notes.is_resolving {
             return Ok(());
@@ -96,6 +100,7 @@ impl<'a> KeyNotes<'a> {
         if !is_same {
             self.end(notes)?;
             self.at = is_blocking(kind).then(|| (kind, key.to_owned()));
+            self.may_be_held = may_be_held;
         }
         if self.at.is_some() && change.confidence.is_some() {
             self.added.push(change.subject);
@@ -111,7 +116,7 @@ impl<'a> KeyNotes<'a> {
     pub(super) fn end(&mut self, notes: &mut UnresolvedNotes) -> rusqlite::Result<()> {
         let Some((kind, key)) = self.at.take() else { return Ok(()) };
         let added = std::mem::take(&mut self.added);
-        if added.is_empty() || (self.changed.is_file_empty() && added.len() == 1) {
+        if added.is_empty() || (!self.may_be_held && added.len() == 1) {
             return Ok(());
         }
         // The rows of this identifier are already written.

@@ -5,9 +5,10 @@ use enrich_store_sqlite::Statements;
 use rusqlite::{Connection, params};
 use rustc_hash::FxHashMap;
 
+use super::rows_at_once::RowsAtOnce;
 use crate::directory::codes::sql_id;
 
-const INSERT: &str = "INSERT INTO record (source, hash, subject) VALUES (?1, ?2, ?3)
+const INSERT: &str = "INSERT INTO record (source, hash, subject) VALUES (?, ?, ?)
      ON CONFLICT (source, hash) DO UPDATE SET subject = excluded.subject";
 
 /// The fingerprints of a load's records that are not yet written, each with its subject.
@@ -49,9 +50,10 @@ impl UnwrittenRecords {
     pub(crate) fn write(self, connection: &Connection) -> rusqlite::Result<()> {
         let mut rows: Vec<_> = self.subjects.into_iter().collect();
         rows.sort_unstable();
-        let mut insert = connection.prepare_cached(INSERT)?;
-        rows.into_iter().try_for_each(|((source, hash), subject)| {
-            insert.execute(params![source, hash, sql_id(subject)]).map(drop)
+        RowsAtOnce::new(connection, INSERT)?.write(&rows, |((source, hash), subject), bind| {
+            bind(source)?;
+            bind(hash)?;
+            bind(&sql_id(*subject))
         })
     }
 }

@@ -8,6 +8,7 @@ use enrich_core::SubjectId;
 use enrich_store_sqlite::Statements;
 use rusqlite::{Connection, params};
 
+use super::threads::{Stopped, make_ahead};
 use crate::directory::codes::sql_id;
 use crate::directory::postings::{Posting, pack, unpack};
 use crate::directory::variants::variants;
@@ -72,11 +73,19 @@ impl WordChanges {
 
     pub(crate) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         self.noted = 0;
-        std::mem::take(&mut self.changes).each_in_order(|word, changes| {
-            // Every word was added as a text, so the conversion cannot fail.
-            let word = std::str::from_utf8(word).unwrap_or_default();
-            let last = changes.iter().map(|change| (change.company, change.words));
-            Word { connection, word }.change(last.collect())
+        let changes = std::mem::take(&mut self.changes);
+        let collect = |add: &mut dyn FnMut(_) -> Result<(), Stopped>| {
+            changes.each_in_order(|word, changes| {
+                // Every word was added as a text, so the conversion cannot fail.
+                let word = std::str::from_utf8(word).unwrap_or_default().to_owned();
+                let last = changes.iter().map(|change| (change.company, change.words));
+                add((word, last.collect()))
+            })
+        };
+        make_ahead(collect, |words: Vec<(String, BTreeMap<u64, Option<u8>>)>| {
+            words
+                .into_iter()
+                .try_for_each(|(word, changes)| Word { connection, word: &word }.change(changes))
         })
     }
 }

@@ -11,9 +11,11 @@ use rusqlite::{Connection, params};
 
 use super::derive::{DERIVED_BY, Derived, DerivedChange, Identifier, Strength};
 use super::digests::kinds_of_lists;
-use super::identifier_rows::{IdentifierRows, write_identifier};
+use super::identifier_rows::{IdentifierRow, IdentifierRows, write_identifier};
 use super::subject_facts::{Kind, SubjectFacts};
+use super::threads::{Stopped, make_ahead};
 use super::unresolved::{KeyNotes, UnresolvedNotes};
+use super::unwritten_domains::UnwrittenDomains;
 use super::unwritten_records::UnwrittenRecords;
 use super::words::WordChanges;
 use super::{fact_rows, stored_facts};
@@ -21,6 +23,7 @@ use crate::directory::codes::{COMPANY, PERSON, sql_id, subject_id};
 use crate::directory::hash_index::kept::KeptIndex;
 use crate::directory::unwritten::{Change, UnwrittenIdentifiers};
 use crate::directory::view::{View, unreadable};
+use crate::directory::written_keys::WrittenKeys;
 
 /// Writes to the directory in a transaction. The caller commits the transaction.
 pub(crate) struct Writer<'c> {
@@ -66,7 +69,15 @@ pub(crate) enum Saved {
 #[derive(Debug)]
 pub(crate) struct Unwritten {
     identifiers: UnwrittenIdentifiers,
+    pub(super) domains: UnwrittenDomains,
     pub(crate) records: UnwrittenRecords,
+}
+
+impl Unwritten {
+    /// Returns the memory that the rows take, in bytes.
+    fn bytes(&self) -> usize {
+        self.identifiers.bytes() + self.domains.bytes() + self.records.bytes()
+    }
 }
 
 impl<'c> Writer<'c> {
@@ -103,7 +114,7 @@ impl<'c> Writer<'c> {
         })
     }
 
-    /// Creates a writer for a load. It keeps the rows of identifiers and records in memory until
+    /// Creates a writer for a load. It keeps the rows of identifiers, domains and records in memory until
     /// [`finish`](Self::finish). Then it writes them in the order of their keys, so that each
     /// changed page is written only once. Before that, only reads by [`view`](Self::view) see these
     /// rows.
@@ -115,9 +126,17 @@ impl<'c> Writer<'c> {
         let writer = Self::new(connection, secrets, at)?;
         let unwritten = Unwritten {
             identifiers: UnwrittenIdentifiers::new(writer.is_first),
+            domains: UnwrittenDomains::new(connection)?,
             records: UnwrittenRecords::new(connection)?,
         };
         Ok(Self { unwritten: Some(unwritten), ..writer })
+    }
+
+    /// Sets the keys in the file, as an earlier transaction of the load has left them.
+    pub(crate) fn know_keys(&mut self, keys: WrittenKeys) {
+        if let Some(rows) = &mut self.unwritten {
+            rows.identifiers.written_keys = Some(keys);
+        }
     }
 
     /// Returns a view of the directory that includes the rows that this writer has written or still
@@ -129,34 +148,42 @@ impl<'c> Writer<'c> {
 
     /// Returns the memory that the unwritten rows take, in bytes.
     pub(crate) fn unwritten_bytes(&self) -> usize {
-        let rows = self.unwritten.as_ref();
-        let rows = rows.map_or(0, |rows| rows.identifiers.bytes() + rows.records.bytes());
-        rows + self.words.bytes()
+        self.unwritten.as_ref().map_or(0, Unwritten::bytes) + self.words.bytes()
     }
 
     /// Writes the rows that are kept in memory, in the order of their keys.
     pub(crate) fn write_unwritten(&mut self) -> rusqlite::Result<()> {
         if let Some(rows) = &mut self.unwritten {
             std::mem::take(&mut rows.records).write(self.connection)?;
-            let identifiers = std::mem::take(&mut rows.identifiers);
+            std::mem::take(&mut rows.domains).write(self.connection, self.at)?;
+            let mut identifiers = std::mem::take(&mut rows.identifiers);
+            let mut written_keys = identifiers.written_keys.take();
             let mut of_key = KeyNotes::new(self.connection, &identifiers);
             let mut identifier_rows = IdentifierRows::new(self.connection)?;
-            identifiers.each_in_order(|kind, key, change| {
-                of_key.add(&mut self.notes, (kind, key), change)?;
-                if let Some(index) = self.kept_index {
-                    index.borrow_mut().note(kind, key, change);
+            let collect = |add: &mut dyn FnMut(IdentifierRow) -> Result<(), Stopped>| {
+                identifiers.each_in_order(|kind, key, change| add((kind, key.to_owned(), change)))
+            };
+            make_ahead(collect, |rows| -> rusqlite::Result<()> {
+                identifier_rows.write(&rows)?;
+                for (kind, key, change) in &rows {
+                    if let Some(index) = self.kept_index {
+                        index.borrow_mut().note(*kind, key, *change);
+                    }
+                    let may_be_held = written_keys.as_mut().is_none_or(|keys| keys.add(*kind, key));
+                    of_key.add(&mut self.notes, (*kind, key), *change, may_be_held)?;
                 }
-                identifier_rows.write(kind, key, change)
+                Ok(())
             })?;
             of_key.end(&mut self.notes)?;
+            rows.identifiers.written_keys = written_keys;
         }
         self.notes.write(self.connection)?;
         self.words.write(self.connection)
     }
 
     /// Writes the collected rows, and the state of the directory. The caller must call this before
-    /// the commit.
-    pub(crate) fn finish(mut self) -> rusqlite::Result<()> {
+    /// the commit. Returns the keys in the file, if they are known.
+    pub(crate) fn finish(mut self) -> rusqlite::Result<Option<WrittenKeys>> {
         self.write_unwritten()?;
         if self.is_changed {
             self.connection.run(
@@ -172,7 +199,7 @@ impl<'c> Writer<'c> {
                 ],
             )?;
         }
-        Ok(())
+        Ok(self.unwritten.and_then(|rows| rows.identifiers.written_keys))
     }
 
     /// Sets whether entity resolution is changing companies. Its changes are not noted.

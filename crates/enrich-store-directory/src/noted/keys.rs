@@ -11,7 +11,7 @@ const BLOCK: usize = 1 << 20;
 const PREFIX: usize = 16;
 
 #[derive(Debug, Default)]
-pub(super) struct Keys {
+pub(crate) struct Keys {
     blocks: Vec<Vec<u8>>,
     places: Vec<Place>,
     /// The number of each key (its index in `places`), found by the hash of the key's bytes.
@@ -28,7 +28,7 @@ struct Place {
 
 impl Keys {
     /// Returns the number of a key. A new key gets the next number.
-    pub(super) fn number_of(&mut self, key: &[u8]) -> usize {
+    pub(crate) fn number_of(&mut self, key: &[u8]) -> usize {
         let hash = hash_of(key);
         if let Some(number) = self.find_by(hash, key) {
             return number;
@@ -47,12 +47,12 @@ impl Keys {
         self.find_by(hash_of(key), key)
     }
 
-    pub(super) fn get(&self, number: usize) -> &[u8] {
+    pub(crate) fn get(&self, number: usize) -> &[u8] {
         bytes_at(&self.blocks, self.places[number])
     }
 
     /// Returns the memory that the keys take, in bytes.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let blocks: usize = self.blocks.iter().map(Vec::capacity).sum();
         blocks
             + self.places.capacity() * size_of::<Place>()

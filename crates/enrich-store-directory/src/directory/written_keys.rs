@@ -1,0 +1,105 @@
+//! Remembers the keys that a load (one import) has written to a directory that was empty before.
+//!
+//! Most records of such a load describe a new company, so most identifiers that the load looks for
+//! are not in the file. A Bloom filter shows this without reading a page. It takes ten bits for
+//! each key, and one of a hundred keys that are not there is looked for in the file.
+
+use fastbloom::BloomFilter;
+
+use super::codes::IdentifierKind;
+
+/// The number of keys in one filter. A filter takes 20 MB.
+const KEYS: usize = if cfg!(test) { 64 } else { 1 << 24 };
+/// Maximum number of filters: enough for 20 million companies, in 160 MB. Each look-up asks all of
+/// them.
+const MOST_FILTERS: usize = 8;
+/// The share of the keys that are not there, but seem to be.
+const FALSE_POSITIVES: f64 = 0.01;
+
+#[derive(Debug, Default)]
+pub(crate) struct WrittenKeys {
+    filters: Vec<BloomFilter>,
+    /// The number of keys in the last filter.
+    in_last: usize,
+    /// Whether there were too many keys. Then any key may be there.
+    is_full: bool,
+}
+
+impl WrittenKeys {
+    /// Adds the key of an identifier. Returns whether it may have been added before.
+    pub(crate) fn add(&mut self, kind: IdentifierKind, key: &str) -> bool {
+        if self.may_have(kind, key) {
+            return true;
+        }
+        if self.filters.is_empty() || self.in_last == KEYS {
+            if self.filters.len() == MOST_FILTERS {
+                *self = Self { is_full: true, ..Self::default() };
+                return false;
+            }
+            // All filters have the same seed, so they have the same hash of a key.
+            let filter = BloomFilter::with_false_pos(FALSE_POSITIVES).seed(&0).expected_items(KEYS);
+            self.filters.push(filter);
+            self.in_last = 0;
+        }
+        if let Some(last) = self.filters.last_mut() {
+            last.insert(&(kind, key));
+            self.in_last += 1;
+        }
+        false
+    }
+
+    /// Whether the key of an identifier may have been added. If this returns `false`, it was not.
+    pub(crate) fn may_have(&self, kind: IdentifierKind, key: &str) -> bool {
+        if !is_kept(kind) || self.is_full {
+            return true;
+        }
+        let Some(first) = self.filters.first() else { return false };
+        let hash = first.source_hash(&(kind, key));
+        self.filters.iter().any(|filter| filter.contains_hash(hash))
+    }
+}
+
+/// Whether keys of this kind are remembered: those that a load looks for in the file.
+fn is_kept(kind: IdentifierKind) -> bool {
+    use IdentifierKind::{
+        CompanyDomain, CompanyId, CompanyLinkableName, CompanyName, CompanyPage, CompanyPhone,
+    };
+    matches!(
+        kind,
+        CompanyDomain | CompanyId | CompanyLinkableName | CompanyName | CompanyPage | CompanyPhone
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIND: IdentifierKind = IdentifierKind::CompanyDomain;
+
+    fn key(number: usize) -> String {
+        format!("quill{number}.example")
+    }
+
+    #[test]
+    fn added_keys_are_there_and_most_others_are_not() {
+        let mut keys = WrittenKeys::default();
+        assert!(!keys.may_have(KIND, &key(0)));
+        (0..3 * KEYS).for_each(|number| {
+            keys.add(KIND, &key(number));
+        });
+        assert!((0..3 * KEYS).all(|number| keys.may_have(KIND, &key(number))));
+        let others = (3 * KEYS..10 * KEYS).filter(|number| keys.may_have(KIND, &key(*number)));
+        assert!(others.count() < KEYS);
+        assert!(!keys.may_have(IdentifierKind::CompanyName, "quill"));
+        assert!(keys.may_have(IdentifierKind::CompanyLabel, "quill"));
+    }
+
+    #[test]
+    fn any_key_may_be_there_after_too_many() {
+        let mut keys = WrittenKeys::default();
+        (0..2 * MOST_FILTERS * KEYS).for_each(|number| {
+            keys.add(KIND, &key(number));
+        });
+        assert!(keys.may_have(KIND, "other.example"));
+    }
+}

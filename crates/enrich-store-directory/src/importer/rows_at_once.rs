@@ -1,0 +1,98 @@
+//! Writes many rows with each execution of a statement. To run a statement takes longer than to add
+//! a row to a page that is in memory.
+
+use rusqlite::{CachedStatement, Connection, Statement, ToSql};
+
+/// The number of rows that one execution writes.
+const AT_ONCE: usize = 32;
+
+/// The statements that write rows, prepared once.
+pub(super) struct RowsAtOnce<'c> {
+    many: CachedStatement<'c>,
+    one: CachedStatement<'c>,
+}
+
+/// Sets the next parameter of a statement.
+pub(super) type Bind<'b> = &'b mut dyn FnMut(&dyn ToSql) -> rusqlite::Result<()>;
+
+impl<'c> RowsAtOnce<'c> {
+    /// `insert` is the statement for one row: `INSERT … VALUES (?, ?) …`, with a parameter for each
+    /// column.
+    pub(super) fn new(connection: &'c Connection, insert: &str) -> rusqlite::Result<Self> {
+        Ok(Self {
+            many: connection.prepare_cached(&for_rows(insert, AT_ONCE))?,
+            one: connection.prepare_cached(insert)?,
+        })
+    }
+
+    /// Writes rows. `values` sets the values of a row, in the order of the columns.
+    pub(super) fn write<T>(
+        &mut self,
+        rows: &[T],
+        mut values: impl FnMut(&T, Bind<'_>) -> rusqlite::Result<()>,
+    ) -> rusqlite::Result<()> {
+        let mut many = rows.chunks_exact(AT_ONCE);
+        for rows in &mut many {
+            execute(&mut self.many, rows, &mut values)?;
+        }
+        many.remainder().chunks(1).try_for_each(|row| execute(&mut self.one, row, &mut values))
+    }
+}
+
+fn execute<T>(
+    statement: &mut Statement<'_>,
+    rows: &[T],
+    mut values: impl FnMut(&T, Bind<'_>) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let mut number = 0;
+    let mut bind = |value: &dyn ToSql| {
+        number += 1;
+        statement.raw_bind_parameter(number, value)
+    };
+    rows.iter().try_for_each(|row| values(row, &mut bind))?;
+    statement.raw_execute().map(drop)
+}
+
+/// Repeats the values of an `INSERT` statement for one row.
+fn for_rows(insert: &str, rows: usize) -> String {
+    const VALUES: &str = "VALUES ";
+    let begin = insert.find(VALUES).map_or(0, |at| at + VALUES.len());
+    let end = insert[begin..].find(')').map_or(insert.len(), |at| begin + at + 1);
+    let values = vec![&insert[begin..end]; rows].join(", ");
+    [&insert[..begin], &values, &insert[end..]].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_rows_are_written() {
+        const INSERT: &str = "INSERT INTO word (key, value) VALUES (?, ?)
+                              ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+        for count in [0, 1, AT_ONCE, 3 * AT_ONCE + 2] {
+            let connection = Connection::open_in_memory().unwrap();
+            connection.execute_batch("CREATE TABLE word (key PRIMARY KEY, value)").unwrap();
+            let rows: Vec<usize> = (0..count).collect();
+            for add in [1, 2] {
+                let mut insert = RowsAtOnce::new(&connection, INSERT).unwrap();
+                let values = |key: &usize, bind: Bind<'_>| {
+                    bind(&format!("{key}"))?;
+                    bind(&(key + add))
+                };
+                insert.write(&rows, values).unwrap();
+            }
+            let sum = "SELECT count(*), total(value - 2) FROM word";
+            let found: (usize, f64) =
+                connection.query_row(sum, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+            assert_eq!(found, (count, rows.iter().sum::<usize>() as f64));
+        }
+    }
+
+    #[test]
+    fn values_are_repeated() {
+        let insert = "INSERT INTO a (b, c) VALUES (?, ?) ON CONFLICT (b) DO NOTHING";
+        let expected = "INSERT INTO a (b, c) VALUES (?, ?), (?, ?) ON CONFLICT (b) DO NOTHING";
+        assert_eq!(for_rows(insert, 2), expected);
+    }
+}

@@ -40,8 +40,8 @@ pub(crate) fn compress(from: &Path, to: &Path) -> Result<FileHash, SnapshotError
 
 /// Expands the file `from` into the new file `to`, compares the content with the expected length
 /// and hash, and syncs `to`. After each piece, calls `goes_on` with the time that this piece took.
-/// `goes_on` must pause for this time, so that half of a processor stays free for other work. Stops
-/// when `goes_on` returns `false`.
+/// `goes_on` must pause for this time, so that half of a processor and of the disk stays free for
+/// other work. Stops when `goes_on` returns `false`.
 pub(crate) fn expand(
     from: &Path,
     to: &Path,

@@ -1,8 +1,9 @@
 //! Remembers the keys that a load (one import) has written to a directory that was empty before.
 //!
 //! Most records of such a load describe a new company, so most identifiers that the load looks for
-//! are not in the file. A Bloom filter shows this without reading a page. It takes ten bits for
-//! each key, and one of a hundred keys that are not there is looked for in the file.
+//! are not in the file. Bloom filters show this without reading a page. They take ten bits for each
+//! key, beside the memory for unwritten rows. Each filter contains one of a hundred other keys by
+//! mistake; such a key is looked for in the file.
 
 use fastbloom::BloomFilter;
 
@@ -13,7 +14,7 @@ const KEYS: usize = if cfg!(test) { 64 } else { 1 << 24 };
 /// Maximum number of filters: enough for 20 million companies, in 160 MB. Each look-up asks all of
 /// them.
 const MOST_FILTERS: usize = 8;
-/// The share of the keys that are not there, but seem to be.
+/// The share of other keys that a filter seems to contain.
 const FALSE_POSITIVES: f64 = 0.01;
 
 #[derive(Debug, Default)]
@@ -59,7 +60,8 @@ impl WrittenKeys {
     }
 }
 
-/// Whether keys of this kind are remembered: those that a load looks for in the file.
+/// Whether keys of this kind are remembered: those of companies by which a load matches records or
+/// notes companies.
 fn is_kept(kind: IdentifierKind) -> bool {
     use IdentifierKind::{
         CompanyDomain, CompanyId, CompanyLinkableName, CompanyName, CompanyPage, CompanyPhone,

@@ -29,7 +29,7 @@ pub(super) fn take(
         writer,
         source,
         subjects: load.subjects,
-        unsaved: Unsaved::default(),
+        unsaved: Unsaved::new(),
         outcomes: Vec::with_capacity(records.len()),
         new_records: 0,
     };

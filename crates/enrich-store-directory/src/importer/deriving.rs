@@ -14,6 +14,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::derive::{DERIVED_BY, Derived, Strength};
 use super::identifier_rows::{IdentifierRow, IdentifierRows};
+use super::rows_at_once::ROWS;
 use super::subject_facts::Kind;
 use super::words::WordChanges;
 use super::writer::Writer;
@@ -142,7 +143,8 @@ fn derive(
         let rows = (kind, key, change.tier, change.subject);
         rows.cmp(&(other_kind, other_key, other.tier, other.subject))
     });
-    IdentifierRows::new(connection)?.write(&rows)?;
+    let mut identifiers = IdentifierRows::new(connection)?;
+    rows.chunks(ROWS).try_for_each(|rows| identifiers.write(rows))?;
     words.write(connection)?;
     employees.sort_unstable();
     for (company, person) in employees {

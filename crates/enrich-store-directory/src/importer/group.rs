@@ -23,18 +23,19 @@ use crate::directory::codes::IdentifierKind;
 
 /// A group is full when it has this many companies. While its data is derived, the next groups are
 /// matched.
-const MOST_COMPANIES: usize = if cfg!(test) { 8 } else { 128 };
+const MOST_COMPANIES: usize = if cfg!(test) { 1 } else { 128 };
 /// Maximum number of groups whose data is derived at the same time, each on a thread of its own. It
 /// is also at most the number of processors.
 const MOST_DERIVING: usize = 4;
-/// A group is full when its companies have this many facts together. They take some hundred
-/// megabytes, with copies from before the change and the derived data.
-const MOST_FACTS: usize = 1 << 15;
+/// A group is full when its companies have this many facts together. The facts of all groups that
+/// wait take some hundred megabytes, with copies from before the change and the derived data.
+const MOST_FACTS: usize = 1 << 14;
 
 /// The records of a batch that were matched and are not saved yet. While this thread matches the
 /// records of a group, other threads derive the data of the groups before.
-#[derive(Default)]
 pub(super) struct Unsaved {
+    /// Maximum number of groups in `deriving`.
+    most_deriving: usize,
     /// The groups whose data is derived, in order.
     deriving: VecDeque<Deriving>,
     /// The last group, to which records are added.
@@ -107,6 +108,11 @@ impl Added<'_> {
 }
 
 impl Unsaved {
+    pub(super) fn new() -> Self {
+        let most_deriving = processors(MOST_DERIVING);
+        Self { most_deriving, deriving: VecDeque::new(), matched: Group::default() }
+    }
+
     pub(super) fn add(&mut self, matched: Matched) {
         let Group { records, changes, facts } = &mut self.matched;
         if let Matched::Company(company) = &matched {
@@ -150,15 +156,11 @@ impl Unsaved {
             || origin.id.as_deref().is_some_and(|id| self.adds_any(&Added::RecordId(id)))
     }
 
-    /// Starts a thread that derives the data of the last group. If as many groups as are derived at
-    /// a time were waiting already, returns the records of the first of them, in order and with
-    /// derived data.
+    /// Starts a thread that derives the data of the last group. If too many groups are being derived
+    /// already, waits for the first one and returns its records, in order and with derived data.
     pub(super) fn end_group(&mut self) -> Vec<Matched> {
-        let first = if self.deriving.len() >= processors(MOST_DERIVING) {
-            self.deriving.pop_front().map(Deriving::finish)
-        } else {
-            None
-        };
+        let is_full = self.deriving.len() >= self.most_deriving;
+        let first = if is_full { self.deriving.pop_front().map(Deriving::finish) } else { None };
         self.deriving.push_back(Deriving::begin(std::mem::take(&mut self.matched)));
         first.unwrap_or_default()
     }

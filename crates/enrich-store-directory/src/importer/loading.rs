@@ -36,10 +36,10 @@ use crate::directory::written_keys::WrittenKeys;
 /// Writing changed pages is a large part of an import's cost. If many records change a page, a
 /// longer transaction writes this page only once.
 const TRANSACTION: Duration = Duration::from_secs(1);
-/// Maximum memory that a transaction takes for rows that are not yet written, in bytes: 640 MiB.
+/// Maximum memory that a transaction takes for rows that are not yet written, in bytes: 900 MiB.
 /// These are the rows of about a million companies. The more rows are written together, the more of
 /// them are in the same page, and the fewer bytes are written for each row.
-pub(super) const UNWRITTEN: usize = 640 << 20;
+pub(super) const UNWRITTEN: usize = 900 << 20;
 /// If no batch arrives for this time, the transaction is committed.
 const IDLE: Duration = Duration::from_millis(50);
 
@@ -120,8 +120,7 @@ fn run(target: &Target, load: &Load, begun: Answer<()>, commands: &Receiver<Comm
     };
     let log = Log::of(&connection, target.longest_log);
     let kept_index = RefCell::new(KeptIndex::new(&target.path));
-    let written_keys = RefCell::new(None);
-    let (kept_index, written_keys) = (&kept_index, &written_keys);
+    let (kept_index, written_keys) = (&kept_index, RefCell::new(None));
     let run = Run { connection: &connection, target, load, log, kept_index, written_keys };
     match load.atomic {
         Atomic::Batch => {
@@ -139,9 +138,9 @@ struct Run<'a> {
     load: &'a Load,
     log: Log<'a>,
     kept_index: &'a RefCell<KeptIndex>,
-    /// The keys in the file, and the state of the directory after the last transaction of this load;
-    /// `None` if the keys are not known.
-    written_keys: &'a RefCell<Option<(WrittenKeys, DirectoryState)>>,
+    /// The keys in the file, and the state of the directory after the last transaction of this
+    /// load; `None` if the keys are not known.
+    written_keys: RefCell<Option<(WrittenKeys, DirectoryState)>>,
 }
 
 impl Run<'_> {

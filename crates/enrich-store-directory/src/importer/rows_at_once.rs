@@ -5,6 +5,8 @@ use rusqlite::{CachedStatement, Connection, Statement, ToSql};
 
 /// The number of rows that one execution writes.
 const AT_ONCE: usize = 32;
+/// The number of rows that are prepared together before they are written.
+pub(super) const ROWS: usize = 1024;
 
 /// The statements that write rows, prepared once.
 pub(super) struct RowsAtOnce<'c> {

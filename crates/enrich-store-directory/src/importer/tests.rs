@@ -5,16 +5,17 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use enrich_core::port::importer::{Atomic, Importer, Load, Suppressed};
+use enrich_core::port::importer::{Atomic, ImportOutcome, Importer, Load, Suppressed};
 use enrich_core::{
-    CompanyRecord, EmployerRecord, PersonRecord, Record, SourceName, SubjectId, Timestamp,
+    CompanyRecord, Confidence, EmployerRecord, PersonRecord, Record, SourceName, SubjectId,
+    Timestamp,
 };
 use enrich_secrets::{SECRET_FILE, Secrets};
 use enrich_store::{OpenError, Store};
 use enrich_store_sqlite::{self as sqlite, Durability, Options};
 use enrich_testkit::records::{
     aliases, company, company_name, countries, country, domain, email, emails, hashed, ids, page,
-    person, person_page, phone, phones, sites, trusted,
+    person, person_page, phone, phones, sites, trusted, with_id,
 };
 use enrich_text::Network;
 use proptest::prelude::*;
@@ -118,6 +119,24 @@ impl Chance {
                 return hashed(record);
             }
         }
+    }
+
+    /// Returns the record of company `number`. One of four records has a value of a company with a
+    /// slightly lower number.
+    fn distinct_record(&mut self, number: usize) -> Record {
+        let [name, site, id, record] = std::array::from_fn(|_| match self.below(16) {
+            0 => number.saturating_sub(1 + self.below(5)),
+            _ => number,
+        });
+        let mut origin = with_id(&format!("r{record}"));
+        origin.confidence = Confidence::clamped([50, 80, 100][self.below(3)]);
+        hashed(CompanyRecord {
+            sites: sites(&[&format!("quill{site}.example")]),
+            ids: ids(&[&format!("x:{id}")]),
+            page_rank: Some(format!("{}", self.below(9))),
+            origin,
+            ..company(&format!("Quill {name}"))
+        })
     }
 
     fn suppressed(&mut self) -> Suppressed {
@@ -267,23 +286,29 @@ struct Loads<'a> {
 }
 
 impl Loads<'_> {
-    /// Returns the contents of a new directory after two loads in batches of `at_once`. Each
-    /// transaction keeps at most `unwritten` bytes of rows in memory.
-    fn new_directory(&self, at_once: usize, unwritten: usize, atomic: Atomic) -> Vec<String> {
+    /// Returns the contents of a new directory after two loads in batches of `at_once`, and the
+    /// outcomes of all records. Each transaction keeps at most `unwritten` bytes of rows in memory.
+    fn new_directory(
+        &self,
+        at_once: usize,
+        unwritten: usize,
+        atomic: Atomic,
+    ) -> (Vec<String>, Vec<ImportOutcome>) {
         let folder = tempfile::tempdir().unwrap();
         let ports = crate::tests::open(folder.path(), Options::default());
         let mut importer = Arc::into_inner(ports.importer).unwrap();
         importer.target.unwritten = unwritten;
         importer.target.secrets = self.secrets.clone();
+        let mut outcomes = Vec::new();
         for source in ["a", "b"] {
             let load = Load { atomic, ..Load::new(source, Timestamp::UNIX_EPOCH).unwrap() };
             let mut loading = pollster::block_on(importer.begin(load)).unwrap();
             for batch in self.records.chunks(at_once) {
-                pollster::block_on(loading.take(batch.to_vec())).unwrap();
+                outcomes.extend(pollster::block_on(loading.take(batch.to_vec())).unwrap());
             }
             pollster::block_on(loading.finish()).unwrap();
         }
-        contents(folder.path())
+        (contents(folder.path()), outcomes)
     }
 }
 
@@ -298,7 +323,7 @@ proptest! {
         let secrets = Secrets::create(&folder.path().join(SECRET_FILE)).unwrap();
         let loads = Loads { records: &records, secrets: &secrets };
         let one_by_one = loads.new_directory(1, 0, Atomic::Batch);
-        prop_assert!(!one_by_one.is_empty());
+        prop_assert!(!one_by_one.0.is_empty());
         prop_assert_eq!(&loads.new_directory(7, usize::MAX, Atomic::Batch), &one_by_one);
         prop_assert_eq!(&loads.new_directory(3, 0, Atomic::Whole), &one_by_one);
     }
@@ -312,6 +337,18 @@ proptest! {
         let loads = Loads { records: &records, secrets: &secrets };
         let one_by_one = loads.new_directory(1, 0, Atomic::Batch);
         prop_assert_eq!(&loads.new_directory(30, usize::MAX, Atomic::Batch), &one_by_one);
+    }
+
+    #[test]
+    fn groups_that_are_derived_together_become_the_same_directory(seed in any::<u64>()) {
+        let mut chance = Chance(seed);
+        let records: Vec<Record> = (0..60).map(|number| chance.distinct_record(number)).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let secrets = Secrets::create(&folder.path().join(SECRET_FILE)).unwrap();
+        let loads = Loads { records: &records, secrets: &secrets };
+        let one_by_one = loads.new_directory(1, 0, Atomic::Batch);
+        prop_assert_eq!(&loads.new_directory(60, usize::MAX, Atomic::Batch), &one_by_one);
+        prop_assert_eq!(&loads.new_directory(20, 0, Atomic::Batch), &one_by_one);
     }
 }
 

@@ -5,9 +5,7 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-/// The number of items in a chunk of [`make_ahead`].
-const CHUNK: usize = 1024;
-/// Maximum number of chunks of [`make_ahead`] that wait to be taken.
+/// Maximum number of chunks of items that [`make_ahead`] keeps until they are taken.
 const WAITING: usize = 4;
 
 /// Returns the number of processors that this process may use, but at most `most`.
@@ -41,9 +39,12 @@ pub(super) fn in_parts<P: Send, T: Send>(
 /// The receiver of the items has stopped with an error.
 pub(super) struct Stopped;
 
-/// Makes items on another thread, and passes them to `take` on this thread: in order, and many at
-/// once. `make` passes each item to the function that it gets, and ends when this function returns
-/// an error.
+/// Takes an item of [`make_ahead`].
+pub(super) type Add<'a, T> = &'a mut dyn FnMut(T) -> Result<(), Stopped>;
+
+/// Makes items on another thread, and passes them to `take` on this thread: in order, and at most
+/// `at_once` together. `make` passes each item to the function that it gets, and ends when this
+/// function returns an error.
 ///
 /// # Errors
 ///
@@ -53,20 +54,20 @@ pub(super) struct Stopped;
 ///
 /// When `make` panics, or the system refuses the thread.
 pub(super) fn make_ahead<T: Send, E>(
-    make: impl FnOnce(&mut dyn FnMut(T) -> Result<(), Stopped>) -> Result<(), Stopped> + Send,
+    at_once: usize,
+    make: impl FnOnce(Add<'_, T>) -> Result<(), Stopped> + Send,
     take: impl FnMut(Vec<T>) -> Result<(), E>,
 ) -> Result<(), E> {
     thread::scope(|scope| {
         let (into, chunks) = sync_channel(WAITING);
         scope.spawn(move || {
-            let mut chunk = Vec::with_capacity(CHUNK);
+            let mut chunk = Vec::new();
             let mut add = |item| {
                 chunk.push(item);
-                if chunk.len() < CHUNK {
+                if chunk.len() < at_once {
                     return Ok(());
                 }
-                let full = std::mem::replace(&mut chunk, Vec::with_capacity(CHUNK));
-                into.send(full).map_err(|_| Stopped)
+                into.send(std::mem::take(&mut chunk)).map_err(|_| Stopped)
             };
             if make(&mut add).is_ok() {
                 // If nobody receives it, the receiver has returned its error already.
@@ -81,22 +82,21 @@ pub(super) fn make_ahead<T: Send, E>(
 mod tests {
     use super::*;
 
-    fn numbers(
-        count: usize,
-    ) -> impl FnOnce(&mut dyn FnMut(usize) -> Result<(), Stopped>) -> Result<(), Stopped> + Send
-    {
+    const AT_ONCE: usize = 8;
+
+    fn numbers(count: usize) -> impl FnOnce(Add<'_, usize>) -> Result<(), Stopped> + Send {
         move |add| (0..count).try_for_each(add)
     }
 
     #[test]
     fn items_come_in_order_and_whole() {
-        for count in [0, 1, CHUNK, 10 * CHUNK + 1] {
+        for count in [0, 1, AT_ONCE, 10 * AT_ONCE + 1] {
             let mut taken = Vec::new();
             let take = |chunk: Vec<usize>| {
                 taken.extend(chunk);
                 Ok::<(), ()>(())
             };
-            make_ahead(numbers(count), take).unwrap();
+            make_ahead(AT_ONCE, numbers(count), take).unwrap();
             assert!(taken.into_iter().eq(0..count));
         }
     }
@@ -108,6 +108,16 @@ mod tests {
             chunks += 1;
             if chunks == 2 { Err("full") } else { Ok(()) }
         };
-        assert_eq!(make_ahead(numbers(100 * CHUNK), take), Err("full"));
+        assert_eq!(make_ahead(AT_ONCE, numbers(100 * AT_ONCE), take), Err("full"));
+    }
+
+    #[test]
+    #[should_panic(expected = "a scoped thread panicked")]
+    fn a_panic_of_the_maker_is_not_an_end() {
+        let make = |add: Add<'_, usize>| {
+            (0..3 * AT_ONCE).try_for_each(add)?;
+            panic!("half of the items are missing");
+        };
+        make_ahead(AT_ONCE, make, |_| Ok::<(), ()>(())).unwrap();
     }
 }

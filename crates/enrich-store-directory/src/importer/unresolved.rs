@@ -69,10 +69,10 @@ pub(super) fn linkable_by(
 /// keys.
 pub(super) struct KeyNotes<'a> {
     connection: &'a Connection,
-    /// All changes of the load. Those that come later are not written yet.
+    /// All changes that are being written. Those that come later may not be written yet.
     changed: &'a UnwrittenIdentifiers,
     at: Option<(IdentifierKind, String)>,
-    /// Whether a company may have had the current identifier before the load wrote it.
+    /// Whether a company may have had the current identifier before these rows were written.
     may_be_held: bool,
     /// The companies that got the current identifier.
     added: Vec<SubjectId>,

@@ -7,8 +7,8 @@ use enrich_core::{Attribute, Confidence, Timestamp};
 use enrich_store_sqlite::{Column, Statements};
 use rusqlite::{Connection, params};
 
-use super::rows_at_once::RowsAtOnce;
-use super::threads::{Stopped, make_ahead};
+use super::rows_at_once::{ROWS, RowsAtOnce};
+use super::threads::{Add, make_ahead};
 use crate::directory::codes::attribute_code;
 use crate::noted::{Keys, Noted};
 
@@ -96,7 +96,7 @@ impl UnwrittenDomains {
     /// Writes the changes in the order of the domains.
     pub(super) fn write(&self, connection: &Connection, at: Timestamp) -> rusqlite::Result<()> {
         let mut insert = RowsAtOnce::new(connection, WRITE)?;
-        let collect = |add: &mut dyn FnMut(_) -> Result<(), Stopped>| {
+        let collect = |add: Add<'_, _>| {
             self.rows.each_in_order(|domain, rows| {
                 rows.iter().try_for_each(|row| {
                     let record = row.record.map(|record| self.text(record).to_owned());
@@ -104,7 +104,7 @@ impl UnwrittenDomains {
                 })
             })
         };
-        make_ahead(collect, |rows: Vec<(String, DomainFact, Option<String>)>| {
+        make_ahead(ROWS, collect, |rows: Vec<(String, DomainFact, Option<String>)>| {
             insert.write(&rows, |(domain, fact, record), bind| {
                 bind(domain)?;
                 bind(&fact.ordinal)?;

@@ -8,7 +8,7 @@ use enrich_core::SubjectId;
 use enrich_store_sqlite::Statements;
 use rusqlite::{Connection, params};
 
-use super::threads::{Stopped, make_ahead};
+use super::threads::{Add, make_ahead};
 use crate::directory::codes::sql_id;
 use crate::directory::postings::{Posting, pack, unpack};
 use crate::directory::variants::variants;
@@ -23,6 +23,8 @@ const MOST_BYTES: usize = 900;
 /// immediately. They take some tens of megabytes. For a load, the limit of its memory applies
 /// instead.
 const MOST_NOTED: usize = 400_000;
+/// The number of words whose changes are collected ahead together. A word may have many changes.
+const WORDS: usize = 32;
 
 /// The words of a company's names. The value for a word is the number of words in the shortest name
 /// that contains it.
@@ -72,9 +74,12 @@ impl WordChanges {
     }
 
     pub(crate) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        if self.noted == 0 {
+            return Ok(());
+        }
         self.noted = 0;
         let changes = std::mem::take(&mut self.changes);
-        let collect = |add: &mut dyn FnMut(_) -> Result<(), Stopped>| {
+        let collect = |add: Add<'_, _>| {
             changes.each_in_order(|word, changes| {
                 // Every word was added as a text, so the conversion cannot fail.
                 let word = std::str::from_utf8(word).unwrap_or_default().to_owned();
@@ -82,7 +87,7 @@ impl WordChanges {
                 add((word, last.collect()))
             })
         };
-        make_ahead(collect, |words: Vec<(String, BTreeMap<u64, Option<u8>>)>| {
+        make_ahead(WORDS, collect, |words: Vec<(String, BTreeMap<u64, Option<u8>>)>| {
             words
                 .into_iter()
                 .try_for_each(|(word, changes)| Word { connection, word: &word }.change(changes))

@@ -12,8 +12,9 @@ use rusqlite::{Connection, params};
 use super::derive::{DERIVED_BY, Derived, DerivedChange, Identifier, Strength};
 use super::digests::kinds_of_lists;
 use super::identifier_rows::{IdentifierRow, IdentifierRows, write_identifier};
+use super::rows_at_once::ROWS;
 use super::subject_facts::{Kind, SubjectFacts};
-use super::threads::{Stopped, make_ahead};
+use super::threads::{Add, make_ahead};
 use super::unresolved::{KeyNotes, UnresolvedNotes};
 use super::unwritten_domains::UnwrittenDomains;
 use super::unwritten_records::UnwrittenRecords;
@@ -114,8 +115,8 @@ impl<'c> Writer<'c> {
         })
     }
 
-    /// Creates a writer for a load. It keeps the rows of identifiers, domains and records in memory until
-    /// [`finish`](Self::finish). Then it writes them in the order of their keys, so that each
+    /// Creates a writer for a load. It keeps the rows of identifiers, domains and records in memory
+    /// until [`finish`](Self::finish). Then it writes them in the order of their keys, so that each
     /// changed page is written only once. Before that, only reads by [`view`](Self::view) see these
     /// rows.
     pub(crate) fn of_load(
@@ -160,10 +161,10 @@ impl<'c> Writer<'c> {
             let mut written_keys = identifiers.written_keys.take();
             let mut of_key = KeyNotes::new(self.connection, &identifiers);
             let mut identifier_rows = IdentifierRows::new(self.connection)?;
-            let collect = |add: &mut dyn FnMut(IdentifierRow) -> Result<(), Stopped>| {
+            let collect = |add: Add<'_, IdentifierRow>| {
                 identifiers.each_in_order(|kind, key, change| add((kind, key.to_owned(), change)))
             };
-            make_ahead(collect, |rows| -> rusqlite::Result<()> {
+            make_ahead(ROWS, collect, |rows| -> rusqlite::Result<()> {
                 identifier_rows.write(&rows)?;
                 for (kind, key, change) in &rows {
                     if let Some(index) = self.kept_index {

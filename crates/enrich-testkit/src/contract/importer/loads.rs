@@ -75,10 +75,12 @@ pub async fn two_loads_take_turns(harness: &dyn Harness) {
     let mut one = ports.importer.begin(load_from("a")).await.unwrap();
     let mut other = ports.importer.begin(load_from("b")).await.unwrap();
     one.take(vec![hashed(quill())]).await.unwrap();
-    let taken = other.take(vec![hashed(ada())]).await.unwrap();
-    assert_eq!(taken[0].effect, Added);
     let inkwell = CompanyRecord { sites: sites(&["inkwell.example"]), ..company("Inkwell") };
-    one.take(vec![hashed(inkwell)]).await.unwrap();
+    let taken = other.take(vec![hashed(ada()), hashed(inkwell.clone())]).await.unwrap();
+    assert_eq!([taken[0].effect, taken[1].effect], [Added; 2]);
+    // The first load finds the company that the second one has added meanwhile.
+    let again = CompanyRecord { aliases: aliases(&["Ink"]), ..inkwell };
+    assert_eq!(one.take(vec![hashed(again)]).await.unwrap()[0].effect, Merged);
     one.finish().await.unwrap();
     other.finish().await.unwrap();
     let company = at_domain(&ports, "quill.example").await.expect("a company");

@@ -28,7 +28,6 @@ mod units;
 pub(crate) mod unwritten;
 pub(crate) mod variants;
 pub(crate) mod view;
-pub(crate) mod written_keys;
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};

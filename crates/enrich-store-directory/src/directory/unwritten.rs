@@ -5,13 +5,16 @@
 //! changes. The rows are written later, many at a time and in the order of their keys. Then each
 //! page of the index is written only once, although many records change it.
 
+mod written_keys;
+
+pub(crate) use written_keys::WrittenKeys;
+
 use enrich_core::{Confidence, SubjectId};
 
 use rustc_hash::FxHashSet;
 
 use super::codes::IdentifierKind;
 use super::holder::Holder;
-use super::written_keys::WrittenKeys;
 use crate::noted::Noted;
 
 #[derive(Debug, Default)]

@@ -30,7 +30,7 @@ use super::resolution;
 use super::turn;
 use super::writer::Writer;
 use crate::directory::hash_index::{self, kept::KeptIndex, stored::DirectoryState};
-use crate::directory::written_keys::WrittenKeys;
+use crate::directory::unwritten::WrittenKeys;
 
 /// The time for which a transaction of a load accepts batches although another writer waits.
 /// Writing changed pages is a large part of an import's cost. If many records change a page, a

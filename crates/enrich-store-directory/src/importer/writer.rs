@@ -22,9 +22,8 @@ use super::words::WordChanges;
 use super::{fact_rows, stored_facts};
 use crate::directory::codes::{COMPANY, PERSON, sql_id, subject_id};
 use crate::directory::hash_index::kept::KeptIndex;
-use crate::directory::unwritten::{Change, UnwrittenIdentifiers};
+use crate::directory::unwritten::{Change, UnwrittenIdentifiers, WrittenKeys};
 use crate::directory::view::{View, unreadable};
-use crate::directory::written_keys::WrittenKeys;
 
 /// Writes to the directory in a transaction. The caller commits the transaction.
 pub(crate) struct Writer<'c> {

@@ -7,7 +7,7 @@
 
 use fastbloom::BloomFilter;
 
-use super::codes::IdentifierKind;
+use crate::directory::codes::IdentifierKind;
 
 /// The number of keys in one filter. A filter takes 20 MB.
 const KEYS: usize = if cfg!(test) { 64 } else { 1 << 24 };

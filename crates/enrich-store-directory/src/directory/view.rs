@@ -9,7 +9,7 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, Row, params};
 use rustc_hash::FxHashMap;
 
-use super::codes::{attribute_code, attribute_of, sql_id};
+use super::codes::{attribute_of, sql_id};
 use super::hash_index::HashIndex;
 use super::postings::{Damaged, Posting, unpack};
 use super::profile::{self, BadProfile, Profiled};
@@ -236,22 +236,10 @@ impl<'c> View<'c> {
     }
 
     /// Returns the page rank of exactly this domain; `None` if it has none, or one that is not a
-    /// number. This is the page rank that [`domain`](Self::domain) returns, but a search by name
-    /// reads the page ranks of many domains, so only this fact is read.
+    /// number.
     pub(crate) fn page_rank(&self, domain: &str) -> rusqlite::Result<Option<f64>> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT confidence, value FROM domain_fact WHERE domain = ?1 AND attribute = ?2
-             ORDER BY ordinal",
-        )?;
-        let mut rows = statement.query(params![domain, attribute_code(Attribute::PageRank)])?;
-        let mut best: Option<(i64, Option<f64>)> = None;
-        while let Some(row) = rows.next()? {
-            let confidence = row.get(0)?;
-            if best.is_none_or(|(most, _)| confidence > most) {
-                best = Some((confidence, row.get_ref(1)?.as_str()?.trim().parse().ok()));
-            }
-        }
-        Ok(best.and_then(|(_, rank)| rank))
+        let known = self.domain(domain)?;
+        Ok(known.and_then(|known| known.facts.page_rank?.trim().parse().ok()))
     }
 
     fn subject<T: Profiled>(&self, id: SubjectId) -> rusqlite::Result<Option<T>> {

@@ -97,6 +97,14 @@ pub(crate) enum IdentifierKind {
     CompanyLinkableName = 16,
 }
 
+impl IdentifierKind {
+    /// Whether companies that share an identifier of this kind may be one company.
+    pub(crate) fn is_blocking(self) -> bool {
+        use IdentifierKind::{CompanyDomain, CompanyId, CompanyName, CompanyPage, CompanyPhone};
+        matches!(self, CompanyDomain | CompanyId | CompanyName | CompanyPage | CompanyPhone)
+    }
+}
+
 impl ToSql for IdentifierKind {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::from(*self as i64))

@@ -7,7 +7,7 @@ use enrich_core::{Attribute, Confidence, DomainRecord, Fact};
 use enrich_store_sqlite::Statements;
 
 use super::subject_facts::SourceClaim;
-use super::unwritten_domains::{DomainFact, write_domain_fact};
+use super::unwritten_domains::{DomainFact, UnwrittenDomains};
 use super::writer::Writer;
 use crate::directory::codes::attribute_of;
 use crate::directory::view::KnownDomain;
@@ -69,13 +69,13 @@ impl Writer<'_> {
         fact: &DomainFact,
         record: Option<&str>,
     ) -> rusqlite::Result<()> {
-        match &mut self.unwritten {
-            Some(unwritten) => {
-                unwritten.domains.change(domain, fact, record);
-                Ok(())
-            }
-            None => write_domain_fact(self.connection, domain, fact, record, self.at),
+        if let Some(unwritten) = &mut self.unwritten {
+            unwritten.domains.change(domain, fact, record);
+            return Ok(());
         }
+        let mut alone = UnwrittenDomains::default();
+        alone.change(domain, fact, record);
+        alone.write(self.connection, self.at)
     }
 
     /// Returns the facts about a domain, ordered by their ordinals. Includes the facts that are not

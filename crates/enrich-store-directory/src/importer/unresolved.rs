@@ -44,12 +44,6 @@ impl UnresolvedNotes {
     }
 }
 
-/// Whether companies that share an identifier of this kind may be one company.
-pub(super) fn is_blocking(kind: IdentifierKind) -> bool {
-    use IdentifierKind::{CompanyDomain, CompanyId, CompanyName, CompanyPage, CompanyPhone};
-    matches!(kind, CompanyDomain | CompanyId | CompanyName | CompanyPage | CompanyPhone)
-}
-
 /// Whether a value of this kind links records with equal names, however many companies have it.
 pub(super) fn links_all_of_a_name(kind: IdentifierKind) -> bool {
     matches!(kind, IdentifierKind::CompanyDomain | IdentifierKind::CompanyId)
@@ -99,7 +93,7 @@ impl<'a> KeyNotes<'a> {
         let is_same = self.at.as_ref().is_some_and(|(of, at)| (*of, at.as_str()) == (kind, key));
         if !is_same {
             self.end(notes)?;
-            self.at = is_blocking(kind).then(|| (kind, key.to_owned()));
+            self.at = kind.is_blocking().then(|| (kind, key.to_owned()));
             self.may_be_held = may_be_held;
         }
         if self.at.is_some() && change.confidence.is_some() {

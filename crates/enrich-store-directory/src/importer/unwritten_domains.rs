@@ -5,7 +5,7 @@
 
 use enrich_core::{Attribute, Confidence, Timestamp};
 use enrich_store_sqlite::{Column, Statements};
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
 use super::rows_at_once::{ROWS, RowsAtOnce};
 use super::threads::{Add, make_ahead};
@@ -126,28 +126,6 @@ impl UnwrittenDomains {
     fn text(&self, number: usize) -> &str {
         text_of(self.texts.get(number))
     }
-}
-
-/// Writes one fact immediately.
-pub(super) fn write_domain_fact(
-    connection: &Connection,
-    domain: &str,
-    fact: &DomainFact,
-    record: Option<&str>,
-    at: Timestamp,
-) -> rusqlite::Result<()> {
-    let mut insert = connection.prepare_cached(WRITE)?;
-    insert.execute(params![
-        domain,
-        fact.ordinal,
-        attribute_code(fact.attribute),
-        fact.value,
-        fact.source,
-        record,
-        fact.confidence.percent(),
-        Column(at),
-    ])?;
-    Ok(())
 }
 
 fn text_of(bytes: &[u8]) -> &str {

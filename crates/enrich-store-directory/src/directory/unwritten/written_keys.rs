@@ -63,13 +63,7 @@ impl WrittenKeys {
 /// Whether keys of this kind are remembered: those of companies by which a load matches records or
 /// notes companies.
 fn is_kept(kind: IdentifierKind) -> bool {
-    use IdentifierKind::{
-        CompanyDomain, CompanyId, CompanyLinkableName, CompanyName, CompanyPage, CompanyPhone,
-    };
-    matches!(
-        kind,
-        CompanyDomain | CompanyId | CompanyLinkableName | CompanyName | CompanyPage | CompanyPhone
-    )
+    kind.is_blocking() || kind == IdentifierKind::CompanyLinkableName
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 
 use super::super::derive::Derived;
 use super::super::subject_facts::SubjectFacts;
-use super::super::unresolved::{is_blocking, linkable_by};
+use super::super::unresolved::linkable_by;
 use super::super::writer::Writer;
 use crate::directory::codes::{IdentifierKind, sql_id, subject_id};
 
@@ -26,7 +26,7 @@ impl Writer<'_> {
             return Ok(());
         }
         self.notes.note(subject);
-        let keys = derived.identifiers.keys().filter(|(kind, _)| is_blocking(*kind));
+        let keys = derived.identifiers.keys().filter(|(kind, _)| kind.is_blocking());
         for (kind, key) in keys {
             // The company may lose the identifier. If it is one company too many now, the
             // identifier can link the others afterwards.

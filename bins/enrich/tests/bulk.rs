@@ -167,8 +167,10 @@ fn ctrl_c_keeps_what_was_sent() {
     let list = fixture::numbered(rows);
     let arguments = ["--url", &url, "--map", "companyName=Company", "--concurrency", "4"];
     let mut running = fixture.begin(&list, &arguments);
-    fixture::wait_for_a_word(&mut running);
-    std::thread::sleep(Duration::from_millis(200));
+    while fixture.rows_until_now() == 0 {
+        assert!(running.try_wait().unwrap().is_none(), "it ended before the signal");
+        std::thread::sleep(Duration::from_millis(10));
+    }
     let process = running.id().to_string();
     let told = std::process::Command::new("kill").args(["-INT", &process]).status();
     assert!(told.unwrap().success());

@@ -211,7 +211,7 @@ impl Bulk {
             let concurrency = usize::from(self.concurrency);
             let caller = self.caller.caller(self.endpoint, concurrency)?;
             let stop = Stop::default();
-            tokio::spawn(stop_on_signal(stop.clone()));
+            stop_on_signal(&stop);
             let options =
                 Options { concurrency, max_credits: self.max_credits, ..Options::default() };
             let endpoint = self.endpoint.endpoint;
@@ -255,21 +255,23 @@ impl Failure {
 }
 
 /// Stops the run at the first signal, but waits for the rows that were already sent. At the second
-/// signal, ends the process immediately, like a crash.
-async fn stop_on_signal(stop: Stop) {
-    for is_second in [false, true] {
-        let Ok(signal) = stop_signal() else { return };
-        signal.await;
-        if is_second {
-            std::process::exit(130);
-        }
+/// signal, ends the process immediately, like a crash. The first signal counts from when this
+/// function returns.
+fn stop_on_signal(stop: &Stop) {
+    let Ok(first) = stop_signal() else { return };
+    let stop = stop.clone();
+    tokio::spawn(async move {
+        first.await;
         stop.now();
         // Writing fails if standard error is closed. Then nobody can read the message anyway.
         let _ = writeln!(
             io::stderr(),
             "stopping: waiting for the rows that were sent; repeat to end at once"
         );
-    }
+        let Ok(second) = stop_signal() else { return };
+        second.await;
+        std::process::exit(130);
+    });
 }
 
 fn in_words(counts: &Counts) -> String {

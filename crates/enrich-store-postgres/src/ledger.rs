@@ -2,9 +2,9 @@
 //! from which the node decided with its own last rows. If they are equal, the database adds the new
 //! rows.
 //!
-//! Charges and grants go into one of [`LANES`] lanes; an account always has the same lane. A lane
-//! has one connection and works on one group at a time; while it waits for the database, the next
-//! group is collected. Balances, stored responses and entries are read on a connection that all
+//! Charges and grants go into one lane, or into one of several if many callers wait
+//! ([`lane_choice`]). A lane has one connection and works on one group at a time; while it waits for
+//! the database, the next group is collected. Balances, stored responses and entries are read on a connection that all
 //! callers share.
 //!
 //! # Outcomes of a job
@@ -40,6 +40,7 @@ mod doubts;
 mod heads;
 mod job;
 mod lane;
+mod lane_choice;
 mod locked;
 mod reading;
 mod record_count;
@@ -67,16 +68,13 @@ pub use crate::ledger::counts::{LaneCounts, PathCounts};
 pub use crate::ledger::doubts::Doubts;
 use crate::ledger::job::Job;
 use crate::ledger::lane::{Lane, LaneShared, LaneStatus};
+use crate::ledger::lane_choice::{Caller, LANES, LaneChoice};
 use crate::ledger::record_count::RecordCount;
 use crate::node::Node;
 use crate::not_ready::NotReady;
 use crate::seals::Unsealed;
 
 pub(crate) use crate::ledger::verify::verify;
-
-/// The number of lanes. Each lane has its own connection. More lanes would make smaller groups.
-/// That is worse, because the cost for the database is mostly per group, not per charge.
-const LANES: usize = 2;
 
 /// Charges are accepted only if the database was read within this time. This is several times the
 /// interval of the pulse, so some pulses may be missed.
@@ -86,6 +84,7 @@ const SEEN_WITHIN: Duration = Duration::from_secs(3);
 pub struct PostgresLedger {
     node: Node,
     lanes: Vec<(mpsc::Sender<Job>, Arc<LaneStatus>)>,
+    lane_choice: LaneChoice,
     balances: Arc<Balances>,
     asked: mpsc::UnboundedSender<Asked>,
 }
@@ -130,7 +129,7 @@ impl PostgresLedger {
         let lanes = (0..LANES).map(lane).collect();
         let (asked, waiting) = mpsc::unbounded_channel();
         runtime.spawn(read_balances(waiting, connections, Arc::clone(&balances)));
-        Self { node: node.clone(), lanes, balances, asked }
+        Self { node: node.clone(), lanes, lane_choice: LaneChoice::new(), balances, asked }
     }
 
     /// Returns why no lane accepts charges; `None` if the database was read recently and its mode
@@ -178,23 +177,24 @@ impl PostgresLedger {
         sum
     }
 
-    /// Puts a job into the queue of its account's lane. Fails if the lane does not charge or its
-    /// queue is full.
-    fn ask(&self, job: Job) -> Result<(), ChargeError> {
+    /// Puts a job into the queue of its account's lane. The caller keeps the result until it has the
+    /// decision. Fails if the lane does not charge or its queue is full.
+    fn ask(&self, job: Job) -> Result<Caller<'_>, ChargeError> {
         if self.not_serving().is_some() {
             return Err(ChargeError::Stopped);
         }
-        let lane = job.account().0.as_u128() % LANES as u128;
-        let Some((queue, status)) = self.lanes.get(lane as usize) else {
+        let (lane, caller) = self.lane_choice.enter(job.account());
+        let Some((queue, status)) = self.lanes.get(lane) else {
             return Err(ChargeError::Stopped);
         };
         if !status.is_charging() {
             return Err(ChargeError::Stopped);
         }
-        queue.try_send(job).map_err(|error| match error {
-            TrySendError::Full(_) => ChargeError::Overloaded,
-            TrySendError::Closed(_) => ChargeError::Stopped,
-        })
+        match queue.try_send(job) {
+            Ok(()) => Ok(caller),
+            Err(TrySendError::Full(_)) => Err(ChargeError::Overloaded),
+            Err(TrySendError::Closed(_)) => Err(ChargeError::Stopped),
+        }
     }
 }
 
@@ -243,13 +243,13 @@ impl Ledger for PostgresLedger {
             None => None,
         };
         let (job, decision) = Job::charge(charge, response);
-        self.ask(job)?;
+        let _caller = self.ask(job)?;
         decided(decision).await
     }
 
     async fn grant(&self, grant: Grant) -> Result<Granted, ChargeError> {
         let (job, decision) = Job::grant(grant);
-        self.ask(job)?;
+        let _caller = self.ask(job)?;
         decided(decision).await
     }
 

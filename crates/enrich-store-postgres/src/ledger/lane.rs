@@ -1,8 +1,10 @@
 //! A lane has one connection and works on one group of charges at a time. Meanwhile, the next group
 //! is collected.
 //!
-//! An account always has the same lane, so its jobs are decided in the order of their arrival. A
-//! group first takes the path of one round trip ([`compare`](super::compare)). The jobs that this
+//! An account has the same lane while the number of used lanes stays the same
+//! ([`lane_choice`](super::lane_choice)). Two lanes of a node may charge the same account at once,
+//! like two nodes: the database compares the last row, so only one of them adds its rows. A group
+//! first takes the path of one round trip ([`compare`](super::compare)). The jobs that this
 //! path cannot decide take the path of two round trips ([`locked`]). A group whose
 //! reply was lost also takes this path: it is sent again with the same ids until its outcome is
 //! known.

@@ -1,0 +1,86 @@
+//! The choice of the lane that gets a job.
+//!
+//! The cost of a group for the database is mostly per group, so few callers share one lane. A lane
+//! works on one group at a time, so many callers are divided between all lanes.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
+
+use enrich_core::AccountId;
+
+/// The number of lanes of a node. Each lane has its own connection.
+pub(super) const LANES: usize = 2;
+/// All lanes are used after more callers than this have waited for decisions at the same time.
+const MOST_ON_ONE_LANE: usize = 256;
+/// Milliseconds until only the first lane is used again. Each change costs something: a lane must
+/// read the last row of an account again after another lane has charged the account.
+const ALL_LANES_FOR: u64 = 1_000;
+
+/// Counts the callers that wait, and chooses lanes by their number.
+#[derive(Debug)]
+pub(super) struct LaneChoice {
+    callers: AtomicUsize,
+    created: Instant,
+    /// Milliseconds since `created` until which all lanes are used.
+    all_until: AtomicU64,
+}
+
+/// A caller that waits for a decision, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Caller<'c>(&'c LaneChoice);
+
+impl LaneChoice {
+    pub(super) fn new() -> Self {
+        let (callers, all_until) = (AtomicUsize::new(0), AtomicU64::new(0));
+        Self { callers, created: Instant::now(), all_until }
+    }
+
+    /// Counts a caller, and returns the number of the lane for its job. While the number of used
+    /// lanes stays the same, an account always has the same lane.
+    pub(super) fn enter(&self, account: AccountId) -> (usize, Caller<'_>) {
+        let now = u64::try_from(self.created.elapsed().as_millis()).unwrap_or(u64::MAX);
+        (self.lane_at(now, account), Caller(self))
+    }
+
+    /// Counts a caller; `now` is in milliseconds since `created`.
+    fn lane_at(&self, now: u64, account: AccountId) -> usize {
+        let callers = self.callers.fetch_add(1, Ordering::Relaxed) + 1;
+        if callers > MOST_ON_ONE_LANE {
+            self.all_until.store(now.saturating_add(ALL_LANES_FOR), Ordering::Relaxed);
+        }
+        let lanes = if now < self.all_until.load(Ordering::Relaxed) { LANES } else { 1 };
+        (account.0.as_u128() % lanes as u128) as usize
+    }
+}
+
+impl Drop for Caller<'_> {
+    fn drop(&mut self) {
+        self.0.callers.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn lane_at(choice: &LaneChoice, now: u64) -> usize {
+        let lane = choice.lane_at(now, AccountId(Uuid::from_u128(3)));
+        drop(Caller(choice));
+        lane
+    }
+
+    #[test]
+    fn all_lanes_are_used_for_a_second_after_many_callers_have_waited() {
+        let choice = LaneChoice::new();
+        assert_eq!(lane_at(&choice, 0), 0);
+        let callers: Vec<_> =
+            (0..MOST_ON_ONE_LANE).map(|_| choice.enter(AccountId(Uuid::nil())).1).collect();
+        assert_eq!(lane_at(&choice, 10_000), 1);
+        drop(callers);
+        assert_eq!(lane_at(&choice, 10_999), 1);
+        assert_eq!(lane_at(&choice, 11_000), 0);
+        assert_eq!(choice.callers.into_inner(), 0);
+    }
+}

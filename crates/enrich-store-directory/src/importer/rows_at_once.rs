@@ -1,12 +1,19 @@
 //! Writes many rows with each execution of a statement. To run a statement takes longer than to add
 //! a row to a page that is in memory.
+//!
+//! Rows that are added to a table in the order of their keys leave about 12 % of each page free:
+//! when SQLite splits the last page, it moves rows from the full pages before it. So one row in
+//! [`LATER`] is held back until the rows around it are written, and then fills the free space.
 
 use rusqlite::{CachedStatement, Connection, Statement, ToSql};
 
 /// The number of rows that one execution writes.
 const AT_ONCE: usize = 32;
 /// The number of rows that are prepared together before they are written.
-pub(super) const ROWS: usize = 1024;
+pub(super) const ROWS: usize = 4096;
+/// Of this many rows, the last one is written after the rows that follow it. The pages are then 97 %
+/// full; with a smaller number, some would not have enough space and would be split.
+const LATER: u64 = 9;
 
 /// The statements that write rows, prepared once.
 pub(super) struct RowsAtOnce<'c> {
@@ -27,24 +34,37 @@ impl<'c> RowsAtOnce<'c> {
         })
     }
 
-    /// Writes rows. `values` sets the values of a row, in the order of the columns.
+    /// Writes rows, which are in the order of their keys and have different keys. `values` sets the
+    /// values of a row, in the order of the columns.
     pub(super) fn write<T>(
         &mut self,
         rows: &[T],
         mut values: impl FnMut(&T, Bind<'_>) -> rusqlite::Result<()>,
     ) -> rusqlite::Result<()> {
+        rows.chunks(ROWS).try_for_each(|rows| self.write_chunk(rows, &mut values))
+    }
+
+    fn write_chunk<T>(
+        &mut self,
+        rows: &[T],
+        values: &mut impl FnMut(&T, Bind<'_>) -> rusqlite::Result<()>,
+    ) -> rusqlite::Result<()> {
+        let numbered = || rows.iter().zip(1..);
+        let now = numbered().filter(|(_, number)| number % LATER != 0);
+        let later = numbered().filter(|(_, number)| number % LATER == 0);
+        let rows: Vec<&T> = now.chain(later).map(|(row, _)| row).collect();
         let mut many = rows.chunks_exact(AT_ONCE);
         for rows in &mut many {
-            execute(&mut self.many, rows, &mut values)?;
+            execute(&mut self.many, rows, values)?;
         }
-        many.remainder().chunks(1).try_for_each(|row| execute(&mut self.one, row, &mut values))
+        many.remainder().chunks(1).try_for_each(|row| execute(&mut self.one, row, values))
     }
 }
 
 fn execute<T>(
     statement: &mut Statement<'_>,
-    rows: &[T],
-    mut values: impl FnMut(&T, Bind<'_>) -> rusqlite::Result<()>,
+    rows: &[&T],
+    values: &mut impl FnMut(&T, Bind<'_>) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
     let mut number = 0;
     let mut bind = |value: &dyn ToSql| {
@@ -89,6 +109,21 @@ mod tests {
                 connection.query_row(sum, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
             assert_eq!(found, (count, rows.iter().sum::<usize>() as f64));
         }
+    }
+
+    #[test]
+    fn rows_in_the_order_of_their_keys_fill_the_pages() {
+        const KEYS: usize = 20_000;
+        let connection = Connection::open_in_memory().unwrap();
+        let create = "CREATE TABLE word (key TEXT PRIMARY KEY) STRICT, WITHOUT ROWID";
+        connection.execute_batch(create).unwrap();
+        let rows: Vec<String> = (0..KEYS).map(|key| format!("{key:040}")).collect();
+        let mut insert = RowsAtOnce::new(&connection, "INSERT INTO word (key) VALUES (?)").unwrap();
+        insert.write(&rows, |key, bind| bind(key)).unwrap();
+        let bytes = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
+        let bytes: usize = connection.query_row(bytes, [], |row| row.get(0)).unwrap();
+        // SQLite stores 5 bytes beside each of these keys.
+        assert!(bytes * 95 / 100 < KEYS * 45, "{bytes} bytes");
     }
 
     #[test]

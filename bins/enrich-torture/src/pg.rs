@@ -71,8 +71,9 @@ pub(crate) struct Setting {
     /// Seed of the random choices [default: a new seed]
     #[arg(long, value_name = "NUMBER", default_value_t = fastrand::u64(..1 << 20))]
     pub(crate) seed: u64,
-    /// Number of clients of each node, each with one call at a time
-    #[arg(long, value_name = "NUMBER", default_value_t = 96)]
+    /// Number of clients of each node, each with one call at a time. With more than 256, a node uses
+    /// all its lanes
+    #[arg(long, value_name = "NUMBER", default_value_t = 300)]
     pub(crate) clients: usize,
     /// Folder for the data; the torture creates a folder in it, and removes it at the end
     #[arg(long, value_name = "FOLDER", default_value_os_t = std::env::temp_dir())]

@@ -11,10 +11,10 @@ use crate::error::SnapshotError;
 
 /// The number of bytes that are read and written at a time.
 const PIECE_BYTES: usize = 1024 * 1024;
-/// The number of written bytes after which a new file is synced. If a file of gigabytes was synced
-/// only at its end, the commits of a database on the same disk would wait for seconds meanwhile,
-/// and a node stops charging after two seconds without a commit.
-const SYNC_BYTES: usize = 8 * 1024 * 1024;
+/// The number of written bytes after which a new file is synced. The commits of a database on the
+/// same disk wait for each sync. If a file of gigabytes was synced only at its end, they would wait
+/// for seconds, and a node stops charging after two seconds without a commit.
+const SYNC_BYTES: usize = 1024 * 1024;
 
 /// The length and the BLAKE3 hash of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use arc_swap::ArcSwap;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::snapshots::{Snapshot, SnapshotNumber, Snapshots, Suppression};
 use enrich_store_directory::Versions;
-use enrich_store_sqlite::Owner;
+use enrich_store_sqlite::{Owner, at_lower_priority};
 use parking_lot::Mutex;
 use pollster::block_on;
 use tracing::{debug, info, warn};
@@ -117,12 +117,23 @@ fn fetch_and_open(
     settings: &SnapshotSettings,
     files: &LocalFiles,
     snapshot: &Snapshot,
-    goes_on: &dyn Fn(Duration) -> bool,
+    goes_on: &(dyn Fn(Duration) -> bool + Sync),
 ) -> Result<Opened, SnapshotError> {
     // The versions are checked before the file is copied, so that gigabytes are not copied in vain.
     check_versions(Versions { schema: snapshot.schema, derived_by: snapshot.derived_by })?;
-    files.fetch(snapshot, &settings.location, goes_on)?;
-    Opened::open(&files.path(snapshot.number), snapshot, &settings.secrets, &settings.options)
+    let path = files.path(snapshot.number);
+    // Fetching takes much processor time, and look-ups go on.
+    at_lower_priority(|| files.fetch(snapshot, &settings.location, goes_on))
+        .map_err(|source| SnapshotError::file(&path, source))??;
+    Opened::open(&path, snapshot, &settings.secrets, &settings.options)
+}
+
+/// Prepares fast look-ups while the node makes look-ups in another snapshot.
+fn prepare(
+    opened: &Opened,
+    goes_on: &(dyn Fn(Duration) -> bool + Sync),
+) -> Result<(), SnapshotError> {
+    at_lower_priority(|| opened.prepare(goes_on)).map_err(StoreError::failed)?
 }
 
 /// Reads all suppressions from the store that are not in `known` yet, and adds them to `known`.
@@ -233,7 +244,7 @@ impl Shared {
         let opened = fetch_and_open(&self.settings, &self.files, &snapshot, &goes_on)?;
         let opened = Arc::new(opened);
         if !is_here {
-            opened.prepare(&goes_on)?;
+            prepare(&opened, &goes_on)?;
             if !owner.is_there_after(Duration::ZERO) {
                 return Err(SnapshotError::Stopped);
             }
@@ -246,7 +257,7 @@ impl Shared {
             before = replaced.number.0,
             "look-ups use a new snapshot"
         );
-        if is_here && let Err(error) = opened.prepare(&goes_on) {
+        if is_here && let Err(error) = prepare(&opened, &goes_on) {
             warn!(%error, "the identifiers of a snapshot cannot be read to their end");
         }
         if let Err(error) = self.files.remove_old(number) {

@@ -54,7 +54,11 @@ pub fn copy_into(path: &Path, to: &Path) -> Result<(), OpenError> {
     // The file is created here, so that only its owner can read it. SQLite accepts an empty file.
     let created = enrich_secrets::private_file().create_new(true).open(to);
     created.map_err(|source| OpenError::unusable(to, source))?;
-    let copied = sqlite::reader(path).and_then(|file| file.execute("VACUUM INTO ?1", [name]));
+    // Commits of other programs on the same disk would wait for a sync of gigabytes.
+    let copied = sqlite::reader(path).and_then(|file| {
+        file.pragma_update(None, "synchronous", "OFF")?;
+        file.execute("VACUUM INTO ?1", [name])
+    });
     copied.map(drop).map_err(|source| OpenError::of_sqlite(path, source))
 }
 

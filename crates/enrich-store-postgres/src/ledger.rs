@@ -46,6 +46,7 @@ mod reading;
 mod record_count;
 mod refusals;
 mod rows;
+mod seen;
 mod statements;
 mod transaction;
 mod verify;
@@ -70,6 +71,7 @@ use crate::ledger::job::Job;
 use crate::ledger::lane::{Lane, LaneShared, LaneStatus};
 use crate::ledger::lane_choice::{Caller, LANES, LaneChoice};
 use crate::ledger::record_count::RecordCount;
+use crate::ledger::seen::SeenRows;
 use crate::node::Node;
 use crate::not_ready::NotReady;
 use crate::seals::Unsealed;
@@ -110,11 +112,17 @@ impl PostgresLedger {
         let readings = node.pulse.readings();
         let balances = Arc::new(Balances::default());
         let record_count = Arc::new(RecordCount::new(readings.clone(), node.options.max_kept));
-        let shared = LaneShared { balances: Arc::clone(&balances), record_count, unsealed };
+        let seen = Arc::new(SeenRows::default());
+        let shared = LaneShared {
+            balances: Arc::clone(&balances),
+            seen: Arc::clone(&seen),
+            record_count,
+            unsealed,
+        };
         let room = node.options.charge_queue.max(1);
         let lane = |_| {
             let (queue, jobs) = mpsc::channel(room);
-            let status = Arc::new(LaneStatus::new());
+            let status = Arc::new(LaneStatus::new(Arc::clone(&seen)));
             let lane = Lane::new(
                 jobs,
                 Arc::clone(&connections),

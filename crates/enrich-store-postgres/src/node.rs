@@ -22,7 +22,7 @@ pub struct Options {
     /// Whether a database without a synchronous standby is accepted. Such a database is the only
     /// copy of the ledger.
     pub accepts_one_copy: bool,
-    /// Maximum number of charges and grants that wait for a decision in each of the two lanes.
+    /// Maximum number of charges and grants that wait for a decision in each lane.
     /// Further ones are refused as overloaded.
     pub charge_queue: usize,
     /// Maximum number of idempotency records of all accounts. When half of this number exist, an

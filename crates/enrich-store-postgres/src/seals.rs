@@ -75,9 +75,16 @@ struct Sealer {
 }
 
 impl Unsealed {
-    /// Stores last rows that are durable, for the next seal.
+    /// Stores last rows that are durable, for the next seal. An earlier row of an account, which
+    /// another lane may report late, does not replace a later one.
     pub(crate) fn add(&self, rows: impl Iterator<Item = (AccountId, LastRow)>) {
-        self.0.lock().extend(rows);
+        let mut last_rows = self.0.lock();
+        for (account, row) in rows {
+            let last = last_rows.entry(account).or_insert(row);
+            if last.sequence < row.sequence {
+                *last = row;
+            }
+        }
     }
 
     /// Takes out the rows for one seal.

@@ -7,6 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use enrich_core::port::error::StoreError;
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use crate::OpenError;
@@ -53,7 +54,7 @@ pub struct Background {
 }
 
 /// Shows the thread of a [`Background`] whether the owner still exists.
-pub struct Owner(Receiver<()>);
+pub struct Owner(Mutex<Receiver<()>>);
 
 impl Background {
     /// Starts a thread that works on the database at `path`.
@@ -67,16 +68,16 @@ impl Background {
         work: impl FnOnce(&Owner) + Send + 'static,
     ) -> Result<Self, OpenError> {
         let (owner, gone) = mpsc::sync_channel(0);
-        let worker = Worker::start(path, name, move || work(&Owner(gone)))?;
+        let worker = Worker::start(path, name, move || work(&Owner(Mutex::new(gone))))?;
         Ok(Self { _owner: owner, _worker: worker })
     }
 }
 
 impl Owner {
     /// Waits for the time `pause`, or until the owner is dropped. Returns whether the owner still
-    /// exists.
+    /// exists. If several threads wait, one waits after the other.
     pub fn is_there_after(&self, pause: Duration) -> bool {
-        self.0.recv_timeout(pause) == Err(RecvTimeoutError::Timeout)
+        self.0.lock().recv_timeout(pause) == Err(RecvTimeoutError::Timeout)
     }
 }
 

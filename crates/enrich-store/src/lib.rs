@@ -20,7 +20,7 @@ pub use enrich_store_ledger::{
     UseStatistics,
 };
 pub use enrich_store_sqlite::{
-    DatabaseReport, DatabaseSize, Durability, OpenError, Options, SystemClock,
+    DatabaseReport, DatabaseSize, Durability, OpenError, Options, SystemClock, lower_priority,
 };
 pub use folder::{
     discard_new_secrets, load_or_create_secrets, load_secrets, mark_ledger_moved, read_secrets,

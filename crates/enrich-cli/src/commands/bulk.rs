@@ -255,22 +255,24 @@ impl Failure {
 }
 
 /// Stops the run at the first signal, but waits for the rows that were already sent. At the second
-/// signal, ends the process immediately, like a crash. The first signal counts from when this
-/// function returns.
+/// signal, ends the process immediately, like a crash. On Unix, the first signal counts from when
+/// this function returns.
 fn stop_on_signal(stop: &Stop) {
     let Ok(first) = stop_signal() else { return };
     let stop = stop.clone();
     tokio::spawn(async move {
         first.await;
+        let second = stop_signal();
         stop.now();
         // Writing fails if standard error is closed. Then nobody can read the message anyway.
         let _ = writeln!(
             io::stderr(),
             "stopping: waiting for the rows that were sent; repeat to end at once"
         );
-        let Ok(second) = stop_signal() else { return };
-        second.await;
-        std::process::exit(130);
+        if let Ok(second) = second {
+            second.await;
+            std::process::exit(130);
+        }
     });
 }
 

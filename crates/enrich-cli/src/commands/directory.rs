@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use enrich_core::Clock;
 use enrich_core::port::snapshots::{Snapshot, SnapshotNumber, Snapshots};
 use enrich_snapshot::{PublishFrom, SnapshotError, publish};
-use enrich_store::{Options, SystemClock};
+use enrich_store::{Options, SystemClock, lower_priority};
 use enrich_store_postgres::{CommandPorts, PostgresSnapshots};
 use pollster::block_on;
 use serde::Serialize;
@@ -126,6 +126,10 @@ impl Publish {
             location: absolute(&self.location)?,
             at: SystemClock.now(),
         };
+        // Another program may answer look-ups on this machine.
+        if let Err(error) = lower_priority() {
+            tracing::warn!(%error, "the publication cannot lower its priority");
+        }
         let snapshot = publish(&*snapshots, &from)?;
         self.common.show(&Published::from(snapshot), console)
     }

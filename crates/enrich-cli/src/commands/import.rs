@@ -14,17 +14,13 @@ use clap::Args;
 use enrich_core::Clock;
 use enrich_core::port::importer::{Atomic, Importer, Load};
 use enrich_import::{Cause, ImportError, Preview, Report};
-use enrich_store::SystemClock;
+use enrich_store::{SystemClock, lower_priority};
 
 use super::{Common, Console, Failure, Shown, Verdict};
 use inputs::{Input, InputArgs};
 use outcome::Outcome;
 use progress::Bar;
 use rejects::Rejects;
-
-/// The amount by which the priority of an import is lowered. If both want one processor, Linux gives
-/// a thread of the import a ninth of the time of a thread with the usual priority.
-const NICE: i32 = 10;
 
 pub(super) use inputs::is_standard;
 pub(crate) use inputs::source_name;
@@ -117,7 +113,7 @@ impl Import {
         let rejects = self.rejects.as_deref();
         let mut rejects = rejects.map(|path| Rejects::create(path, &self.files)).transpose()?;
         // Threads that are started from here on have the lower priority too.
-        if let Err(error) = rustix::process::nice(NICE) {
+        if let Err(error) = lower_priority() {
             tracing::warn!(%error, "the import cannot lower its priority");
         }
         let store = self.common.data.open_or_make_directory(console)?;

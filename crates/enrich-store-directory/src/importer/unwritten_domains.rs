@@ -3,6 +3,8 @@
 //! In a large directory, almost every domain is on a page of its own. So the changes are kept in
 //! memory and written later, many at a time and in the order of the domains.
 
+use std::collections::BTreeMap;
+
 use enrich_core::{Attribute, Confidence, Timestamp};
 use enrich_store_sqlite::{Column, Statements};
 use rusqlite::Connection;
@@ -93,14 +95,15 @@ impl UnwrittenDomains {
         self.rows.bytes() + self.texts.bytes()
     }
 
-    /// Writes the changes in the order of the domains.
+    /// Writes the last change of each row, in the order of the domains.
     pub(super) fn write(&self, connection: &Connection, at: Timestamp) -> rusqlite::Result<()> {
         let mut insert = RowsAtOnce::new(connection, WRITE)?;
         let collect = |add: Add<'_, _>| {
             self.rows.each_in_order(|domain, rows| {
-                rows.iter().try_for_each(|row| {
+                let last = rows.iter().map(|row| (row.ordinal, *row)).collect::<BTreeMap<_, _>>();
+                last.into_values().try_for_each(|row| {
                     let record = row.record.map(|record| self.text(record).to_owned());
-                    add((text_of(domain).to_owned(), self.fact(*row), record))
+                    add((text_of(domain).to_owned(), self.fact(row), record))
                 })
             })
         };
@@ -131,4 +134,35 @@ impl UnwrittenDomains {
 fn text_of(bytes: &[u8]) -> &str {
     // All domains, values and ids were added as texts, so the conversion cannot fail.
     std::str::from_utf8(bytes).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_change_of_each_row_is_written() {
+        let connection = Connection::open_in_memory().unwrap();
+        let create = "CREATE TABLE domain_fact (domain, ordinal, attribute, value, source,
+                          source_record, confidence, at, PRIMARY KEY (domain, ordinal))";
+        connection.execute_batch(create).unwrap();
+        let mut unwritten = UnwrittenDomains::new(&connection).unwrap();
+        for value in ["first", "last"] {
+            for number in 0..100 {
+                let fact = DomainFact {
+                    ordinal: 0,
+                    attribute: Attribute::Ip,
+                    source: 1,
+                    value: value.to_owned(),
+                    confidence: Confidence::FULL,
+                };
+                unwritten.change(&format!("d{number}.example"), &fact, Some(value));
+            }
+        }
+        unwritten.write(&connection, Timestamp::UNIX_EPOCH).unwrap();
+        let count =
+            "SELECT count(*) FROM domain_fact WHERE value = 'last' AND source_record = 'last'";
+        let last: u64 = connection.query_row(count, [], |row| row.get(0)).unwrap();
+        assert_eq!(last, 100);
+    }
 }

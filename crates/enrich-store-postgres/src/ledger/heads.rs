@@ -1,21 +1,21 @@
-//! What a lane remembers of accounts: their last rows, and which accounts other nodes charge too.
+//! What a lane remembers of accounts: their last rows, and which accounts others charge too. Others
+//! are other nodes, and other lanes of this node.
 //!
 //! An account has one of three states. The state decides how a group gets the last row of the
 //! account:
 //!
 //! ```text
 //! alone      the remembered row is compared                        one round trip
-//!   │  another node has added a row
+//!   │  others have added a row
 //!   ▼
 //! shared     the row is read, without a lock, and then compared    two round trips
-//!   │  other nodes lock it or add rows before the comparison, four times in a row
+//!   │  others lock it or add rows before the comparison, four times in a row
 //!   ▼
 //! contended  the row is read while the account is locked           two round trips, one with a lock
 //! ```
 //!
 //! A contended account becomes shared again after 2 to [`MOST_LOCKED_GROUPS`] groups. A shared
-//! account becomes alone again after [`ALONE_AFTER`] reads in a row that found no new row of
-//! another node.
+//! account becomes alone again after [`ALONE_AFTER`] reads in a row that found no new row of others.
 
 use enrich_core::AccountId;
 use enrich_ledger::LastRow;
@@ -24,7 +24,7 @@ use rustc_hash::FxHashMap;
 /// Maximum number of accounts that a lane remembers. When there would be more, the lane forgets all
 /// of them.
 const MOST_KNOWN: usize = 50_000;
-/// Number of consecutive reads without a new row of another node after which an account is alone.
+/// Number of consecutive reads without a new row of others after which an account is alone.
 const ALONE_AFTER: u32 = 8;
 /// Number of consecutive failed comparisons after which an account is contended.
 const CONTENDED_AFTER: u32 = 4;
@@ -47,16 +47,14 @@ pub(super) enum Access {
 #[derive(Debug, Default)]
 pub(super) struct Heads {
     rows: FxHashMap<AccountId, LastRow>,
-    /// The accounts that other nodes have charged recently.
+    /// The accounts that others have charged recently.
     shared: FxHashMap<AccountId, Sharing>,
-    /// The highest sequence that this process has read or written, by account.
-    seen: FxHashMap<AccountId, u64>,
 }
 
-/// How much other nodes charge an account that several nodes share.
+/// How much others charge an account.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sharing {
-    /// The number of consecutive reads that found no new row of another node.
+    /// The number of consecutive reads that found no new row of others.
     unchanged: u32,
     /// The number of consecutive comparisons that failed although the row had just been read.
     lost: u32,
@@ -88,23 +86,17 @@ impl Heads {
         &self.rows
     }
 
-    /// Returns the highest sequences that this process has read or written.
-    pub(super) fn seen(&self) -> &FxHashMap<AccountId, u64> {
-        &self.seen
-    }
-
     /// Makes room for this number of further accounts. Forgets all accounts if there is not enough
     /// room.
     pub(super) fn reserve(&mut self, accounts: usize) {
-        if self.seen.len().max(self.shared.len()) + accounts > MOST_KNOWN {
+        if self.rows.len().max(self.shared.len()) + accounts > MOST_KNOWN {
             self.rows.clear();
             self.shared.clear();
-            self.seen.clear();
         }
     }
 
     /// Remembers the last row of an account, as it was read from the database before a group was
-    /// decided. After [`ALONE_AFTER`] such reads in a row without a new row of another node, a
+    /// decided. After [`ALONE_AFTER`] such reads in a row without a new row of others, a
     /// shared account is alone again.
     pub(super) fn read(&mut self, account: AccountId, last: LastRow) {
         let is_unchanged = self.rows.get(&account) == Some(&last);
@@ -120,7 +112,6 @@ impl Heads {
     /// Remembers the last row of an account, which this node has just written or read.
     pub(super) fn written(&mut self, account: AccountId, last: LastRow) {
         self.rows.insert(account, last);
-        self.seen.insert(account, last.sequence);
     }
 
     /// Notes that the last row of an account in the database was the expected one. For a shared
@@ -133,7 +124,7 @@ impl Heads {
         }
     }
 
-    /// Notes that the comparison of an account has found a row of another node, or that another
+    /// Notes that the comparison of an account has found a row of others, or that another
     /// transaction had locked the account. An account that was alone becomes shared. A shared
     /// account becomes contended after [`CONTENDED_AFTER`] such calls in a row.
     pub(super) fn lost(&mut self, account: AccountId) {
@@ -159,11 +150,6 @@ impl Heads {
     /// Forgets all last rows, because the database may have another history.
     pub(super) fn forget_rows(&mut self) {
         self.rows.clear();
-    }
-
-    /// Forgets which rows this process has seen, because an operator has accepted their loss.
-    pub(super) fn accept_loss(&mut self) {
-        self.seen.clear();
     }
 }
 
@@ -221,6 +207,6 @@ mod tests {
             heads.reserve(1);
             heads.written(AccountId::new(Timestamp::UNIX_EPOCH), row(1));
         }
-        assert_eq!((heads.rows().len(), heads.seen().len()), (1, 1));
+        assert_eq!(heads.rows().len(), 1);
     }
 }

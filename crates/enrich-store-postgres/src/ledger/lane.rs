@@ -23,7 +23,6 @@ use enrich_ledger::LastRow;
 use enrich_secrets::Secrets;
 use tokio::sync::mpsc::Receiver;
 use tokio::time::{sleep, timeout, timeout_at};
-use uuid::Uuid;
 
 use crate::connect::Connection;
 use crate::database::Connections;
@@ -35,6 +34,7 @@ use crate::ledger::job::{Job, SharedError};
 use crate::ledger::locked::{self, RecordSpace, Settled};
 use crate::ledger::record_count::RecordCount;
 use crate::ledger::refusals::{give_up, refuse, take_repeated};
+use crate::ledger::seen::SeenRows;
 use crate::ledger::transaction::NotWritten;
 use crate::not_ready::NotReady;
 use crate::pulse::Readings;
@@ -57,17 +57,16 @@ pub(super) struct LaneStatus {
     /// Whether the database confirms commits. This becomes `false` after two seconds without a
     /// confirmed commit.
     has_primary: AtomicBool,
-    /// Whether the database is older than what this process has read from it before.
-    is_outdated: AtomicBool,
+    seen: Arc<SeenRows>,
     pub(super) doubts: DoubtCounts,
     pub(super) counter: LaneCounter,
 }
 
 impl LaneStatus {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(seen: Arc<SeenRows>) -> Self {
         Self {
+            seen,
             has_primary: AtomicBool::new(true),
-            is_outdated: AtomicBool::new(false),
             doubts: DoubtCounts::default(),
             counter: LaneCounter::default(),
         }
@@ -80,7 +79,7 @@ impl LaneStatus {
 
     /// Returns why the lane does not accept charges; `None` if it does.
     pub(super) fn not_charging(&self) -> Option<NotReady> {
-        if self.is_outdated.load(Ordering::Acquire) {
+        if self.seen.is_outdated() {
             Some(NotReady::Outdated)
         } else if !self.has_primary.load(Ordering::Acquire) {
             Some(NotReady::NoPrimary)
@@ -94,6 +93,7 @@ impl LaneStatus {
 #[derive(Clone)]
 pub(super) struct LaneShared {
     pub(super) balances: Arc<Balances>,
+    pub(super) seen: Arc<SeenRows>,
     pub(super) record_count: Arc<RecordCount>,
     /// The last rows that are not sealed yet; the lanes add the last rows that they write. `None`
     /// if rows are not sealed.
@@ -117,14 +117,9 @@ struct LaneState {
     /// The time since which no commit was confirmed; `None` while commits are confirmed.
     down_since: Option<Instant>,
     /// The jobs for the next groups. They arrived while no commit was confirmed, did not fit into a
-    /// group, or could not be compared because another node had changed their account.
+    /// group, or could not be compared because another node or lane had changed their account.
     waiting: Vec<Job>,
     heads: Heads,
-    /// The lineage of the database in which the rows of `heads` were read.
-    lineage: Option<Uuid>,
-    /// The accounts of the group that made charging stop, because the database had fewer rows of an
-    /// account than this process has seen.
-    outdated: Vec<AccountId>,
     last_group: LastGroup,
 }
 
@@ -240,7 +235,7 @@ impl Lane {
                 continue;
             }
             let Some(connection) = &self.state.connection else { continue };
-            let (space, seen) = (self.space(), self.state.heads.seen());
+            let (space, seen) = (self.space(), &*self.shared.seen);
             let began = Instant::now();
             let settled = locked::settle(connection, &group, &self.secrets, space, seen).await;
             self.status.counter.locked.count_group(began);
@@ -291,6 +286,7 @@ impl Lane {
         self.shared.record_count.count(settled.counted, settled.grown);
         self.state.heads.reserve(settled.heads.len());
         for (account, last) in settled.read {
+            self.shared.seen.note([(account, last.sequence)].into_iter());
             self.state.heads.read(account, last);
         }
         self.learn(settled.heads);
@@ -311,6 +307,7 @@ impl Lane {
         self.shared
             .balances
             .note(heads.iter().map(|(account, last)| (*account, last.balance)), now);
+        self.shared.seen.note(heads.iter().map(|(account, last)| (*account, last.sequence)));
         if let Some(unsealed) = &self.shared.unsealed {
             unsealed.add(heads.iter().copied());
         }

@@ -12,8 +12,9 @@ use enrich_core::AccountId;
 pub(super) const LANES: usize = 2;
 /// All lanes are used after more callers than this have waited for decisions at the same time.
 const MOST_ON_ONE_LANE: usize = 256;
-/// Milliseconds until only the first lane is used again. Each change costs something: a lane must
-/// read the last row of an account again after another lane has charged the account.
+/// Milliseconds until only the first lane is used again. Each change costs something: the next
+/// comparison of an account fails if the other lane has charged it, and for some groups its last row
+/// is read before it is compared.
 const ALL_LANES_FOR: u64 = 1_000;
 
 /// Counts the callers that wait, and chooses lanes by their number.

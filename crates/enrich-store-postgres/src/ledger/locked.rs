@@ -22,6 +22,7 @@ use crate::failure::Failure;
 use crate::ledger::compare::expired_at;
 use crate::ledger::job::{Decision, Job, Request};
 use crate::ledger::rows::{LAST_ROWS, RECORDS, Record, read_last_row};
+use crate::ledger::seen::SeenRows;
 use crate::ledger::statements::{ADD, LOCK, NewRecord, NewRow, RecordColumns, RowColumns};
 use crate::ledger::transaction::{ANSWER_TIMEOUT, BEGIN, NotWritten, write_and_commit};
 
@@ -91,7 +92,7 @@ struct Known {
 
 impl Known {
     /// Whether every account still has all rows that this process has read.
-    fn is_as_new_as(&self, seen: &FxHashMap<AccountId, u64>) -> bool {
+    fn is_as_new_as(&self, seen: &SeenRows) -> bool {
         self.accounts.iter().all(|account| {
             let sequence = match self.last_rows.get(account) {
                 Some(Ok(last)) => last.sequence,
@@ -100,7 +101,7 @@ impl Known {
                 Some(Err(Altered)) => u64::MAX,
                 None => 0,
             };
-            seen.get(account).is_none_or(|seen| sequence >= *seen)
+            seen.has_all(*account, sequence)
         })
     }
 }
@@ -111,7 +112,7 @@ pub(super) async fn settle(
     jobs: &[Job],
     secrets: &Secrets,
     space: RecordSpace,
-    seen: &FxHashMap<AccountId, u64>,
+    seen: &SeenRows,
 ) -> Result<Settled, NotWritten> {
     let reading = timeout(ANSWER_TIMEOUT, read(&connection.client, jobs, secrets, space));
     let known = match reading.await {

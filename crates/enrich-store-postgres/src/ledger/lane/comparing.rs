@@ -30,8 +30,8 @@ struct Divided {
 
 impl Lane {
     /// Decides the jobs that can take the path of one round trip. Returns the other jobs; jobs of
-    /// the same account stay in their order. If another node changed an account first, the jobs of
-    /// this account wait for the next group. If the space for idempotency records is scarce and a
+    /// the same account stay in their order. If another node or lane changed an account first, the
+    /// jobs of this account wait for the next group. If the space for idempotency records is scarce and a
     /// job stores one, returns the whole group, because only the path of two round trips counts the
     /// records of each account.
     pub(super) async fn compare(&mut self, mut group: Vec<Job>) -> Vec<Job> {
@@ -87,10 +87,13 @@ impl Lane {
             Ok(mut read) => {
                 let heads = &mut self.state.heads;
                 heads.reserve(accounts.len());
+                let seen = &self.shared.seen;
                 for account in accounts {
-                    let seen = heads.seen().get(account).copied().unwrap_or_default();
                     match read.remove(account) {
-                        Some(Ok(last)) if last.sequence >= seen => heads.read(*account, last),
+                        Some(Ok(last)) if seen.has_all(*account, last.sequence) => {
+                            seen.note([(*account, last.sequence)].into_iter());
+                            heads.read(*account, last);
+                        }
                         _ => heads.forget(*account),
                     }
                 }
@@ -154,8 +157,8 @@ impl Lane {
         self.learn(written);
     }
 
-    /// Sends the decisions of the accounts whose last rows were as expected. If another node had
-    /// changed an account, its jobs wait for the next group. Returns the remaining jobs.
+    /// Sends the decisions of the accounts whose last rows were as expected. If another node
+    /// or lane had changed an account, its jobs wait for the next group. Returns the remaining jobs.
     fn tell_compared(
         &mut self,
         group: Vec<Job>,

@@ -69,13 +69,12 @@ impl Lane {
         if self.connect(&mut Vec::new()).await.is_none() {
             return;
         }
-        if self.status.is_outdated.load(Ordering::Acquire) {
+        if self.shared.seen.is_outdated() {
             if !self.has_caught_up().await {
                 self.drop_suspected();
                 return;
             }
-            self.state.outdated.clear();
-            self.status.is_outdated.store(false, Ordering::Release);
+            self.shared.seen.resume();
         }
         if self.confirms().await {
             self.note_up();
@@ -103,12 +102,7 @@ impl Lane {
     /// Forgets what this process has read before if the lineage of the database has changed. The
     /// lineage changes when an operator accepts a loss of data.
     pub(super) fn check_lineage(&mut self) {
-        let lineage = self.readings.borrow().state.lineage;
-        if self.state.lineage != Some(lineage) {
-            self.state.lineage = Some(lineage);
-            self.state.heads.accept_loss();
-            self.status.is_outdated.store(false, Ordering::Release);
-        }
+        self.shared.seen.follow(self.readings.borrow().state.lineage);
     }
 
     /// Whether the database now has all rows of the outdated accounts that this process has read.
@@ -116,13 +110,14 @@ impl Lane {
     /// connected to the right one.
     async fn has_caught_up(&mut self) -> bool {
         let Some(connection) = &self.state.connection else { return false };
-        let accounts: Vec<Uuid> = self.state.outdated.iter().map(|account| account.0).collect();
+        let outdated = self.shared.seen.outdated();
+        let accounts: Vec<Uuid> = outdated.iter().map(|account| account.0).collect();
         let reading = timeout(ANSWER_TIMEOUT, read_sequences(&connection.client, &accounts));
         let Ok(Ok(sequences)) = reading.await else { return false };
-        self.state.outdated.iter().all(|account| {
+        outdated.iter().all(|account| {
             let is_of = |(of, _): &&(AccountId, u64)| of == account;
             let sequence = sequences.iter().find(is_of).map_or(0, |(_, sequence)| *sequence);
-            self.state.heads.seen().get(account).is_none_or(|seen| sequence >= *seen)
+            self.shared.seen.has_all(*account, sequence)
         })
     }
 
@@ -151,10 +146,9 @@ impl Lane {
     /// Stops charging until the database has the rows that this process has read, or an operator
     /// has accepted their loss.
     pub(super) fn after_outdated(&mut self, group: &[Job]) {
-        if !self.status.is_outdated.swap(true, Ordering::AcqRel) {
+        if self.shared.seen.stop(group.iter().map(Job::account)) {
             tracing::error!(error = %Outdated, "charging has stopped");
         }
-        self.state.outdated = group.iter().map(Job::account).collect();
         self.drop_suspected();
     }
 

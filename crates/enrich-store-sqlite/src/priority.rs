@@ -1,0 +1,56 @@
+//! The priority of long work that runs beside look-ups.
+
+use std::io;
+use std::panic::resume_unwind;
+use std::thread;
+
+/// The amount by which the priority is lowered. If both want one processor, Linux gives a thread
+/// with the lower priority a ninth of the time of a thread with the usual priority.
+#[cfg(unix)]
+const NICE: i32 = 10;
+
+/// Lowers the priority of the calling thread, and of the threads that it starts from now on. On Unix
+/// systems other than Linux, lowers the priority of the whole process. On other systems, does
+/// nothing.
+///
+/// # Errors
+///
+/// When the operating system refuses.
+pub fn lower_priority() -> io::Result<()> {
+    #[cfg(unix)]
+    rustix::process::nice(NICE)?;
+    Ok(())
+}
+
+/// Runs `work` on a thread of its own, and waits for its end. On Linux, this thread has a lower
+/// priority. The calling thread keeps its priority, because it could not raise it again.
+///
+/// # Errors
+///
+/// When the operating system cannot start a thread, or refuses to lower its priority.
+pub fn at_lower_priority<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
+    thread::scope(|scope| {
+        let lowered = || {
+            if cfg!(target_os = "linux") {
+                lower_priority()?;
+            }
+            Ok(work())
+        };
+        let thread = thread::Builder::new().name("enrich-low".to_owned());
+        let thread = thread.spawn_scoped(scope, lowered)?;
+        thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_calling_thread_and_those_that_it_starts_have_the_lower_priority() {
+        let usual = rustix::process::nice(0).unwrap();
+        let of_new_thread = || thread::spawn(|| rustix::process::nice(0).unwrap()).join().unwrap();
+        assert_eq!(at_lower_priority(of_new_thread).unwrap(), (usual + NICE).min(19));
+        assert_eq!(rustix::process::nice(0).unwrap(), usual);
+    }
+}

@@ -101,6 +101,9 @@ impl SnapshotDirectory {
     /// Returns which snapshot the node answers from, for health pages and metrics.
     pub fn status(&self) -> SnapshotStatus {
         let live = self.shared.live.load_full();
+        // Each lock is released before the next one is taken: a swap takes both in another order.
+        let problem = self.shared.problem.lock().clone();
+        let suppression = self.shared.suppressions.lock().number;
         SnapshotStatus {
             live: live.opened.number,
             revision: live.opened.revision,
@@ -108,8 +111,8 @@ impl SnapshotDirectory {
             swaps: self.shared.swaps.load(Ordering::Relaxed),
             refusals: self.shared.refusals.load(Ordering::Relaxed),
             in_use: self.shared.snapshots.state().in_use,
-            problem: self.shared.problem.lock().clone(),
-            suppression: self.shared.suppressions.lock().number,
+            problem,
+            suppression,
         }
     }
 }

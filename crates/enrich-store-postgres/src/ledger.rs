@@ -113,12 +113,7 @@ impl PostgresLedger {
         let balances = Arc::new(Balances::default());
         let record_count = Arc::new(RecordCount::new(readings.clone(), node.options.max_kept));
         let seen = Arc::new(SeenRows::default());
-        let shared = LaneShared {
-            balances: Arc::clone(&balances),
-            seen: Arc::clone(&seen),
-            record_count,
-            unsealed,
-        };
+        let shared = LaneShared { balances: Arc::clone(&balances), record_count, unsealed };
         let room = node.options.charge_queue.max(1);
         let lane = |_| {
             let (queue, jobs) = mpsc::channel(room);

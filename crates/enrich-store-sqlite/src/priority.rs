@@ -11,15 +11,12 @@ const NICE: i32 = 10;
 
 /// Lowers the priority of the calling thread, and of the threads that it starts from now on. On Unix
 /// systems other than Linux, lowers the priority of the whole process. On other systems, does
-/// nothing.
-///
-/// # Errors
-///
-/// When the operating system refuses.
-pub fn lower_priority() -> io::Result<()> {
+/// nothing. If the operating system refuses, logs a warning: the work can go on without it.
+pub fn lower_priority() {
     #[cfg(unix)]
-    rustix::process::nice(NICE)?;
-    Ok(())
+    if let Err(error) = rustix::process::nice(NICE) {
+        tracing::warn!(%error, "the priority of this work cannot be lowered");
+    }
 }
 
 /// Runs `work` on a thread of its own, and waits for its end. On Linux, this thread has a lower
@@ -27,18 +24,18 @@ pub fn lower_priority() -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// When the operating system cannot start a thread, or refuses to lower its priority.
+/// When the operating system cannot start a thread.
 pub fn at_lower_priority<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
     thread::scope(|scope| {
         let lowered = || {
             if cfg!(target_os = "linux") {
-                lower_priority()?;
+                lower_priority();
             }
-            Ok(work())
+            work()
         };
         let thread = thread::Builder::new().name("enrich-low".to_owned());
         let thread = thread.spawn_scoped(scope, lowered)?;
-        thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+        Ok(thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
     })
 }
 

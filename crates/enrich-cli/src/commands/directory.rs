@@ -127,9 +127,7 @@ impl Publish {
             at: SystemClock.now(),
         };
         // Another program may answer look-ups on this machine.
-        if let Err(error) = lower_priority() {
-            tracing::warn!(%error, "the publication cannot lower its priority");
-        }
+        lower_priority();
         let snapshot = publish(&*snapshots, &from)?;
         self.common.show(&Published::from(snapshot), console)
     }

@@ -113,9 +113,7 @@ impl Import {
         let rejects = self.rejects.as_deref();
         let mut rejects = rejects.map(|path| Rejects::create(path, &self.files)).transpose()?;
         // Threads that are started from here on have the lower priority too.
-        if let Err(error) = lower_priority() {
-            tracing::warn!(%error, "the import cannot lower its priority");
-        }
+        lower_priority();
         let store = self.common.data.open_or_make_directory(console)?;
         for input in &inputs {
             self.inputs.see_source(&store, input)?;

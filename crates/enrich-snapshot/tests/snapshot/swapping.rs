@@ -31,7 +31,7 @@ fn every_node_answers_from_the_newest_snapshot_and_names_its_revision() {
 }
 
 #[test]
-fn no_look_up_fails_while_snapshots_are_swapped() {
+fn no_look_up_or_status_fails_while_snapshots_are_swapped() {
     let world = World::new();
     world.import((0..300).map(|number| a_company(&format!("quill{number}"))).collect());
     world.publish();
@@ -48,6 +48,7 @@ fn no_look_up_fails_while_snapshots_are_swapped() {
                     let (company, _) = node.company(&name).unwrap_or_else(|| panic!("no {name}"));
                     assert_eq!(company.name, name);
                     assert_eq!(node.company("inkwell0"), None);
+                    assert_eq!(node.directory.status().problem, None);
                     answered.fetch_add(1, Ordering::Relaxed);
                 }
             });

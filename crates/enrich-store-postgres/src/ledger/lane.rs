@@ -57,7 +57,8 @@ pub(super) struct LaneStatus {
     /// Whether the database confirms commits. This becomes `false` after two seconds without a
     /// confirmed commit.
     has_primary: AtomicBool,
-    seen: Arc<SeenRows>,
+    /// What all lanes have seen: if one finds that the database is outdated, no lane charges.
+    pub(super) seen: Arc<SeenRows>,
     pub(super) doubts: DoubtCounts,
     pub(super) counter: LaneCounter,
 }
@@ -93,7 +94,6 @@ impl LaneStatus {
 #[derive(Clone)]
 pub(super) struct LaneShared {
     pub(super) balances: Arc<Balances>,
-    pub(super) seen: Arc<SeenRows>,
     pub(super) record_count: Arc<RecordCount>,
     /// The last rows that are not sealed yet; the lanes add the last rows that they write. `None`
     /// if rows are not sealed.
@@ -235,7 +235,7 @@ impl Lane {
                 continue;
             }
             let Some(connection) = &self.state.connection else { continue };
-            let (space, seen) = (self.space(), &*self.shared.seen);
+            let (space, seen) = (self.space(), &*self.status.seen);
             let began = Instant::now();
             let settled = locked::settle(connection, &group, &self.secrets, space, seen).await;
             self.status.counter.locked.count_group(began);
@@ -286,7 +286,7 @@ impl Lane {
         self.shared.record_count.count(settled.counted, settled.grown);
         self.state.heads.reserve(settled.heads.len());
         for (account, last) in settled.read {
-            self.shared.seen.note([(account, last.sequence)].into_iter());
+            self.status.seen.note([(account, last.sequence)].into_iter());
             self.state.heads.read(account, last);
         }
         self.learn(settled.heads);
@@ -307,7 +307,7 @@ impl Lane {
         self.shared
             .balances
             .note(heads.iter().map(|(account, last)| (*account, last.balance)), now);
-        self.shared.seen.note(heads.iter().map(|(account, last)| (*account, last.sequence)));
+        self.status.seen.note(heads.iter().map(|(account, last)| (*account, last.sequence)));
         if let Some(unsealed) = &self.shared.unsealed {
             unsealed.add(heads.iter().copied());
         }

@@ -87,7 +87,7 @@ impl Lane {
             Ok(mut read) => {
                 let heads = &mut self.state.heads;
                 heads.reserve(accounts.len());
-                let seen = &self.shared.seen;
+                let seen = &self.status.seen;
                 for account in accounts {
                     match read.remove(account) {
                         Some(Ok(last)) if seen.has_all(*account, last.sequence) => {

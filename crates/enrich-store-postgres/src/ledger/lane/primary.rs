@@ -69,12 +69,12 @@ impl Lane {
         if self.connect(&mut Vec::new()).await.is_none() {
             return;
         }
-        if self.shared.seen.is_outdated() {
+        if self.status.seen.is_outdated() {
             if !self.has_caught_up().await {
                 self.drop_suspected();
                 return;
             }
-            self.shared.seen.resume();
+            self.status.seen.resume();
         }
         if self.confirms().await {
             self.note_up();
@@ -102,7 +102,7 @@ impl Lane {
     /// Forgets what this process has read before if the lineage of the database has changed. The
     /// lineage changes when an operator accepts a loss of data.
     pub(super) fn check_lineage(&mut self) {
-        self.shared.seen.follow(self.readings.borrow().state.lineage);
+        self.status.seen.follow(self.readings.borrow().state.lineage);
     }
 
     /// Whether the database now has all rows of the outdated accounts that this process has read.
@@ -110,14 +110,14 @@ impl Lane {
     /// connected to the right one.
     async fn has_caught_up(&mut self) -> bool {
         let Some(connection) = &self.state.connection else { return false };
-        let outdated = self.shared.seen.outdated();
+        let outdated = self.status.seen.outdated();
         let accounts: Vec<Uuid> = outdated.iter().map(|account| account.0).collect();
         let reading = timeout(ANSWER_TIMEOUT, read_sequences(&connection.client, &accounts));
         let Ok(Ok(sequences)) = reading.await else { return false };
         outdated.iter().all(|account| {
             let is_of = |(of, _): &&(AccountId, u64)| of == account;
             let sequence = sequences.iter().find(is_of).map_or(0, |(_, sequence)| *sequence);
-            self.shared.seen.has_all(*account, sequence)
+            self.status.seen.has_all(*account, sequence)
         })
     }
 
@@ -146,7 +146,7 @@ impl Lane {
     /// Stops charging until the database has the rows that this process has read, or an operator
     /// has accepted their loss.
     pub(super) fn after_outdated(&mut self, group: &[Job]) {
-        if self.shared.seen.stop(group.iter().map(Job::account)) {
+        if self.status.seen.stop(group.iter().map(Job::account)) {
             tracing::error!(error = %Outdated, "charging has stopped");
         }
         self.drop_suspected();

@@ -3,6 +3,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 use enrich_core::port::snapshots::{Snapshot, SnapshotNumber};
@@ -63,8 +64,7 @@ impl LocalFiles {
         Ok(path)
     }
 
-    /// Waits for the lock. Between two attempts, calls `goes_on`, which must pause for the given
-    /// time. Stops waiting when `goes_on` returns `false`.
+    /// Waits for the lock. Stops waiting when `goes_on` returns `false`.
     pub(crate) fn lock(&self, goes_on: &dyn Fn(Duration) -> bool) -> Result<Locked, SnapshotError> {
         lock(&self.folder.join(LOCK), goes_on)
     }
@@ -160,8 +160,8 @@ pub(crate) fn check_space(folder: &Path, bytes: u64) -> Result<(), SnapshotError
         .map_err(|[needed, free]| SnapshotError::NoSpace { folder: folder.into(), needed, free })
 }
 
-/// Waits for the lock on a file, and creates the file if it does not exist. On a file system
-/// without locks, succeeds immediately.
+/// Waits for the lock on a file, and creates the file if it does not exist. Stops waiting when
+/// `goes_on` returns `false`. On a file system without locks, succeeds immediately.
 pub(crate) fn lock(
     path: &Path,
     goes_on: &dyn Fn(Duration) -> bool,
@@ -175,7 +175,9 @@ pub(crate) fn lock(
                 return Ok(Locked { _file: file });
             }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
-            Err(TryLockError::WouldBlock) if goes_on(LOCK_INTERVAL) => {}
+            Err(TryLockError::WouldBlock) if goes_on(Duration::ZERO) => {
+                thread::sleep(LOCK_INTERVAL)
+            }
             Err(TryLockError::WouldBlock) => return Err(SnapshotError::Stopped),
         }
     }

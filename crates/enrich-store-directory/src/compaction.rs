@@ -85,8 +85,7 @@ pub fn compact(path: &Path) -> Result<CompactReport, CompactError> {
     let waiting = Waiting::for_turn(&connection);
     connection.execute_batch("VACUUM").map_err(failed)?;
     drop(waiting);
-    empty_the_log(&connection).map_err(failed)?;
-    drop(connection);
+    empty_the_log(connection).map_err(failed)?;
     // `begin_log` makes the reads of a server a little faster. The compaction has already
     // succeeded, so a failure of `begin_log` is ignored.
     let _ = sqlite::begin_log(path);

@@ -43,6 +43,8 @@ mod writer;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
@@ -67,9 +69,8 @@ pub use duplicates::{DuplicateCount, DuplicatePair, DuplicateSearch, Duplicates,
 pub(crate) use sources::count_values;
 pub use stored_decisions::StoredDecision;
 
-/// Maximum number of attempts to empty the log. With the pauses between the attempts, they take
-/// about a second.
-const EMPTYING_TRIES: u32 = 250;
+/// Maximum number of attempts to empty the log, one each millisecond: about a second.
+const EMPTYING_TRIES: u32 = 1_000;
 
 /// Imports records into `directory.sqlite`.
 #[derive(Debug)]
@@ -128,7 +129,7 @@ fn write_once<T>(
         resolution::resolve_within(transaction, &target.secrets, None)?;
         Ok(written)
     })?;
-    empty_the_log(&connection)?;
+    empty_the_log(connection)?;
     Ok(written)
 }
 
@@ -179,16 +180,18 @@ impl Importer for SqliteImporter {
 /// Moves the content of the write-ahead log into the database and empties the log, so that the log
 /// no longer contains removed values.
 ///
-/// Waits for readers of older states. Tries again while another process moves the log. If the log
+/// Tries again while others read older states, or while another process moves the log. If the log
 /// is not empty after about a second, logs a warning; the next checkpoint then empties the log.
-pub(crate) fn empty_the_log(connection: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn empty_the_log(connection: Connection) -> rusqlite::Result<()> {
+    // An attempt that waited for readers would keep the write lock while it waits.
+    connection.busy_timeout(Duration::ZERO)?;
     for _ in 0..EMPTYING_TRIES {
         let is_busy: bool = connection.value("PRAGMA wal_checkpoint(TRUNCATE)", [])?;
         if !is_busy {
             return Ok(());
         }
-        turn::pause();
+        thread::sleep(turn::LOOK);
     }
-    tracing::warn!("others read all the time; what was taken out still stands in the log");
+    tracing::warn!("removed values stay in the directory's log: others read an older state");
     Ok(())
 }

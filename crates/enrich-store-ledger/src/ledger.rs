@@ -173,12 +173,15 @@ impl SqliteLedger {
         let charging = Arc::clone(&is_charging);
         let writer = Writer::open(path.into(), secrets.clone(), *options, charging)?;
         let (heads, files) = (writer.heads(), writer.files());
+        // Opened before the thread starts: after an error, the thread would wait for the queue to close,
+        // and the queue would wait for the thread to end.
+        let readers = Readers::open(path, sqlite::reader)?;
         let room = options.charge_queue.clamp(1, Semaphore::MAX_PERMITS);
         let (queue, jobs) = mpsc::channel(room);
         let writer = Worker::start(path, "enrich-ledger", move || writer.run(jobs))?;
         Ok(Self {
             path: path.into(),
-            readers: Readers::open(path, sqlite::reader)?,
+            readers,
             secrets: secrets.clone(),
             heads,
             files,

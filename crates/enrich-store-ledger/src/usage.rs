@@ -72,18 +72,16 @@ impl SqliteUsage {
     pub(crate) fn open(path: &Path, misses: Option<Arc<MissCounter>>) -> Result<Self, OpenError> {
         let connection = sqlite::writer(path, Durability::Checkpoint)
             .map_err(|source| OpenError::of_sqlite(path, source))?;
+        // Opened before the thread starts: after an error, the thread would wait for the channel to
+        // close, and the channel would wait for the thread to end.
+        let readers = Readers::open(path, sqlite::reader)?;
         let gathered = Arc::new(Mutex::new(GatheredUsage::default()));
         // The channel never becomes full, because a flush is requested only at the end of the
         // process.
         let (flushes, asked) = mpsc::sync_channel(64);
         let usage_writer = UsageWriter::new(Arc::clone(&gathered), misses, connection, asked);
         let writer = Worker::start(path, "enrich-usage", move || usage_writer.run())?;
-        Ok(Self {
-            gathered,
-            readers: Readers::open(path, sqlite::reader)?,
-            flushes,
-            _writer: writer,
-        })
+        Ok(Self { gathered, readers, flushes, _writer: writer })
     }
 }
 

@@ -241,8 +241,10 @@ async fn transact<T>(
         Ok(Ok(value)) => value,
         Ok(Err(failure)) => {
             if !failure.loses_connection() {
-                let rollback = client.batch_execute("ROLLBACK").await;
-                rollback.map_err(|error| NotCommitted::RolledBack(error.into()))?;
+                let rollback = timeout(TIMEOUT, client.batch_execute("ROLLBACK")).await;
+                let rolled_back = rollback.map_err(|_| Failure::TimedOut);
+                let rolled_back = rolled_back.and_then(|sent| Ok(sent?));
+                rolled_back.map_err(NotCommitted::RolledBack)?;
             }
             return Err(NotCommitted::RolledBack(failure));
         }

@@ -33,15 +33,28 @@ const LIVE: &str =
 #[derive(Clone)]
 pub(crate) struct Heartbeat {
     id: Uuid,
-    live_nodes: Arc<AtomicU32>,
+    live_nodes: LiveNodes,
     snapshot: Arc<AtomicI64>,
     pulse: Pulse,
+}
+
+/// The number of live nodes, as the last heartbeat counted them. Other than a [`Heartbeat`], this
+/// value does not keep the store's thread alive, so a task of that thread may keep it.
+#[derive(Clone)]
+pub(crate) struct LiveNodes(Arc<AtomicU32>);
+
+impl LiveNodes {
+    /// Returns the number of live nodes, including this node. A node is live if its own last
+    /// heartbeat was less than five seconds ago. The number is at least 1.
+    pub(crate) fn number(&self) -> u32 {
+        self.0.load(Ordering::Relaxed).max(1)
+    }
 }
 
 struct HeartbeatTask {
     id: Uuid,
     name: String,
-    live_nodes: Arc<AtomicU32>,
+    live_nodes: LiveNodes,
     /// The number of the directory snapshot that the node answers from; 0 if there is none.
     snapshot: Arc<AtomicI64>,
     background: Background,
@@ -56,12 +69,12 @@ impl Heartbeat {
     /// When the row cannot be added.
     pub(crate) fn start(node: &Node) -> Result<Self, OpenError> {
         let id = new_id(node.pulse.last().database_now());
-        let live_nodes = Arc::new(AtomicU32::new(1));
+        let live_nodes = LiveNodes(Arc::new(AtomicU32::new(1)));
         let snapshot = Arc::new(AtomicI64::new(0));
         let task = HeartbeatTask {
             id,
             name: node.options.node.clone(),
-            live_nodes: Arc::clone(&live_nodes),
+            live_nodes: live_nodes.clone(),
             snapshot: Arc::clone(&snapshot),
             background: Background::new(node.database.connections(), INTERVAL),
         };
@@ -88,11 +101,8 @@ impl Heartbeat {
         self.id
     }
 
-    /// Returns the number of live nodes, including this node, as the last heartbeat counted them. A
-    /// node is live if its own last heartbeat was less than five seconds ago. The number is at
-    /// least 1.
-    pub(crate) fn live_nodes(&self) -> u32 {
-        self.live_nodes.load(Ordering::Relaxed).max(1)
+    pub(crate) fn live_nodes(&self) -> &LiveNodes {
+        &self.live_nodes
     }
 
     /// Stores the number of the directory snapshot that the node answers from. The next heartbeat
@@ -123,7 +133,7 @@ impl HeartbeatTask {
         self.background.query(BEAT, &values).await?;
         if let Some(row) = self.background.query(LIVE, &[]).await?.first() {
             let live: i64 = row.try_get(0)?;
-            self.live_nodes.store(u32::try_from(live).unwrap_or(u32::MAX), Ordering::Relaxed);
+            self.live_nodes.0.store(u32::try_from(live).unwrap_or(u32::MAX), Ordering::Relaxed);
         }
         Ok(())
     }

@@ -33,7 +33,7 @@ use uuid::Uuid;
 use crate::background::Background;
 use crate::database::Database;
 use crate::failure::Failure;
-use crate::heartbeat::Heartbeat;
+use crate::heartbeat::{Heartbeat, LiveNodes};
 use crate::node::Node;
 use crate::pulse::Reading;
 
@@ -67,7 +67,7 @@ pub struct PostgresRateLimiter {
 struct Counter {
     policy: RatePolicy,
     windows: Mutex<Windows>,
-    heartbeat: Heartbeat,
+    live_nodes: LiveNodes,
     clock: DatabaseClock,
     /// Wakes the task when the counts of a window must be exchanged immediately.
     due: Notify,
@@ -87,7 +87,7 @@ impl PostgresRateLimiter {
         let counter = Arc::new(Counter {
             policy,
             windows: Mutex::new(Windows::new(policy)),
-            heartbeat: heartbeat.clone(),
+            live_nodes: heartbeat.live_nodes().clone(),
             clock: DatabaseClock { readings: node.pulse.readings(), latest: AtomicI64::new(0) },
             due: Notify::new(),
         });
@@ -97,7 +97,7 @@ impl PostgresRateLimiter {
     }
 
     async fn count_in(&self, id: Uuid, limit: RateLimit) -> Result<RateLimitStatus, StoreError> {
-        let (now, live_nodes) = (self.counter.clock.now(), self.counter.heartbeat.live_nodes());
+        let (now, live_nodes) = (self.counter.clock.now(), self.counter.live_nodes.number());
         let counted = self.counter.windows.lock().count(id, limit, now, live_nodes);
         match counted {
             Counted::Decided(status) => Ok(status),
@@ -179,7 +179,7 @@ impl Counter {
     async fn exchange_due(&self, background: &Background) -> Result<usize, Failure> {
         let mut exchanged = 0;
         loop {
-            let additions = self.windows.lock().additions(self.heartbeat.live_nodes());
+            let additions = self.windows.lock().additions(self.live_nodes.number());
             if additions.is_empty() {
                 return Ok(exchanged);
             }

@@ -116,7 +116,7 @@ impl Store {
     /// Returns the number of nodes, including this node, whose last heartbeat was less than five
     /// seconds ago.
     pub fn live_nodes(&self) -> u32 {
-        self.heartbeat.live_nodes()
+        self.heartbeat.live_nodes().number()
     }
 
     /// Returns how far the node's clock is ahead of the database's clock; negative if it is behind.

@@ -120,6 +120,25 @@ fn a_forgotten_value_has_left_no_copy_where_its_row_was() {
 }
 
 #[test]
+fn a_value_is_forgotten_while_another_process_reads_an_older_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(&folder);
+    load(&store, vec![hashed(quill())]);
+    let reader = rusqlite::Connection::open(folder.path().join("directory.sqlite")).unwrap();
+    let reading = reader.unchecked_transaction().unwrap();
+    let count = || reading.query_row("SELECT count(*) FROM subject", [], |row| row.get(0));
+    let before: i64 = count().unwrap();
+    // The reader does not end, so this must not wait for it.
+    let what = [Suppressed::Domain(domain("quill.example"))];
+    block_on(store.importer.forget(&what, noon())).unwrap();
+    assert!(!is_found(&store, "quill.example"));
+    let inkwell = CompanyRecord { sites: sites(&["inkwell.example"]), ..company("Inkwell") };
+    load(&store, vec![hashed(inkwell)]);
+    assert!(is_found(&store, "inkwell.example"));
+    assert_eq!(count(), Ok(before));
+}
+
+#[test]
 fn look_ups_wait_for_no_load() {
     let folder = tempfile::tempdir().unwrap();
     let store = store(&folder);

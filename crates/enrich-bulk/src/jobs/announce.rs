@@ -137,7 +137,9 @@ fn announce(shared: &JobsState) {
                 });
             }
         }
-        shared.changed.wait_for(&mut registry, LOOK_EACH);
+        if !registry.is_closing {
+            shared.changed.wait_for(&mut registry, LOOK_EACH);
+        }
     }
 }
 

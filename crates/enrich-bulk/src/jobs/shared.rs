@@ -330,6 +330,10 @@ impl JobRegistry {
             entry.is_stopped = true;
             stop.now();
         }
+        // `close` has already stopped the jobs that it knew.
+        if self.is_closing {
+            stop.now();
+        }
         entry.lease = Some(Arc::new(Lease::new(id, row.turn, was_expired, records, began)));
         let record = entry.record.clone();
         self.jobs.insert(id, entry);

@@ -173,7 +173,7 @@ fn remove_listed(
             turn::pause();
         }
     }
-    empty_the_log(&connection)?;
+    empty_the_log(connection)?;
     Ok(removed)
 }
 

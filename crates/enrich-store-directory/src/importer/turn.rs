@@ -25,7 +25,7 @@ const CHECKPOINT_PAGES: i64 = 16 * 1024;
 const STATEMENTS: usize = 128;
 
 /// Interval at which a waiting writer checks the lock.
-const LOOK: Duration = Duration::from_millis(1);
+pub(super) const LOOK: Duration = Duration::from_millis(1);
 /// Maximum number of checks that a waiting writer makes before it gives up with an error. The
 /// checks take about two minutes. A load that sees a waiting writer commits its transaction. In the
 /// worst case, this takes about half a minute on a slow disk, which is less than the two minutes.

@@ -29,7 +29,7 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
 fn three(database: &TestDatabase, policy: RatePolicy) -> [PostgresRateLimiter; 3] {
     let nodes = [database.live_node(), database.live_node(), database.live_node()];
     for (_, heartbeat) in &nodes {
-        wait_until("the nodes see each other", || heartbeat.live_nodes() == 3);
+        wait_until("the nodes see each other", || heartbeat.live_nodes().number() == 3);
     }
     nodes.map(|(node, heartbeat)| PostgresRateLimiter::start(&node, &heartbeat, policy))
 }

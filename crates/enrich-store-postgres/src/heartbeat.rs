@@ -156,11 +156,15 @@ mod tests {
         let Some(database) = TestDatabase::create() else { return };
         let (_node, first) = database.live_node();
         let (other, second) = database.live_node();
-        assert_eq!((first.live_nodes(), second.live_nodes()), (1, 2));
+        assert_eq!((first.live_nodes().number(), second.live_nodes().number()), (1, 2));
         let wait_for = |count| {
             let begun = std::time::Instant::now();
-            while first.live_nodes() != count {
-                assert!(begun.elapsed() < Duration::from_secs(30), "still {}", first.live_nodes());
+            while first.live_nodes().number() != count {
+                assert!(
+                    begun.elapsed() < Duration::from_secs(30),
+                    "still {}",
+                    first.live_nodes().number()
+                );
                 std::thread::sleep(Duration::from_millis(50));
             }
         };

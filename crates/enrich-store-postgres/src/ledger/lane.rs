@@ -44,9 +44,9 @@ use crate::seals::Unsealed;
 const MOST_IN_GROUP: usize = 512;
 /// A new group waits for more jobs for at most the duration of the last group divided by this
 /// number, and for at most [`MOST_GATHERING`].
-const GATHERING_PART: u32 = 6;
+const GATHERING_PART: u32 = 2;
 /// Maximum time that a group waits for more jobs, however long the last group took.
-const MOST_GATHERING: Duration = Duration::from_millis(1);
+const MOST_GATHERING: Duration = Duration::from_millis(4);
 /// Pause between two attempts to write a group.
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
 /// Maximum number of attempts to write a group that conflicts with other transactions.
@@ -120,18 +120,30 @@ struct LaneState {
     /// group, or could not be compared because another node or lane had changed their account.
     waiting: Vec<Job>,
     heads: Heads,
-    last_group: LastGroup,
+    callers: Callers,
 }
 
-/// The last group of a lane.
+/// What a lane knows of its callers. A caller waits for its decision before it sends the next job.
 #[derive(Clone, Copy, Default)]
-struct LastGroup {
-    /// The number of jobs in the group, plus the number of jobs that waited in the queue when it
-    /// ended. A caller waits for its decision before it sends the next job, so this is about the
-    /// number of active callers.
-    callers: usize,
-    /// The time that the group took.
-    took: Duration,
+struct Callers {
+    /// The number of jobs of the present group; 0 after the first decision was sent.
+    in_group: usize,
+    /// The number of active callers, as the last groups have shown it. It falls by an eighth with
+    /// each group, unless as many callers are seen again.
+    active: usize,
+    /// The time that the last group took.
+    last_took: Duration,
+}
+
+impl Callers {
+    /// Counts the callers whose jobs are in the group or in the queue. Only the first call for a
+    /// group counts: after a decision was sent, its caller may have sent its next job.
+    fn note(&mut self, in_queue: usize) {
+        if self.in_group > 0 {
+            let seen = mem::take(&mut self.in_group) + in_queue;
+            self.active = seen.max(self.active - self.active.div_ceil(8));
+        }
+    }
 }
 
 impl Lane {
@@ -150,10 +162,10 @@ impl Lane {
     /// Decides jobs until the ledger is closed.
     pub(super) async fn run(mut self) {
         while let Some(group) = self.next_group().await {
-            let (size, began) = (group.len(), Instant::now());
+            let began = Instant::now();
+            self.state.callers.in_group = group.len();
             self.settle(group).await;
-            let callers = size + self.queue.len();
-            self.state.last_group = LastGroup { callers, took: began.elapsed() };
+            self.state.callers.last_took = began.elapsed();
         }
     }
 
@@ -181,16 +193,16 @@ impl Lane {
     }
 
     /// Adds the waiting jobs to `group`. If the group then has fewer jobs than there were active
-    /// callers, waits for a small part of the time that the last group took. The callers of the
+    /// callers, waits for a part of the time that the last group took. The callers of the
     /// last group have just got their answers and can send their next jobs in this time. Without
     /// the wait, two halves of the callers would take turns, in groups of half the size.
     async fn gather(&mut self, group: &mut Vec<Job>) {
-        let LastGroup { callers: expected, took } = self.state.last_group;
-        let end = tokio::time::Instant::now() + (took / GATHERING_PART).min(MOST_GATHERING);
+        let Callers { active, last_took, .. } = self.state.callers;
+        let end = tokio::time::Instant::now() + (last_took / GATHERING_PART).min(MOST_GATHERING);
         while group.len() < MOST_IN_GROUP {
             match self.queue.try_recv() {
                 Ok(job) => group.push(job),
-                Err(_) if group.len() >= expected => return,
+                Err(_) if group.len() >= active => return,
                 Err(_) => match timeout_at(end, self.queue.recv()).await {
                     Ok(Some(job)) => group.push(job),
                     Ok(None) | Err(_) => return,
@@ -283,6 +295,7 @@ impl Lane {
     /// Sends the decisions of a group that is now durable and was sent at `began`.
     fn finish(&mut self, group: Vec<Job>, settled: Settled, began: Instant) {
         self.note_up();
+        self.state.callers.note(self.queue.len());
         self.shared.record_count.count(settled.counted, settled.grown);
         self.state.heads.reserve(settled.heads.len());
         for (account, last) in settled.read {

@@ -21,7 +21,7 @@ use crate::connect::Connection;
 use crate::failure::Failure;
 use crate::ledger::compare::expired_at;
 use crate::ledger::job::{Decision, Job, Request};
-use crate::ledger::rows::{LAST_ROWS, RECORDS, Record, read_last_row};
+use crate::ledger::rows::{LAST_ROWS, RECORDS, Record, check_last_rows};
 use crate::ledger::seen::SeenRows;
 use crate::ledger::statements::{ADD, LOCK, NewRecord, NewRow, RecordColumns, RowColumns};
 use crate::ledger::transaction::{ANSWER_TIMEOUT, BEGIN, NotWritten, write_and_commit};
@@ -206,10 +206,9 @@ async fn read(
     for row in locked? {
         known.accounts.insert(AccountId(row.try_get(0)?));
     }
-    for row in last_rows? {
-        let (account, last) = read_last_row(&row, secrets)?;
-        known.last_rows.insert(account, last.map_err(|_| Altered));
-    }
+    let last_rows = check_last_rows(&last_rows?, secrets)?;
+    let altered = |(account, last): (AccountId, Result<_, _>)| (account, last.map_err(|_| Altered));
+    known.last_rows = last_rows.into_iter().map(altered).collect();
     for row in records.transpose()?.unwrap_or_default() {
         let record = Record::read(&row)?;
         known.records.insert((record.account, record.name.key_hash), record);

@@ -1,5 +1,7 @@
 //! Reads ledger rows and stored responses from rows of PostgreSQL.
 
+use std::collections::hash_map::Entry;
+
 use enrich_core::port::ledger::Charged;
 use enrich_core::{AccountId, ChargeId, Credits, KeyId, StoredResponse, Timestamp};
 use enrich_ledger::{
@@ -16,22 +18,12 @@ use crate::failure::Failure;
 use crate::ledger::job::{Decision, Job};
 use crate::ledger::statements::row_columns;
 
-/// The columns of `entry e` in the order of [`read_row`].
-macro_rules! columns_of_e {
-    () => {
-        "e.account, e.sequence, e.id, e.kind, e.corrects, e.credits, e.balance, e.endpoint, \
-         e.items, e.price, e.api_key, e.request_id, e.generation, e.note, e.at, e.secret, e.chain"
-    };
-}
-
-/// Reads the last rows of accounts, each with the balance and the hash of the row before it.
+/// Reads the last row of each account, and the row before it.
 pub(super) const LAST_ROWS: &str = concat!(
-    "SELECT ",
-    columns_of_e!(),
-    ", b.balance, b.chain FROM unnest($1::uuid[]) AS n (account)
-     JOIN LATERAL (SELECT * FROM entry WHERE entry.account = n.account
-                   ORDER BY sequence DESC LIMIT 1) e ON true
-     LEFT JOIN entry b ON b.account = e.account AND b.sequence = e.sequence - 1"
+    "SELECT e.* FROM unnest($1::uuid[]) AS n (id)
+     JOIN LATERAL (SELECT ",
+    row_columns!(),
+    " FROM entry WHERE account = n.id ORDER BY sequence DESC LIMIT 2) e ON true"
 );
 
 /// Reads at most `$3` rows of account `$1`: those after sequence `$2`, in ascending order.
@@ -70,6 +62,9 @@ pub(super) const ALL_RECORDS_AFTER: &str =
     "SELECT k.account, k.key_hash, k.asked_hash, k.sealed, k.secret, k.balance, k.charge, k.at,
             NULL::bigint
      FROM kept k WHERE (k.account, k.key_hash) > ($1, $2) ORDER BY k.account, k.key_hash LIMIT $3";
+
+/// The last rows of accounts; an error for a row that does not follow the row before it.
+pub(super) type LastRows = FxHashMap<AccountId, Result<LastRow, DoesNotFollow>>;
 
 /// A stored response, as it was read from the database.
 #[derive(Debug)]
@@ -114,36 +109,57 @@ pub(super) fn read_row(row: &tokio_postgres::Row) -> Result<(Row<'static>, Chain
     Ok((read, hash(row.try_get(16)?)?))
 }
 
-/// Reads an account's last row, and checks it against the row before it.
-pub(super) fn read_last_row(
-    row: &tokio_postgres::Row,
-    secrets: &Secrets,
-) -> Result<(AccountId, Result<LastRow, DoesNotFollow>), Failure> {
-    let (last, chain) = read_row(row)?;
-    let before = match (row.try_get::<_, Option<i64>>(17)?, row.try_get::<_, Option<&[u8]>>(18)?) {
-        (Some(balance), Some(chain)) => LastRow {
-            sequence: last.sequence.saturating_sub(1),
-            balance: Credits(unsigned(balance)?),
-            chain: hash(chain)?,
-        },
-        // There is no row before the last row. This is correct if the last row is the account's
-        // first row. If an earlier row was lost, `follow` returns an error, because the sequence is
-        // not 1.
-        _ => LastRow { chain: NO_ROW, ..LastRow::NONE },
-    };
-    Ok((last.account, before.follow(&last, &chain, secrets)))
-}
-
 /// Reads the last rows of accounts, and checks each row against the row before it. Leaves out
 /// accounts without rows.
 pub(super) async fn read_last_rows(
     client: &Client,
     accounts: &[AccountId],
     secrets: &Secrets,
-) -> Result<FxHashMap<AccountId, Result<LastRow, DoesNotFollow>>, Failure> {
+) -> Result<LastRows, Failure> {
     let accounts: Vec<Uuid> = accounts.iter().map(|account| account.0).collect();
     let rows = client.query_typed(LAST_ROWS, &[(&accounts, Type::UUID_ARRAY)]).await?;
-    rows.iter().map(|row| read_last_row(row, secrets)).collect()
+    check_last_rows(&rows, secrets)
+}
+
+/// Checks the last row of each account against the row before it. `rows` are those of
+/// [`LAST_ROWS`].
+pub(super) fn check_last_rows(
+    rows: &[tokio_postgres::Row],
+    secrets: &Secrets,
+) -> Result<LastRows, Failure> {
+    // For each account, the number of its last row in `rows`, and the number of the row before it.
+    let mut found: FxHashMap<Uuid, (usize, Option<usize>)> = FxHashMap::default();
+    let sequence = |at: usize| rows.get(at).map_or(Ok(0), |row| row.try_get::<_, i64>(1));
+    for (at, row) in rows.iter().enumerate() {
+        let account = row.try_get(0)?;
+        match found.entry(account) {
+            Entry::Vacant(entry) => {
+                entry.insert((at, None));
+            }
+            Entry::Occupied(mut entry) => {
+                let (other, _) = *entry.get();
+                let is_last = sequence(at)? > sequence(other)?;
+                entry.insert(if is_last { (at, Some(other)) } else { (other, Some(at)) });
+            }
+        }
+    }
+    let mut last_rows = LastRows::default();
+    for (last, before) in found.into_values() {
+        let Some(row) = rows.get(last) else { continue };
+        let (last, chain) = read_row(row)?;
+        let before = match before.and_then(|before| rows.get(before)) {
+            Some(row) => LastRow {
+                sequence: unsigned(row.try_get(1)?)?,
+                balance: Credits(unsigned(row.try_get(6)?)?),
+                chain: hash(row.try_get(16)?)?,
+            },
+            // This is correct if the last row is the account's first row. If an earlier row was
+            // lost, `follow` returns an error, because the sequence is not 1.
+            None => LastRow { chain: NO_ROW, ..LastRow::NONE },
+        };
+        last_rows.insert(last.account, before.follow(&last, &chain, secrets));
+    }
+    Ok(last_rows)
 }
 
 impl Record {

@@ -121,6 +121,7 @@ impl Lane {
         match sent {
             Ok(compared) => {
                 self.note_up();
+                self.state.callers.note(self.queue.len());
                 self.learn_compared(after, &compared);
                 self.tell_compared(group, decisions, &compared, began)
             }

@@ -11,6 +11,7 @@ mod sheet;
 mod xml;
 
 use std::io::{self, Read, Seek, SeekFrom};
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -111,6 +112,17 @@ impl Workbook {
         })
     }
 
+    /// Returns the next rows that aren't blank, without taking them: `count` rows, or all that are
+    /// left.
+    pub(crate) fn peek(&mut self, count: usize) -> io::Result<&[SheetRow]> {
+        while self.ready.len() < count && !self.is_ended {
+            let batch = self.next_batch()?;
+            self.ready = mem::take(&mut self.ready).chain(batch).collect::<Vec<_>>().into_iter();
+        }
+        let ready = self.ready.as_slice();
+        Ok(ready.get(..count).unwrap_or(ready))
+    }
+
     /// Returns the next row that isn't blank; `None` at the end.
     pub(crate) fn next_row(&mut self) -> io::Result<Option<SheetRow>> {
         loop {
@@ -120,12 +132,18 @@ impl Workbook {
             if self.is_ended {
                 return Ok(None);
             }
-            let batch = self.rows.recv().map_err(|_| {
-                refusal(NoList::DamagedWorkbook("its first sheet cannot be read"))
-            })??;
-            self.is_ended = batch.is_empty();
-            self.ready = batch.into_iter();
+            self.ready = self.next_batch()?.into_iter();
         }
+    }
+
+    /// Waits for the next rows of the reading thread. No rows mark the end of the sheet.
+    fn next_batch(&mut self) -> io::Result<Vec<SheetRow>> {
+        let batch = self
+            .rows
+            .recv()
+            .map_err(|_| refusal(NoList::DamagedWorkbook("its first sheet cannot be read")))??;
+        self.is_ended = batch.is_empty();
+        Ok(batch)
     }
 }
 

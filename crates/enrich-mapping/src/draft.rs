@@ -1,10 +1,11 @@
 //! A native record that is not complete yet: the rules of a mapping fill its fields one after the
 //! other.
 
-use enrich_text::{Country, Domain, ExternalId, Network, PageUrl, PersonPage, Phone};
+use enrich_text::{Country, Domain, ExternalId, Network, PageUrl, PersonName, PersonPage, Phone};
 use serde_json::{Map, Value, json};
 
 use crate::country_item::country_of_item;
+use crate::country_name::country_of_name;
 use crate::native::RecordType;
 use crate::outcome::Note;
 use crate::route::{Route, route_url};
@@ -66,7 +67,7 @@ impl Draft {
     pub(crate) fn add_country(&mut self, text: &str) {
         let item = || ExternalId::parse("wikidata", text).ok();
         let of_item = || item().and_then(|item| country_of_item(item.id()));
-        match Country::parse(text).ok().or_else(of_item) {
+        match Country::parse(text).ok().or_else(|| country_of_name(text)).or_else(of_item) {
             Some(country) => add(&mut self.countries, country),
             None => self.notes.push(Note::UnknownCountry),
         }
@@ -141,12 +142,29 @@ impl Draft {
         add(&mut self.emails, text);
     }
 
-    /// Adds a phone number, in E.164 form if it can be read. A national number is read as a number
-    /// of the record's first country, or of `country` if the record has none.
+    /// Adds a phone number in E.164 form, or several that are separated by slashes. A national
+    /// number is read as a number of the record's first country, or of `country` if the record has
+    /// none. A number that may be a national number of an unknown country is left out and noted. A
+    /// text that is no number is added unchanged, so that the import reports it as invalid.
     pub(crate) fn add_phone(&mut self, text: &str, country: Option<Country>) {
         let country = self.countries.first().copied().or(country);
-        let phone = Phone::parse_in(text, country);
-        add(&mut self.phones, phone.map_or_else(|_| text.to_owned(), |phone| phone.to_string()));
+        let parse = |text: &str| match country {
+            Some(_) => Phone::parse_in(text, country),
+            None => Phone::parse_international(text),
+        };
+        // A slash may also separate an area code from the rest of one number.
+        let one = parse(text).map(|phone| vec![phone]);
+        let phones = one.or_else(|error| match text.contains('/') {
+            true => text.split('/').map(parse).collect::<Result<Vec<_>, _>>(),
+            false => Err(error),
+        });
+        match phones {
+            Ok(phones) => {
+                phones.iter().for_each(|phone| add(&mut self.phones, phone.to_string()));
+            }
+            Err(_) if Phone::parse(text).is_ok() => self.notes.push(Note::NationalPhone),
+            Err(_) => add(&mut self.phones, text.to_owned()),
+        }
     }
 
     /// Adds an id of a company. `scheme` is the register or data set that gives the id, such as
@@ -177,21 +195,15 @@ impl Draft {
     }
 
     /// Splits a full name into first and last name if one of them is missing. If `full` is `None`,
-    /// splits a first name of several words instead. The last word is the last name; if there is a
-    /// comma, the last name is the part before the comma.
+    /// splits a first name of several words instead.
     pub(crate) fn split_name(&mut self, full: Option<String>) {
         let from_first = || self.first_name.clone().filter(|name| name.contains(' '));
         if self.first_name.is_some() && self.last_name.is_some() {
             return;
         }
         let Some(full) = full.or_else(from_first) else { return };
-        let halves = match full.split_once(',') {
-            Some((last, first)) => Some((first, last)),
-            None => full.rsplit_once(char::is_whitespace),
-        };
-        if let Some((first, last)) = halves {
-            self.first_name = Some(first.trim().to_owned());
-            self.last_name = Some(last.trim().to_owned());
+        if let Some((first, last)) = PersonName::split(&full) {
+            (self.first_name, self.last_name) = (Some(first), Some(last));
         }
     }
 

@@ -42,6 +42,7 @@ mod built_in;
 mod columns;
 mod condition;
 mod country_item;
+mod country_name;
 mod detect;
 mod draft;
 mod error;

@@ -50,6 +50,8 @@ pub enum Note {
     PersonPage,
     /// A country with an unknown code or name.
     UnknownCountry,
+    /// A phone number without a country calling code, in a record without a country.
+    NationalPhone,
     /// An id that does not have the form that ids of its register have.
     BadId,
 }
@@ -62,6 +64,7 @@ impl Note {
             Self::NoPage => "addresses on networks that are no pages",
             Self::PersonPage => "profiles of people in companies",
             Self::UnknownCountry => "unknown countries",
+            Self::NationalPhone => "national phone numbers of an unknown country",
             Self::BadId => "ids that their scheme does not have",
         }
     }

@@ -85,7 +85,8 @@ impl RecordRule {
     }
 
     /// Makes a draft of a native record from an input record. If the input record names no country,
-    /// `seat` is used: as the company's country, and to read national phone numbers.
+    /// `seat` is used: as the company's country, and to read national phone numbers. `seat` does not
+    /// replace a country that could not be read.
     pub(crate) fn draft(
         &self,
         record: &Map<String, Value>,
@@ -97,20 +98,20 @@ impl RecordRule {
         draft.id = self.id.as_ref().and_then(|rule| values(rule).into_iter().next());
         let mut fields: Vec<(Field, Vec<String>)> =
             self.fields.iter().map(|(field, rule)| (*field, values(rule))).collect();
+        let mut ids: Vec<(&str, Vec<String>)> =
+            self.ids.iter().map(|(scheme, rule)| (scheme.as_str(), values(rule))).collect();
         if self.has_synonyms {
-            self.add_synonyms(record, &mut fields);
+            self.add_synonyms(record, &mut fields, &mut ids);
         }
         // The country comes first, because the country is needed to read national phone numbers.
         let (countries, others): (Vec<_>, Vec<_>) =
             fields.into_iter().partition(|(field, _)| *field == Field::Country);
         let countries: Vec<String> = countries.into_iter().flat_map(|(_, texts)| texts).collect();
         countries.iter().for_each(|text| draft.add_country(text));
+        let seat = seat.filter(|_| countries.is_empty());
         match self.kind {
             RecordType::Person => draft.countries.truncate(1),
-            // `seat` replaces a missing country. It does not replace a country that could not be
-            // read.
-            _ if countries.is_empty() => draft.countries.extend(seat),
-            _ => {}
+            _ => draft.countries.extend(seat),
         }
         let mut full_name = None;
         for (field, found) in others {
@@ -122,19 +123,28 @@ impl RecordRule {
         if self.kind == RecordType::Person {
             draft.split_name(full_name);
         }
-        for (scheme, rule) in &self.ids {
-            values(rule).iter().for_each(|text| draft.add_id(scheme, text));
+        for (scheme, found) in ids {
+            found.iter().for_each(|text| draft.add_id(scheme, text));
         }
         draft
     }
 
-    /// Adds the values of columns without a rule whose name is a usual name of a field.
-    fn add_synonyms(&self, record: &Map<String, Value>, fields: &mut Vec<(Field, Vec<String>)>) {
+    /// Adds the values of columns without a rule whose name is a usual name of a field or of an id.
+    fn add_synonyms<'s>(
+        &'s self,
+        record: &Map<String, Value>,
+        fields: &mut Vec<(Field, Vec<String>)>,
+        ids: &mut Vec<(&'s str, Vec<String>)>,
+    ) {
         let mut read = Vec::new();
         self.columns_read(record, &mut read);
         let is_read = |key: &str| read.iter().any(|name| name.eq_ignore_ascii_case(key.trim()));
         for (key, value) in record.iter().filter(|(key, _)| !is_read(key)) {
             let name = meaning(key).and_then(|meaning| target(self.kind, meaning, true));
+            if let Some(scheme) = name.and_then(|name| name.strip_prefix("ids.")) {
+                ids.push((scheme, texts(value)));
+                continue;
+            }
             let field = name.and_then(Field::of_mapping);
             let Some(field) = field.filter(|field| field.belongs_to(self.kind)) else { continue };
             match fields.iter_mut().find(|(known, _)| *known == field) {

@@ -229,6 +229,10 @@ impl Values {
         let is_value =
             |text: &String| !text.is_empty() && !null.contains(text) && !self.null.contains(text);
         found.retain(is_value);
+        if !self.split.is_empty() {
+            // In `quill.example / inkwell.example`, the slash is no value.
+            found.retain(|text| text.contains(char::is_alphanumeric));
+        }
         match self.pick {
             Pick::All => {}
             Pick::First => found.truncate(1),

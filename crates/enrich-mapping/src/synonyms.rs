@@ -16,16 +16,9 @@ pub struct Synonyms {
     pub record_type: RecordType,
     /// The columns that are read, each with its field.
     pub used: Vec<(String, &'static str)>,
-    /// The columns that are not read, although their names say that they contain domains, addresses
-    /// or pages, such as `Mirror URL`.
+    /// The columns that are not read.
     pub unused: Vec<String>,
 }
-
-/// A column with one of these words in its name probably contains domains, addresses or pages.
-const ADDRESS_WORDS: [&str; 10] = [
-    "domain", "url", "website", "webseite", "homepage", "site", "mail", "linkedin", "facebook",
-    "http",
-];
 
 impl Synonyms {
     /// Returns the columns whose meaning is known, each with its meaning.
@@ -39,7 +32,7 @@ impl Mapping {
     /// if no column gives a name or a domain, because every record needs one of them.
     ///
     /// The columns decide the kind of the records. The records are people if there is a first, last
-    /// or full name, a name and a job title, or a contact but no company. Otherwise they are
+    /// or full name, a name or contact and a job title, or a contact but no company. Otherwise they are
     /// companies if there is a name or a company. Otherwise they are facts of domains.
     pub fn from_synonyms(columns: &[String]) -> Option<Synonyms> {
         let known = Synonyms::known(columns);
@@ -47,7 +40,7 @@ impl Mapping {
         let is_person = has("first_name")
             || has("last_name")
             || has("full_name")
-            || (has("contact") && !has("company"))
+            || (has("contact") && (!has("company") || has("title")))
             || (has("name") && has("title"));
         let record_type = match () {
             () if is_person => RecordType::Person,
@@ -64,11 +57,19 @@ impl Mapping {
         let known = Synonyms::known(columns);
         let has = |meaning: &str| known.iter().any(|(_, known)| *known == meaning);
         let is_named = has("full_name") || has("first_name");
+        // `Nom` and `Name` are last names beside `Prénom` and `Vorname`.
+        let is_last_name = |meaning| {
+            meaning == "name" && has("first_name") && !has("last_name") && !has("full_name")
+        };
         let mut fields: Vec<(Field, Vec<&str>)> = Vec::new();
         let mut ids: Vec<(String, Rule)> = Vec::new();
         let mut used = Vec::new();
         for &(column, meaning) in &known {
-            let Some(name) = target(record_type, meaning, is_named) else { continue };
+            let name = match record_type {
+                RecordType::Person if is_last_name(meaning) => Some("last_name"),
+                _ => target(record_type, meaning, is_named),
+            };
+            let Some(name) = name else { continue };
             if let Some(scheme) = name.strip_prefix("ids.") {
                 ids.push((scheme.to_owned(), Rule::column(column)));
                 used.push((column.to_owned(), scheme));
@@ -90,11 +91,7 @@ impl Mapping {
         };
         let fields = fields.into_iter().map(rule);
         let rule = RecordRule::of(record_type, fields.collect(), ids);
-        let is_unused = |column: &&String| {
-            let name = column.to_lowercase();
-            !used.iter().any(|(known, _)| known == *column)
-                && ADDRESS_WORDS.iter().any(|word| name.contains(word))
-        };
+        let is_unused = |column: &&String| !used.iter().any(|(known, _)| known == *column);
         let unused = columns.iter().filter(is_unused).cloned().collect();
         Some(Synonyms { mapping: Mapping::of(vec![rule]), record_type, used, unused })
     }

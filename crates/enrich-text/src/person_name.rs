@@ -5,6 +5,7 @@ mod given_names;
 mod keys;
 mod reading;
 mod spelling;
+mod splitting;
 
 use crate::input::{self, refuses_unreadable};
 

@@ -98,6 +98,24 @@ impl Phone {
         if is_valid_number(&national) { national } else { international.or(national) }
     }
 
+    /// Like [`parse`](Self::parse), but refuses numbers that may be national numbers of an unknown
+    /// country. `(202) 555-0152` is one of Washington, and `+20 2555 0152` one of Cairo. So a number
+    /// without `+` and `00` must consist only of digits, have at least eleven, and be assigned by
+    /// the numbering plan of its calling code.
+    pub fn parse_international(text: &str) -> Result<Self, InvalidPhone> {
+        /// Minimum number of digits, because national numbers of most countries have at most ten.
+        const LEAST_DIGITS: usize = 11;
+        let phone = Self::parse(text)?;
+        let plain = without_link(input::plain(text)?);
+        let is_bare =
+            plain.len() >= LEAST_DIGITS && plain.bytes().all(|byte| byte.is_ascii_digit());
+        if says_its_country(plain) || (is_bare && phone.is_valid_number()) {
+            Ok(phone)
+        } else {
+            Err(InvalidPhone::NoCountryCode)
+        }
+    }
+
     /// Whether the numbering plan of the number's country contains such numbers.
     fn is_valid_number(&self) -> bool {
         phonenumber::parse(None, &self.0).is_ok_and(|number| number.is_valid())

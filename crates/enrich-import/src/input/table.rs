@@ -59,10 +59,9 @@ impl TableReader {
             // `of_file` removes a first line such as `sep=;`, so the lines are examined again.
             let looked_at = lines.peek(LOOKED_AT_LINES, LOOKED_AT_BYTES);
             let first: Vec<&Line> = looked_at.iter().filter(is_text).collect();
-            if options.columns.is_empty() {
-                skip_title(&mut lines, &first, delimiter)?;
-            } else {
-                skip_to_columns(&mut lines, &first, delimiter, &options.columns)?;
+            let titles = rows_before_header(rows_of_lines(&first, delimiter), &options.columns);
+            for _ in 0..titles {
+                lines.next_filled()?;
             }
         }
         let escape = options.escape.and_then(|letter| u8::try_from(letter).ok());
@@ -73,7 +72,16 @@ impl TableReader {
     }
 
     /// Opens the first sheet of a workbook. Returns `None` if the sheet is empty.
-    pub(super) fn workbook(workbook: Workbook, options: &Input) -> io::Result<Option<Self>> {
+    pub(super) fn workbook(mut workbook: Workbook, options: &Input) -> io::Result<Option<Self>> {
+        if let Some(begins_with) = &options.skip_until {
+            skip_rows_until(&mut workbook, begins_with)?;
+        } else if options.header.is_empty() {
+            let first = workbook.peek(MAX_TITLE_ROWS + 1)?;
+            let rows = first.iter().map(|row| Some(row.cells.clone()));
+            for _ in 0..rows_before_header(rows, &options.columns) {
+                workbook.next_row()?;
+            }
+        }
         let table = Self {
             lines: Lines::new(Box::new(io::empty())),
             splitter: Splitter::of_workbook(workbook),
@@ -171,55 +179,68 @@ fn skip_until(lines: &mut Lines, begins_with: &str) -> io::Result<()> {
     Err(InputFault::NoHeader { begins_with, lines: MAX_PREAMBLE_LINES }.into())
 }
 
-/// Skips the rows before the first row that has all these columns. If none of the first rows has
-/// them, skips nothing.
-fn skip_to_columns(
-    lines: &mut Lines,
-    first: &[&Line],
-    delimiter: Delimiter,
-    columns: &[String],
-) -> io::Result<()> {
-    let mut splitter = Splitter::new(delimiter);
-    let filled = first.iter().filter(|line| !line.is_blank()).take(MAX_TITLE_ROWS + 1);
-    for (titles, line) in filled.enumerate() {
-        let mut row = Lines::new(Box::new(io::Cursor::new(line.bytes.clone())));
-        if line.is_too_long || splitter.next_row(&mut row)?.is_none_or(|row| row.is_whole.is_err())
-        {
-            continue;
-        }
-        let fields: Vec<_> = splitter.fields().map(String::from_utf8_lossy).collect();
-        if columns.iter().all(|column| fields.iter().any(|field| is_same(field, column))) {
-            for _ in 0..titles {
-                lines.next_filled()?;
-            }
+/// Like [`skip_until`], for a workbook: skips all rows before the row whose first cell begins with
+/// this text.
+fn skip_rows_until(workbook: &mut Workbook, begins_with: &str) -> io::Result<()> {
+    for _ in 0..MAX_PREAMBLE_LINES {
+        let Some(row) = workbook.peek(1)?.first() else { break };
+        if row.cells.first().is_some_and(|cell| cell.trim_start().starts_with(begins_with)) {
             return Ok(());
         }
+        workbook.next_row()?;
     }
-    Ok(())
+    let begins_with = begins_with.to_owned();
+    Err(InputFault::NoHeader { begins_with, lines: MAX_PREAMBLE_LINES }.into())
 }
 
-/// Skips the title of a spreadsheet: rows before the header in which at most one field has text.
-/// The header is the first row with text in several fields, or with the name of a known column. The
-/// first line of a contact card counts as a header too, because vCard files are sampled as tables.
-/// If none of the first rows is a header, skips nothing.
-fn skip_title(lines: &mut Lines, first: &[&Line], delimiter: Delimiter) -> io::Result<()> {
+/// Returns the fields of the first lines that are not blank; `None` for a line that is no whole row.
+fn rows_of_lines<'l>(
+    first: &'l [&Line],
+    delimiter: Delimiter,
+) -> impl Iterator<Item = Option<Vec<String>>> + use<'l> {
     let mut splitter = Splitter::new(delimiter);
     let filled = first.iter().filter(|line| !line.is_blank()).take(MAX_TITLE_ROWS + 1);
-    for (titles, line) in filled.enumerate() {
+    filled.map(move |line| {
         let mut row = Lines::new(Box::new(io::Cursor::new(line.bytes.clone())));
-        if line.is_too_long || splitter.next_row(&mut row)?.is_none_or(|row| row.is_whole.is_err())
-        {
-            return Ok(());
-        }
-        let fields = splitter.fields().filter(|field| !field.trim_ascii().is_empty());
-        let fields: Vec<_> = fields.map(String::from_utf8_lossy).collect();
-        let is_card = fields.iter().any(|field| field.eq_ignore_ascii_case("BEGIN:VCARD"));
-        if is_card || fields.iter().any(|field| is_known_column(field)) || fields.len() > 1 {
-            for _ in 0..titles {
-                lines.next_filled()?;
+        let row = (!line.is_too_long).then(|| splitter.next_row(&mut row).ok().flatten());
+        row.flatten().filter(|row| row.is_whole.is_ok())?;
+        Some(splitter.fields().map(|field| String::from_utf8_lossy(field).into_owned()).collect())
+    })
+}
+
+/// Returns the number of rows before the header, given the first rows of a table. `None` stands for
+/// a row that cannot be read.
+///
+/// If `columns` are given, the header is the first row that has all of them. Otherwise the rows
+/// before it are the title of a spreadsheet: in each, at most one field has text. The header is
+/// then the first row with text in several fields, or with the name of a known column. The first
+/// line of a contact card counts as a header too, because vCard files are sampled as tables. If
+/// none of the first rows is a header, returns 0.
+fn rows_before_header(
+    rows: impl Iterator<Item = Option<Vec<String>>>,
+    columns: &[String],
+) -> usize {
+    for (titles, fields) in rows.enumerate() {
+        let Some(fields) = fields else {
+            if columns.is_empty() {
+                return 0;
             }
-            return Ok(());
+            continue;
+        };
+        let is_header = if columns.is_empty() {
+            is_header_below_title(&fields)
+        } else {
+            columns.iter().all(|column| fields.iter().any(|field| is_same(field, column)))
+        };
+        if is_header {
+            return titles;
         }
     }
-    Ok(())
+    0
+}
+
+fn is_header_below_title(fields: &[String]) -> bool {
+    let mut filled = fields.iter().filter(|field| !field.trim().is_empty());
+    let is_card = fields.iter().any(|field| field.eq_ignore_ascii_case("BEGIN:VCARD"));
+    is_card || fields.iter().any(|field| is_known_column(field)) || filled.nth(1).is_some()
 }

@@ -46,6 +46,39 @@ fn lines_before_the_header_are_skipped() {
     );
 }
 
+/// Returns a workbook with these rows.
+fn workbook(rows: &[&[&str]]) -> Vec<u8> {
+    let mut workbook = rust_xlsxwriter::Workbook::new();
+    let sheet = workbook.add_worksheet();
+    for (number, row) in (0..).zip(rows) {
+        for (column, cell) in (0..).zip(*row) {
+            sheet.write(number, column, *cell).unwrap();
+        }
+    }
+    workbook.save_to_buffer().unwrap()
+}
+
+#[test]
+fn rows_before_the_header_of_a_workbook_are_skipped() {
+    let titled: &[&[&str]] =
+        &[&["Prospects"], &[], &["", "Q4"], &["Company", "Website"], &["Quill", "quill.example"]];
+    let expected = ["{\"Company\":\"Quill\",\"Website\":\"quill.example\"}"];
+    let rows = records("a.xlsx", workbook(titled), options());
+    assert_eq!(fields(&rows), expected);
+    assert_eq!(lines(&rows), [5]);
+    let named = Input { columns: vec!["website".to_owned()], ..options() };
+    assert_eq!(fields(&records("a.xlsx", workbook(titled), named)), expected);
+    let noted: &[&[&str]] = &[&["Made", "by Ada"], &["No.", "Company"], &["1", "Quill"]];
+    let skip = Input { skip_until: Some("No.".to_owned()), ..options() };
+    let rows = records("a.xlsx", workbook(noted), skip.clone());
+    assert_eq!(fields(&rows), ["{\"No.\":\"1\",\"Company\":\"Quill\"}"]);
+    let error = failure("a.xlsx", workbook(&[&["a", "b"]]), skip);
+    assert_eq!(error, "none of the first 1000 lines begins with `No.`, as the header should");
+    // A list of a single column has no title.
+    let rows = records("a.xlsx", workbook(&[&["Quill"], &["Inkwell"]]), options());
+    assert_eq!(fields(&rows), ["{\"Quill\":\"Inkwell\"}"]);
+}
+
 #[test]
 fn a_table_without_a_header_gets_column_names() {
     let columns = vec!["rank".to_owned(), "domain".to_owned()];

@@ -133,10 +133,20 @@ fn plain_columns_are_known_in_several_languages() {
             &["Name", "Job Title", "Company"],
             "person: Name → full_name, Job Title → title, Company → company; unused: ",
         ),
+        (
+            &["Nom", "Prénom", "Société", "Ville"],
+            "person: Nom → last_name, Prénom → first_name, Société → company; \
+             unused: Ville",
+        ),
+        (
+            &["Contact", "Job Title", "Organisation"],
+            "person: Contact → full_name, Job Title → title, Organisation → company; unused: ",
+        ),
         (&["Domain", "Page Rank"], "domain: Domain → domains, Page Rank → page_rank; unused: "),
         (
             &["Company", "Website", "Contact person", "Phone"],
-            "company: Company → name, Website → domains, Phone → phones; unused: ",
+            "company: Company → name, Website → domains, Phone → phones; unused: \
+             Contact person",
         ),
         (&["a", "b"], "none"),
     ];

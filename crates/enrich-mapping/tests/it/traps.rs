@@ -1,6 +1,6 @@
 //! Tests of special cases in the data of single sources, which a simple mapping would get wrong.
 
-use enrich_mapping::{Mapping, Outcome, Settings, name_only};
+use enrich_mapping::{Mapping, Note, Outcome, Settings, name_only};
 use serde_json::{Map, Value, json};
 
 use crate::reader::fixture;
@@ -288,6 +288,50 @@ fn the_country_of_the_import_is_the_seat_and_the_region_of_numbers() {
     };
     assert_eq!(records[0]["country"], "DE");
     assert_eq!(records[0]["phones"], json!(["+493023125001"]));
+}
+
+#[test]
+fn salesforce_accounts_have_ids_and_several_sites() {
+    let record = json!({"Account ID": "1", "Account Name": "Quill", "LEI": "QUILL000000000000107",
+        "Website": "quill.example / inkwell.example", "Main Phone": "+1 202 555 0147"});
+    let record = mapped("salesforce", &record);
+    assert_eq!(record["ids"], json!({"lei": "QUILL000000000000107"}));
+    assert_eq!(record["domains"], json!(["quill.example", "inkwell.example"]));
+    assert_eq!(record["phones"], json!(["+12025550147"]));
+}
+
+/// Maps a record with a name, a country and phone numbers. Returns the numbers and the notes.
+fn phones_of(country: &str, phones: &str, default: Option<&str>) -> (Value, Vec<Note>) {
+    let text = "[fields]\nname=\"a\"\ncountry=\"c\"\nphones=\"b\"\n";
+    let mapping = Mapping::from_toml(text).unwrap();
+    let settings = Settings { country: default.map(str::to_owned), ..Settings::default() };
+    let record = json!({"a": "Quill", "b": phones, "c": country});
+    let mapped = mapping.map(record.as_object().unwrap(), &settings);
+    let Outcome::Records(records) = mapped.outcome else { panic!("skipped") };
+    (records[0].get("phones").cloned().unwrap_or_default(), mapped.notes)
+}
+
+#[test]
+fn a_national_number_of_an_unknown_country_is_left_out() {
+    let national = (Value::Null, vec![Note::NationalPhone]);
+    assert_eq!(phones_of("", "(202) 555-0152", None), national);
+    let washington = json!(["+12025550152"]);
+    assert_eq!(phones_of("US", "(202) 555-0152", None), (washington.clone(), vec![]));
+    assert_eq!(phones_of("", "(202) 555-0152", Some("US")), (washington.clone(), vec![]));
+    assert_eq!(phones_of("", "+1 202 555 0152", None), (washington, vec![]));
+    // A country that was not recognised is not replaced by the country of the import.
+    let (phones, notes) = phones_of("Quillmark", "(202) 555-0152", Some("US"));
+    assert_eq!(phones, Value::Null);
+    assert_eq!(notes, [Note::UnknownCountry, Note::NationalPhone]);
+}
+
+#[test]
+fn a_cell_may_have_several_numbers_between_slashes() {
+    let two = json!(["+442079460101", "+442079460102"]);
+    let (phones, _) = phones_of("Royaume-Uni", "020 7946 0101 / 020 7946 0102", None);
+    assert_eq!(phones, two);
+    let (phones, _) = phones_of("D", "030 / 23125-001", None);
+    assert_eq!(phones, json!(["+493023125001"]));
 }
 
 #[test]

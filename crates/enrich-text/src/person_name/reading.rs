@@ -83,17 +83,17 @@ impl Word {
         spelling::is_east_asian(&self.text())
     }
 
-    fn is_title(&self) -> bool {
+    pub(super) fn is_title(&self) -> bool {
         let is_of = |part: &String| is(Kind::Title, part) || is(Kind::Faculty, part);
         let begins = self.parts.first().is_some_and(|part| is(Kind::Title, part));
         (begins && self.parts.iter().all(is_of)) || is(Kind::Title, &self.text())
     }
 
-    fn is_end(&self) -> bool {
+    pub(super) fn is_end(&self) -> bool {
         is(Kind::Suffix, &self.text()) || self.name_suffix().is_some()
     }
 
-    fn name_suffix(&self) -> Option<&'static str> {
+    pub(super) fn name_suffix(&self) -> Option<&'static str> {
         WORDS.get(&(Kind::NameSuffix, self.text().as_str())).copied()
     }
 }

@@ -16,6 +16,8 @@ use super::super::{Console, Failure};
 
 /// Number of records from which a format is recognised.
 const SAMPLE_RECORDS: usize = 20;
+/// Maximum number of unused columns that a note names.
+const MOST_UNUSED: usize = 20;
 /// The name, for `--format`, of Enrich's own import format.
 const NATIVE: &str = "native";
 
@@ -340,8 +342,13 @@ fn note_unused(file: &Path, mapping: &Mapping, sample: Option<&Sample>, console:
 }
 
 fn note_not_used(file: &Path, columns: &[String], console: &mut Console<'_>) {
-    if !columns.is_empty() {
-        console.note(&format!("{}: not used: {}", file.display(), columns.join(", ")));
+    let Some(shown) = columns.get(..columns.len().min(MOST_UNUSED)) else { return };
+    if !shown.is_empty() {
+        let more = match columns.len() - shown.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        console.note(&format!("{}: not used: {}{more}", file.display(), shown.join(", ")));
     }
 }
 

@@ -1,0 +1,45 @@
+//! Finds the country of a name in one of several languages, such as `Allemagne`.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use enrich_text::Country;
+
+use crate::table;
+
+static COUNTRIES: LazyLock<HashMap<String, Country>> = LazyLock::new(|| {
+    table::rows(include_str!("../data/country_names.txt"))
+        .filter_map(|[code, names]| Some((Country::from_code(code).ok()?, names)))
+        .flat_map(|(country, names)| table::values(names).map(move |name| (key(name), country)))
+        .collect()
+});
+
+/// Returns the country with this name in German, French, Spanish, Italian, Dutch or Portuguese, or
+/// with this single letter on vehicle plates.
+pub(crate) fn country_of_name(name: &str) -> Option<Country> {
+    COUNTRIES.get(&key(name)).copied()
+}
+
+fn key(name: &str) -> String {
+    name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_has_two_countries() {
+        let names: Vec<&str> = table::rows(include_str!("../data/country_names.txt"))
+            .flat_map(|[_, names]| table::values(names))
+            .collect();
+        assert_eq!(names.len(), COUNTRIES.len());
+        for name in names {
+            let country = country_of_name(name);
+            let known = Country::parse(name).ok();
+            assert!(known.is_none() || known == country, "{name}");
+        }
+        assert_eq!(country_of_name(" royaume-UNI ").map(Country::alpha2), Some("GB"));
+        assert_eq!(country_of_name("Quillmark"), None);
+    }
+}

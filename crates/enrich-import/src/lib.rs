@@ -66,7 +66,7 @@ pub use layout::{Layout, ReadAs};
 pub use mapped::MapAs;
 pub use read_error::{HeaderError, ReadError};
 pub use rejection::{BadValue, Rejection};
-pub use report::{DroppedValues, Report};
+pub use report::{DroppedValues, LeftOut, Report};
 pub use rows::{Cells, MAX_COLUMNS, Row, Rows};
 pub use source::Source;
 pub use suppression_list::{

@@ -186,7 +186,8 @@ impl MappedReading {
     /// Maps a record and parses the native records that it becomes.
     fn map(&mut self, fields: &Map<String, Value>, line: u64, notes: &mut Notes) {
         let mapped = self.map_as.mapping.map(fields, &self.map_as.settings);
-        mapped.notes.into_iter().map(Note::as_str).for_each(|what| notes.leave_out(what));
+        let left_out = mapped.notes.into_iter().map(Note::as_str);
+        left_out.for_each(|what| notes.leave_out(what, line));
         let records = match mapped.outcome {
             Outcome::Skipped(reason) => return notes.skip(&reason),
             Outcome::Records(records) => records,
@@ -194,7 +195,7 @@ impl MappedReading {
         for mut record in records {
             let limits = &self.map_as.mapping.merge().most_of_a_domain;
             for _ in 0..self.shared.remove_shared(&mut record, limits) {
-                notes.leave_out(SHARED);
+                notes.leave_out(SHARED, line);
             }
             let text = Value::Object(record).to_string().into_bytes();
             let native = Line { number: line, bytes: text, is_too_long: false, had_return: false };

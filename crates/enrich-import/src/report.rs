@@ -63,7 +63,7 @@ pub struct Report {
     /// The number of values of input records that are not in the native record, by kind, such as
     /// `addresses on platforms`. The mapping did not copy them, or too many records share their
     /// domain. They are not part of `dropped`, which counts values of native records.
-    pub left_out: BTreeMap<&'static str, u64>,
+    pub left_out: BTreeMap<&'static str, LeftOut>,
     /// The layout of the source, or of the first of several sources; `None` for an empty source.
     pub layout: Option<Layout>,
     unused: BTreeMap<String, ColumnSample>,
@@ -87,6 +87,15 @@ pub struct DroppedValues {
     /// Why the values were dropped.
     pub reason: BadValue,
     /// The number of dropped values.
+    pub count: u64,
+    /// The line of the first of these values.
+    pub first_line: u64,
+}
+
+/// The values of one kind that were left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The number of values that were left out.
     pub count: u64,
     /// The line of the first of these values.
     pub first_line: u64,
@@ -124,7 +133,7 @@ impl Report {
             add_name(&mut self.ignored_fields, name);
         }
         add_counts(&mut self.skipped, notes.skipped);
-        add_counts(&mut self.left_out, notes.left_out);
+        add_left_out(&mut self.left_out, notes.left_out);
         add_samples(&mut self.unused, notes.unused);
         // The layout includes the encoding, which is detected from the text that was read so far. A
         // later batch knows more text, so its layout replaces the earlier layout.
@@ -159,7 +168,7 @@ impl AddAssign for Report {
             add_name(&mut self.ignored_fields, name);
         }
         add_counts(&mut self.skipped, other.skipped);
-        add_counts(&mut self.left_out, other.left_out);
+        add_left_out(&mut self.left_out, other.left_out);
         add_samples(&mut self.unused, other.unused);
     }
 }
@@ -171,7 +180,7 @@ pub(crate) struct Notes {
     ignored: BTreeSet<String>,
     unused: BTreeMap<String, ColumnSample>,
     skipped: BTreeMap<String, u64>,
-    left_out: BTreeMap<&'static str, u64>,
+    left_out: BTreeMap<&'static str, LeftOut>,
     layout: Option<Layout>,
 }
 
@@ -187,8 +196,8 @@ impl Notes {
     }
 
     /// Counts a value that a mapping leaves out.
-    pub(crate) fn leave_out(&mut self, what: &'static str) {
-        *self.left_out.entry(what).or_default() += 1;
+    pub(crate) fn leave_out(&mut self, what: &'static str, line: u64) {
+        add_left_out(&mut self.left_out, [(what, LeftOut { count: 1, first_line: line })]);
     }
 }
 
@@ -248,9 +257,18 @@ fn is_key(value: &str) -> bool {
         && (EmailAddress::parse(value).is_ok() || Domain::parse(value).is_ok())
 }
 
-fn add_counts<K: Ord>(all: &mut BTreeMap<K, u64>, more: BTreeMap<K, u64>) {
+fn add_counts(all: &mut BTreeMap<String, u64>, more: BTreeMap<String, u64>) {
     for (what, count) in more {
         *all.entry(what).or_default() += count;
+    }
+}
+
+fn add_left_out(
+    all: &mut BTreeMap<&'static str, LeftOut>,
+    more: impl IntoIterator<Item = (&'static str, LeftOut)>,
+) {
+    for (what, more) in more {
+        all.entry(what).and_modify(|known| known.count += more.count).or_insert(more);
     }
 }
 

@@ -15,7 +15,7 @@ static COUNTRIES: LazyLock<HashMap<String, Country>> = LazyLock::new(|| {
 });
 
 /// Returns the country with this name in German, French, Spanish, Italian, Dutch or Portuguese, or
-/// with this single letter on vehicle plates.
+/// with this letter on vehicle plates.
 pub(crate) fn country_of_name(name: &str) -> Option<Country> {
     COUNTRIES.get(&key(name)).copied()
 }

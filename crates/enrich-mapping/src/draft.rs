@@ -1,7 +1,9 @@
 //! A native record that is not complete yet: the rules of a mapping fill its fields one after the
 //! other.
 
-use enrich_text::{Country, Domain, ExternalId, Network, PageUrl, PersonName, PersonPage, Phone};
+use enrich_text::{
+    Country, Domain, ExternalId, InvalidPhone, Network, PageUrl, PersonName, PersonPage, Phone,
+};
 use serde_json::{Map, Value, json};
 
 use crate::country_item::country_of_item;
@@ -148,22 +150,18 @@ impl Draft {
     /// text that is no number is added unchanged, so that the import reports it as invalid.
     pub(crate) fn add_phone(&mut self, text: &str, country: Option<Country>) {
         let country = self.countries.first().copied().or(country);
-        let parse = |text: &str| match country {
-            Some(_) => Phone::parse_in(text, country),
-            None => Phone::parse_international(text),
-        };
-        // A slash may also separate an area code from the rest of one number.
-        let one = parse(text).map(|phone| vec![phone]);
-        let phones = one.or_else(|error| match text.contains('/') {
-            true => text.split('/').map(parse).collect::<Result<Vec<_>, _>>(),
-            false => Err(error),
-        });
-        match phones {
-            Ok(phones) => {
-                phones.iter().for_each(|phone| add(&mut self.phones, phone.to_string()));
+        for text in whole_numbers(text) {
+            let phone = match country {
+                Some(_) => Phone::parse_in(text, country),
+                None => Phone::parse_international(text),
+            };
+            match phone {
+                Ok(phone) => add(&mut self.phones, phone.to_string()),
+                Err(InvalidPhone::NoCountryCode) if country.is_none() && !names_country(text) => {
+                    self.notes.push(Note::NationalPhone);
+                }
+                Err(_) => add(&mut self.phones, text.to_owned()),
             }
-            Err(_) if Phone::parse(text).is_ok() => self.notes.push(Note::NationalPhone),
-            Err(_) => add(&mut self.phones, text.to_owned()),
         }
     }
 
@@ -303,6 +301,33 @@ impl Draft {
             record.insert(network.as_str().to_owned(), one_or_list(pages));
         }
     }
+}
+
+/// Returns the numbers in a text. A slash separates numbers only if all are whole: it may also
+/// separate an area code from the rest of one number, or two endings of one number.
+fn whole_numbers(text: &str) -> Vec<&str> {
+    /// Minimum number of digits of a number with its area code.
+    const LEAST_DIGITS: usize = 7;
+    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).count();
+    let parts: Vec<&str> = text.split('/').map(str::trim).collect();
+    let length = parts.first().map_or(0, |part| digits(part));
+    let has_prefix = |part: &str| names_country(part) || has_trunk_zero(part);
+    let are_whole = parts.iter().all(|part| digits(part) >= LEAST_DIGITS)
+        && (parts.iter().all(|part| names_country(part))
+            || parts.iter().all(|part| has_trunk_zero(part))
+            || parts.iter().all(|part| !has_prefix(part) && digits(part) == length));
+    if are_whole { parts } else { vec![text] }
+}
+
+/// Whether a phone number begins with `+` or `00`.
+fn names_country(number: &str) -> bool {
+    let number = number.trim_start_matches([' ', '(']);
+    number.starts_with('+') || number.starts_with("00")
+}
+
+/// Whether a phone number begins with the single zero of national numbers.
+fn has_trunk_zero(number: &str) -> bool {
+    !names_country(number) && number.trim_start_matches([' ', '(']).starts_with('0')
 }
 
 fn add<T: PartialEq>(list: &mut Vec<T>, value: T) {

@@ -101,7 +101,7 @@ impl RecordRule {
         let mut ids: Vec<(&str, Vec<String>)> =
             self.ids.iter().map(|(scheme, rule)| (scheme.as_str(), values(rule))).collect();
         if self.has_synonyms {
-            self.add_synonyms(record, &mut fields, &mut ids);
+            self.add_synonyms(record, &source.null, &mut fields, &mut ids);
         }
         // The country comes first, because the country is needed to read national phone numbers.
         let (countries, others): (Vec<_>, Vec<_>) =
@@ -133,23 +133,27 @@ impl RecordRule {
     fn add_synonyms<'s>(
         &'s self,
         record: &Map<String, Value>,
+        null: &[String],
         fields: &mut Vec<(Field, Vec<String>)>,
         ids: &mut Vec<(&'s str, Vec<String>)>,
     ) {
         let mut read = Vec::new();
         self.columns_read(record, &mut read);
+        let values = |value: &Value| {
+            texts(value).into_iter().filter(|text| !null.contains(text)).collect::<Vec<_>>()
+        };
         let is_read = |key: &str| read.iter().any(|name| name.eq_ignore_ascii_case(key.trim()));
         for (key, value) in record.iter().filter(|(key, _)| !is_read(key)) {
             let name = meaning(key).and_then(|meaning| target(self.kind, meaning, true));
             if let Some(scheme) = name.and_then(|name| name.strip_prefix("ids.")) {
-                ids.push((scheme, texts(value)));
+                ids.push((scheme, values(value)));
                 continue;
             }
             let field = name.and_then(Field::of_mapping);
             let Some(field) = field.filter(|field| field.belongs_to(self.kind)) else { continue };
             match fields.iter_mut().find(|(known, _)| *known == field) {
-                Some((_, found)) => found.extend(texts(value)),
-                None => fields.push((field, texts(value))),
+                Some((_, found)) => found.extend(values(value)),
+                None => fields.push((field, values(value))),
             }
         }
     }

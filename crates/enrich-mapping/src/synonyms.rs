@@ -32,7 +32,8 @@ impl Mapping {
     /// if no column gives a name or a domain, because every record needs one of them.
     ///
     /// The columns decide the kind of the records. The records are people if there is a first, last
-    /// or full name, a name or contact and a job title, or a contact but no company. Otherwise they are
+    /// or full name, a name and a job title, a contact but no company, or a contact and a job title but no
+    /// domains. Otherwise they are
     /// companies if there is a name or a company. Otherwise they are facts of domains.
     pub fn from_synonyms(columns: &[String]) -> Option<Synonyms> {
         let known = Synonyms::known(columns);
@@ -40,7 +41,7 @@ impl Mapping {
         let is_person = has("first_name")
             || has("last_name")
             || has("full_name")
-            || (has("contact") && (!has("company") || has("title")))
+            || (has("contact") && (!has("company") || (has("title") && !has("domains"))))
             || (has("name") && has("title"));
         let record_type = match () {
             () if is_person => RecordType::Person,

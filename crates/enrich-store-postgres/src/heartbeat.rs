@@ -38,7 +38,7 @@ pub(crate) struct Heartbeat {
     pulse: Pulse,
 }
 
-/// The number of live nodes, as the last heartbeat counted them. Other than a [`Heartbeat`], this
+/// The number of live nodes, as the last heartbeat counted them. Unlike a [`Heartbeat`], this
 /// value does not keep the store's thread alive, so a task of that thread may keep it.
 #[derive(Clone)]
 pub(crate) struct LiveNodes(Arc<AtomicU32>);

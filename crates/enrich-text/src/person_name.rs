@@ -9,7 +9,9 @@ mod splitting;
 
 use crate::input::{self, refuses_unreadable};
 
-use reading::{Word, is_initial, name_suffix_in, spread, without_asides, without_ends, words};
+use reading::{
+    Word, is_initial, name_suffix_in, spread, take_family, without_asides, without_ends, words,
+};
 use spelling::is_east_asian;
 
 /// A person's name: its parts, folded.
@@ -94,7 +96,8 @@ impl PersonName {
 
     fn of(given: Vec<Word>, family: Vec<Word>) -> Result<Self, InvalidPersonName> {
         let (given, _) = without_ends(given);
-        let (family, name_suffix) = without_ends(family);
+        let (family, suffix) = without_ends(family);
+        let name_suffix = suffix.and_then(|word| word.name_suffix());
         if given.is_empty() || family.is_empty() {
             return Err(InvalidPersonName::PartMissing);
         }
@@ -103,41 +106,28 @@ impl PersonName {
 
     /// Reads a name with the given names first and the family name last.
     fn in_order(words: Vec<Word>) -> Result<Self, InvalidPersonName> {
-        let (mut given, name_suffix) = without_ends(words);
-        // A word such as `née` shows that a former name follows: `Ada Byte née Lovelace`. The
-        // former name is left out.
-        if let Some(at) = given.iter().position(Word::is_former)
-            && at >= 2
-        {
-            given.truncate(at);
-        }
-        let Some(last) = given.pop() else { return Err(InvalidPersonName::PartMissing) };
+        let (mut given, suffix) = without_ends(words);
+        let family = take_family(&mut given);
+        let Some(last) = family.last() else { return Err(InvalidPersonName::PartMissing) };
         if last.is_east_asian() && given.iter().all(Word::is_east_asian) {
-            return Self::in_east_asian_order(given, last);
+            return Self::in_east_asian_order(given, family);
         }
-        let mut family = vec![last];
-        while let [.., before, word] = &given[..]
-            && word.is_particle()
-            // A single letter can be a particle, as in `van 't Hof`, or an initial, as in `John T.
-            // Hof`. It is a particle only after another particle.
-            && (!is_initial(&word.text()) || before.is_particle())
-        {
-            family.extend(given.pop());
-        }
-        family.reverse();
+        let name_suffix = suffix.and_then(|word| word.name_suffix());
         Ok(Self { name_suffix, ..Self::of(given, family)? })
     }
 
     /// Reads an East Asian name. If it has a space, the family name is the first word. Otherwise
     /// the name is not split.
-    fn in_east_asian_order(before: Vec<Word>, last: Word) -> Result<Self, InvalidPersonName> {
+    fn in_east_asian_order(before: Vec<Word>, last: Vec<Word>) -> Result<Self, InvalidPersonName> {
         let mut words = before.into_iter();
-        match words.next() {
-            Some(family) => Self::of(words.chain([last]).collect(), vec![family]),
-            None if last.text().chars().count() > 1 => {
-                Ok(Self { given: Vec::new(), family: last.into_parts(), name_suffix: None })
-            }
-            None => Err(InvalidPersonName::PartMissing),
+        if let Some(family) = words.next() {
+            return Self::of(words.chain(last).collect(), vec![family]);
+        }
+        let family = spread(last);
+        if family.concat().chars().count() > 1 {
+            Ok(Self { given: Vec::new(), family, name_suffix: None })
+        } else {
+            Err(InvalidPersonName::PartMissing)
         }
     }
 

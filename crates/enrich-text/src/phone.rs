@@ -100,16 +100,21 @@ impl Phone {
 
     /// Like [`parse`](Self::parse), but refuses numbers that may be national numbers of an unknown
     /// country. `(202) 555-0152` is one of Washington, and `+20 2555 0152` one of Cairo. So a number
-    /// without `+` and `00` must consist only of digits, have at least eleven, and be assigned by
-    /// the numbering plan of its calling code.
+    /// without `+` and `00` must consist only of digits and have at least twelve, or be North
+    /// American and begin with a separate 1, as `1 (202) 555-0152`. The numbering plan of its
+    /// calling code must assign it.
     pub fn parse_international(text: &str) -> Result<Self, InvalidPhone> {
-        /// Minimum number of digits, because national numbers of most countries have at most ten.
-        const LEAST_DIGITS: usize = 11;
+        /// Minimum number of digits of a number without separators. National numbers have at most
+        /// eleven digits, as those of mobile phones in China and Brazil.
+        const LEAST_DIGITS: usize = 12;
         let phone = Self::parse(text)?;
         let plain = without_link(input::plain(text)?);
-        let is_bare =
-            plain.len() >= LEAST_DIGITS && plain.bytes().all(|byte| byte.is_ascii_digit());
-        if says_its_country(plain) || (is_bare && phone.is_valid_number()) {
+        if says_its_country(plain) {
+            return Ok(phone);
+        }
+        let is_bare = plain.bytes().all(|byte| byte.is_ascii_digit());
+        let has_one = plain.strip_prefix('1').is_some_and(|rest| rest.starts_with(is_separator));
+        if ((is_bare && plain.len() >= LEAST_DIGITS) || has_one) && phone.is_valid_number() {
             Ok(phone)
         } else {
             Err(InvalidPhone::NoCountryCode)

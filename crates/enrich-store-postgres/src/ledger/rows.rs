@@ -1,5 +1,6 @@
 //! Reads ledger rows and stored responses from rows of PostgreSQL.
 
+use std::cmp::Ordering;
 use std::collections::hash_map::Entry;
 
 use enrich_core::port::ledger::Charged;
@@ -138,8 +139,12 @@ pub(super) fn check_last_rows(
             }
             Entry::Occupied(mut entry) => {
                 let (other, _) = *entry.get();
-                let is_last = sequence(at)? > sequence(other)?;
-                entry.insert(if is_last { (at, Some(other)) } else { (other, Some(at)) });
+                match sequence(at)?.cmp(&sequence(other)?) {
+                    Ordering::Greater => entry.insert((at, Some(other))),
+                    Ordering::Less => entry.insert((other, Some(at))),
+                    // The account was asked for twice.
+                    Ordering::Equal => continue,
+                };
             }
         }
     }

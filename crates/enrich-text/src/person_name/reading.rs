@@ -58,6 +58,12 @@ pub(super) struct Word {
     parts: Vec<String>,
 }
 
+impl AsRef<Word> for Word {
+    fn as_ref(&self) -> &Word {
+        self
+    }
+}
+
 impl Word {
     pub(super) fn text(&self) -> String {
         self.parts.concat()
@@ -83,13 +89,13 @@ impl Word {
         spelling::is_east_asian(&self.text())
     }
 
-    pub(super) fn is_title(&self) -> bool {
+    fn is_title(&self) -> bool {
         let is_of = |part: &String| is(Kind::Title, part) || is(Kind::Faculty, part);
         let begins = self.parts.first().is_some_and(|part| is(Kind::Title, part));
         (begins && self.parts.iter().all(is_of)) || is(Kind::Title, &self.text())
     }
 
-    pub(super) fn is_end(&self) -> bool {
+    fn is_end(&self) -> bool {
         is(Kind::Suffix, &self.text()) || self.name_suffix().is_some()
     }
 
@@ -110,22 +116,44 @@ pub(super) fn spread(words: Vec<Word>) -> Vec<String> {
 }
 
 /// Removes titles from the beginning, and titles and suffixes from the end. If a suffix is the only
-/// word, it is kept. Also returns the name suffix (`jr`, `iii`), if one was removed.
-pub(super) fn without_ends(words: Vec<Word>) -> (Vec<Word>, Option<&'static str>) {
+/// word, it is kept. Also returns the word of the name suffix (`jr`, `iii`), if one was removed.
+pub(super) fn without_ends<W: AsRef<Word>>(words: Vec<W>) -> (Vec<W>, Option<W>) {
     let mut has_title = false;
-    let is_before = |word: &Word| {
+    let is_before = |word: &W| {
+        let word = word.as_ref();
         let is_more = has_title && is(Kind::Faculty, &word.text());
         has_title |= word.is_title();
         is_more || word.is_title()
     };
-    let mut words: Vec<Word> = words.into_iter().skip_while(is_before).collect();
+    let mut words: Vec<W> = words.into_iter().skip_while(is_before).collect();
     let mut name_suffix = None;
     while words.len() > 1
-        && let Some(word) = words.pop_if(|word| word.is_end() || word.is_title())
+        && let Some(word) = words.pop_if(|word| word.as_ref().is_end() || word.as_ref().is_title())
     {
-        name_suffix = name_suffix.or(word.name_suffix());
+        name_suffix = name_suffix.or(word.as_ref().name_suffix().is_some().then_some(word));
     }
     (words, name_suffix)
+}
+
+/// Takes the family name from the end of a name: the last word and the particles before it. A
+/// former name after a word such as `née`, as in `Ada Byte née Lovelace`, is removed first.
+pub(super) fn take_family<W: AsRef<Word>>(name: &mut Vec<W>) -> Vec<W> {
+    if let Some(at) = name.iter().position(|word| word.as_ref().is_former())
+        && at >= 2
+    {
+        name.truncate(at);
+    }
+    let mut family: Vec<W> = name.pop().into_iter().collect();
+    while let [.., before, word] = &name[..]
+        && word.as_ref().is_particle()
+        // A single letter can be a particle, as in `van 't Hof`, or an initial, as in `John T.
+        // Hof`. It is a particle only after another particle.
+        && (!is_initial(&word.as_ref().text()) || before.as_ref().is_particle())
+    {
+        family.extend(name.pop());
+    }
+    family.reverse();
+    family
 }
 
 pub(super) fn name_suffix_in(words: &[Word]) -> Option<&'static str> {

@@ -1,7 +1,9 @@
 //! Splits a full name into first and last name, in its own spelling.
 
+use std::mem;
+
 use super::PersonName;
-use super::reading::{Word, without_asides, words};
+use super::reading::{Word, take_family, without_asides, without_ends, words};
 
 impl PersonName {
     /// Splits a full name, `First Last` or `Last, First`, into first and last name, in the spelling
@@ -14,30 +16,43 @@ impl PersonName {
     /// assert_eq!(split, Some(("Ada".to_owned(), "van der Byte Jr.".to_owned())));
     /// ```
     pub fn split(full: &str) -> Option<(String, String)> {
-        let full = without_asides(full);
+        let plain = without_asides(full);
         let mut parts: Vec<Vec<Written<'_>>> =
-            full.split([',', '\u{ff0c}']).map(written).filter(|part| !part.is_empty()).collect();
+            plain.split([',', '\u{ff0c}']).map(written).filter(|part| !part.is_empty()).collect();
         let mut suffix = None;
         while parts.len() > 1
             && let Some(part) = parts.pop_if(|part| part.iter().all(|one| one.word.is_suffix()))
         {
-            suffix = suffix.or_else(|| generation_in(&part));
+            suffix = suffix.or_else(|| generation_in(part));
         }
         let mut parts = parts.into_iter();
-        let first_part = parts.next()?;
+        let (mut first, own_suffix) = without_ends(parts.next()?);
         let rest: Vec<Written<'_>> = parts.flatten().collect();
-        let (first, last, own_suffix) = if rest.is_empty() {
-            let (mut name, suffix) = without_ends(first_part);
-            let family = take_family(&mut name);
-            (name, family, suffix)
+        let last = if !rest.is_empty() {
+            mem::replace(&mut first, without_ends(rest).0)
+        } else if first.len() > 1 && first.iter().all(|one| one.word.is_east_asian()) {
+            vec![first.remove(0)]
         } else {
-            let (family, suffix) = without_ends(first_part);
-            (without_ends(rest).0, family, suffix)
+            take_family(&mut first)
         };
-        let last = last.iter().map(|one| one.text).chain(suffix.or(own_suffix));
-        let (first, last) = (joined(first.iter().map(|one| one.text)), joined(last));
-        (!first.is_empty() && !last.is_empty()).then_some((first, last))
+        let last = joined(last.into_iter().chain(suffix.or(own_suffix)));
+        let first = joined(first.into_iter());
+        if first.is_empty() || last.is_empty() {
+            // A word that looks like a title or a suffix may be the last name: `Kim Eng`.
+            return in_halves(full.trim());
+        }
+        Some((first, last))
     }
+}
+
+/// Splits a name at its comma, or before its last word.
+fn in_halves(full: &str) -> Option<(String, String)> {
+    let (first, last) = match full.split_once(',') {
+        Some((last, first)) => (first, last),
+        None => full.rsplit_once(char::is_whitespace)?,
+    };
+    let (first, last) = (first.trim(), last.trim());
+    (!first.is_empty() && !last.is_empty()).then(|| (first.to_owned(), last.to_owned()))
 }
 
 /// A word, and how the text writes it.
@@ -51,40 +66,18 @@ fn written(text: &str) -> Vec<Written<'_>> {
     text.split_whitespace().filter_map(word).collect()
 }
 
-fn generation_in<'t>(words: &[Written<'t>]) -> Option<&'t str> {
-    words.iter().find(|one| one.word.name_suffix().is_some()).map(|one| one.text)
+impl AsRef<Word> for Written<'_> {
+    fn as_ref(&self) -> &Word {
+        &self.word
+    }
 }
 
-/// Removes titles from the beginning, and titles and suffixes from the end. Also returns the suffix
-/// of a generation (`Jr.`), if one was removed.
-fn without_ends(words: Vec<Written<'_>>) -> (Vec<Written<'_>>, Option<&str>) {
-    let mut words: Vec<_> = words.into_iter().skip_while(|one| one.word.is_title()).collect();
-    let mut suffix = None;
-    while words.len() > 1
-        && let Some(one) = words.pop_if(|one| one.word.is_end() || one.word.is_title())
-    {
-        suffix = suffix.or_else(|| one.word.name_suffix().map(|_| one.text));
-    }
-    (words, suffix)
+fn generation_in(words: Vec<Written<'_>>) -> Option<Written<'_>> {
+    words.into_iter().find(|one| one.word.name_suffix().is_some())
 }
 
-/// Takes the family name from a name: the last word and the particles before it; the first word of
-/// an East Asian name.
-fn take_family<'t>(name: &mut Vec<Written<'t>>) -> Vec<Written<'t>> {
-    if name.len() > 1 && name.iter().all(|one| one.word.is_east_asian()) {
-        return vec![name.remove(0)];
-    }
-    let mut family: Vec<_> = name.pop().into_iter().collect();
-    while name.len() > 1
-        && let Some(particle) = name.pop_if(|one| one.word.is_particle())
-    {
-        family.insert(0, particle);
-    }
-    family
-}
-
-fn joined<'t>(words: impl Iterator<Item = &'t str>) -> String {
-    words.collect::<Vec<_>>().join(" ")
+fn joined<'t>(words: impl Iterator<Item = Written<'t>>) -> String {
+    words.map(|one| one.text).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -103,6 +96,10 @@ mod tests {
             ("Quentin Thistledown Jr.", "Quentin", "Thistledown Jr."),
             ("Quentin Thistledown, PhD", "Quentin", "Thistledown"),
             ("Ada (Addie) Byte PhD", "Ada", "Byte"),
+            ("Harry S. Byte", "Harry S.", "Byte"),
+            ("Prof. Dr. rer. nat. Ada Byte", "Ada", "Byte"),
+            ("Ada Byte n\u{e9}e Lovelace", "Ada", "Byte"),
+            ("Kim Eng", "Kim", "Eng"),
             ("\u{5c71}\u{7530} \u{592a}\u{90ce}", "\u{592a}\u{90ce}", "\u{5c71}\u{7530}"),
         ] {
             assert_eq!(
@@ -111,7 +108,7 @@ mod tests {
                 "{full}"
             );
         }
-        for full in ["", "Ada", "Dr.", ","] {
+        for full in ["", "Ada", "Dr.", ",", "Ada,"] {
             assert_eq!(PersonName::split(full), None, "{full}");
         }
     }

@@ -43,10 +43,10 @@ fn a_number_is_read_from_every_way_to_write_it() {
 
 #[test]
 fn a_number_that_may_be_national_is_not_international() {
-    for text in ["+1 (202) 555-0152", "001 202 555 0152", "12025550152", "442079460123"] {
+    for text in ["+1 (202) 555-0152", "001 202 555 0152", "1 202 555 0152", "442079460123"] {
         assert!(Phone::parse_international(text).is_ok(), "{text}");
     }
-    for text in ["(202) 555-0152", "312.555.0145", "6175550123", "646-555-0100", "1 202 555 0152"] {
+    for text in ["(202) 555-0152", "312.555.0145", "6175550123", "646-555-0100", "13012345678"] {
         assert!(Phone::parse(text).is_ok(), "{text}");
         assert_eq!(Phone::parse_international(text), Err(InvalidPhone::NoCountryCode), "{text}");
     }

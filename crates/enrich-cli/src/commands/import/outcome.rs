@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use enrich_import::{Rejection, Report};
+use enrich_import::{LeftOut, Rejection, Report};
 use serde::Serialize;
 
 use super::super::table::{Pairs, write_table};
@@ -35,7 +35,7 @@ struct Details {
     ignored: Vec<String>,
     unused_keys: Vec<String>,
     name_only: u64,
-    left_out: Vec<(&'static str, u64)>,
+    left_out: Vec<String>,
 }
 
 impl Outcome {
@@ -86,7 +86,14 @@ impl Details {
             ignored: report.ignored_fields.iter().cloned().collect(),
             unused_keys: report.unused_keys().into_iter().map(str::to_owned).collect(),
             name_only: report.name_only,
-            left_out: report.left_out.iter().map(|(what, count)| (*what, *count)).collect(),
+            left_out: report
+                .left_out
+                .iter()
+                .map(|(what, LeftOut { count, first_line })| match is_only_file {
+                    true => format!("{count} {what} were left out, the first in line {first_line}"),
+                    false => format!("{count} {what} were left out"),
+                })
+                .collect(),
         }
     }
 
@@ -108,8 +115,8 @@ impl Details {
                  to import them, for example to domains or emails"
             )?;
         }
-        for (what, count) in &self.left_out {
-            writeln!(out, "{count} {what} were left out")?;
+        for line in &self.left_out {
+            writeln!(out, "{line}")?;
         }
         if self.name_only > 0 {
             writeln!(

@@ -44,9 +44,9 @@ use crate::seals::Unsealed;
 const MOST_IN_GROUP: usize = 512;
 /// A new group waits for more jobs for at most the duration of the last group divided by this
 /// number, and for at most [`MOST_GATHERING`].
-const GATHERING_PART: u32 = 2;
+const GATHERING_PART: u32 = 3;
 /// Maximum time that a group waits for more jobs, however long the last group took.
-const MOST_GATHERING: Duration = Duration::from_millis(4);
+const MOST_GATHERING: Duration = Duration::from_millis(2);
 /// A group waits for more jobs only if at least this many callers were active. Few jobs cost the
 /// database little more in two groups than in one, and their callers would wait longer.
 const LEAST_CALLERS: usize = 16;
@@ -196,17 +196,19 @@ impl Lane {
         Some(group)
     }
 
-    /// Adds the waiting jobs to `group`. If the group then has fewer jobs than there were active
-    /// callers, waits for a part of the time that the last group took. The callers of the
+    /// Adds the waiting jobs to `group`. If the group then has jobs of less than seven eighths of the
+    /// active callers, waits for a part of the time that the last group took. The callers of the
     /// last group have just got their answers and can send their next jobs in this time. Without
     /// the wait, two halves of the callers would take turns, in groups of half the size.
     async fn gather(&mut self, group: &mut Vec<Job>) {
         let Callers { active, last_took, .. } = self.state.callers;
+        // The last few callers are not worth waiting for. They may also use another lane now.
+        let enough = if active < LEAST_CALLERS { 0 } else { active - active / 8 };
         let end = tokio::time::Instant::now() + (last_took / GATHERING_PART).min(MOST_GATHERING);
         while group.len() < MOST_IN_GROUP {
             match self.queue.try_recv() {
                 Ok(job) => group.push(job),
-                Err(_) if group.len() >= active || active < LEAST_CALLERS => return,
+                Err(_) if group.len() >= enough => return,
                 Err(_) => match timeout_at(end, self.queue.recv()).await {
                     Ok(Some(job)) => group.push(job),
                     Ok(None) | Err(_) => return,

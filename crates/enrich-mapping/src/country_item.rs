@@ -7,12 +7,8 @@ use enrich_text::Country;
 
 use crate::table;
 
-static COUNTRIES: LazyLock<HashMap<&'static str, Country>> = LazyLock::new(|| {
-    table::rows(include_str!("../data/wikidata_countries.txt"))
-        .filter_map(|[code, items]| Some((Country::from_code(code).ok()?, items)))
-        .flat_map(|(country, items)| table::values(items).map(move |item| (item, country)))
-        .collect()
-});
+static COUNTRIES: LazyLock<HashMap<&'static str, Country>> =
+    LazyLock::new(|| table::countries(include_str!("../data/wikidata_countries.txt")).collect());
 
 /// Returns the country of a Wikidata item, such as `Q183` for Germany.
 pub(crate) fn country_of_item(id: &str) -> Option<Country> {

@@ -8,10 +8,8 @@ use enrich_text::Country;
 use crate::table;
 
 static COUNTRIES: LazyLock<HashMap<String, Country>> = LazyLock::new(|| {
-    table::rows(include_str!("../data/country_names.txt"))
-        .filter_map(|[code, names]| Some((Country::from_code(code).ok()?, names)))
-        .flat_map(|(country, names)| table::values(names).map(move |name| (key(name), country)))
-        .collect()
+    let names = table::countries(include_str!("../data/country_names.txt"));
+    names.map(|(name, country)| (key(name), country)).collect()
 });
 
 /// Returns the country with this name in German, French, Spanish, Italian, Dutch or Portuguese, or

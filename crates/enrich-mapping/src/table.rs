@@ -1,5 +1,7 @@
 //! Reads data files: one row per line, columns separated by `;`, comment lines begin with `#`.
 
+use enrich_text::Country;
+
 /// Returns the rows of a data file. Columns are trimmed; a missing column is empty.
 pub(crate) fn rows<const N: usize>(file: &'static str) -> impl Iterator<Item = [&'static str; N]> {
     file.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).map(
@@ -8,6 +10,14 @@ pub(crate) fn rows<const N: usize>(file: &'static str) -> impl Iterator<Item = [
             std::array::from_fn(|_| columns.next().unwrap_or(""))
         },
     )
+}
+
+/// Returns the values of a data file whose rows have a country's alpha-2 code and values of this
+/// country, each value with its country.
+pub(crate) fn countries(file: &'static str) -> impl Iterator<Item = (&'static str, Country)> {
+    rows(file)
+        .filter_map(|[code, column]| Some((Country::from_code(code).ok()?, column)))
+        .flat_map(|(country, column)| values(column).map(move |value| (value, country)))
 }
 
 /// Splits a column into its values, which are separated by `|`.

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-use enrich_store_postgres::{LaneCounts, Store};
+use enrich_store_postgres::{LaneCounts, PathCounts, Store};
 
 use crate::pg::bare::BareInsert;
 use crate::pg::load::{Load, run_together};
@@ -158,31 +158,24 @@ fn counts(nodes: &[Store]) -> Vec<LaneCounts> {
     nodes.iter().map(|node| node.ledger.lane_counts()).collect()
 }
 
-/// Describes the groups of charges that were written between two readings of all nodes. For each of
-/// the two ways to write a group, `compared` and `locked`: the number of groups, the mean number of
-/// charges in a group, and the mean time of a group. Then the number of rows read, and the number
-/// of conflicts.
+/// Describes the groups of charges that were written between two readings of all nodes. For each
+/// path, `compared`, `read` and `locked`: the number of groups, the mean number of charges in a
+/// group, and the mean time of a group. Then the number of conflicts.
 fn groups_in_words(before: &[LaneCounts], after: &[LaneCounts]) -> String {
-    let sum = |of: fn(&LaneCounts) -> f64| -> f64 {
-        after.iter().map(of).sum::<f64>() - before.iter().map(of).sum::<f64>()
-    };
-    let path = |name: &str, groups: f64, jobs: f64, seconds: f64| {
-        let (size, millis) = (jobs / groups.max(1.0), 1000.0 * seconds / groups.max(1.0));
+    let conflicts = |nodes: &[LaneCounts]| nodes.iter().map(|node| node.conflicts).sum::<u64>();
+    let path = |name: &str, of: fn(&LaneCounts) -> PathCounts| {
+        let sum = |number: fn(PathCounts) -> f64| -> f64 {
+            let sum_of = |nodes: &[LaneCounts]| nodes.iter().map(of).map(number).sum::<f64>();
+            sum_of(after) - sum_of(before)
+        };
+        let groups = sum(|path| path.groups as f64);
+        let size = sum(|path| path.jobs as f64) / groups.max(1.0);
+        let millis = 1000.0 * sum(|path| path.took.as_secs_f64()) / groups.max(1.0);
         format!(", {groups:.0} groups {name} with {size:.0} charges in {millis:.1} ms")
     };
-    let compared = path(
-        "compared",
-        sum(|counts| counts.compared.groups as f64),
-        sum(|counts| counts.compared.jobs as f64),
-        sum(|counts| counts.compared.took.as_secs_f64()),
-    );
-    let locked = path(
-        "locked",
-        sum(|counts| counts.locked.groups as f64),
-        sum(|counts| counts.locked.jobs as f64),
-        sum(|counts| counts.locked.took.as_secs_f64()),
-    );
-    let reads = sum(|counts| counts.reads as f64);
-    let conflicts = sum(|counts| counts.conflicts as f64);
-    format!("{compared}{locked}, {reads:.0} rows read, {conflicts:.0} conflicts")
+    let compared = path("compared", |counts| counts.compared);
+    let read = path("read", |counts| counts.read);
+    let locked = path("locked", |counts| counts.locked);
+    let conflicts = conflicts(after) - conflicts(before);
+    format!("{compared}{read}{locked}, {conflicts} conflicts")
 }

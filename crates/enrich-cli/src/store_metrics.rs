@@ -34,9 +34,10 @@ pub(crate) fn metrics(store: &Store, snapshot: Option<SnapshotStatus>) -> Vec<Me
 }
 
 fn lanes(counts: LaneCounts) -> Vec<Metric> {
-    let LaneCounts { compared, locked, reads, conflicts, waited, waiting } = counts;
+    let LaneCounts { compared, read, locked, conflicts, waited, waiting } = counts;
     let by_path = |name, help, of: fn(PathCounts) -> f64| {
-        Metric::counters(name, help, "path", [("compared", of(compared)), ("locked", of(locked))])
+        let paths = [("compared", of(compared)), ("read", of(read)), ("locked", of(locked))];
+        Metric::counters(name, help, "path", paths)
     };
     vec![
         by_path(
@@ -55,13 +56,8 @@ fn lanes(counts: LaneCounts) -> Vec<Metric> {
             |path| path.took.as_secs_f64(),
         ),
         Metric::counter(
-            "enrich_charge_row_reads_total",
-            "Last rows of accounts that were read before a comparison.",
-            reads as f64,
-        ),
-        Metric::counter(
             "enrich_charge_conflicts_total",
-            "Comparisons of an account that another node had charged first.",
+            "Accounts left out of a group because another node was charging them.",
             conflicts as f64,
         ),
         Metric::counter(

@@ -19,8 +19,8 @@ use crate::connect::Connection;
 use crate::failure::Failure;
 use crate::ledger::job::{Decision, Job, Request};
 use crate::ledger::statements::{
-    COMPARE_AND_ADD, COMPARE_AND_ADD_WITH_RECORDS, LOCK_FREE, NewRecord, NewRow, RecordColumns,
-    RowColumns,
+    COMPARE_AND_ADD, COMPARE_AND_ADD_WITH_RECORDS, LOCK_FREE_FOR_NEXT, NewRecord, NewRow,
+    RecordColumns, RowColumns,
 };
 use crate::ledger::transaction::{NotWritten, write_and_commit};
 
@@ -171,10 +171,7 @@ impl<'g> Plan<'g> {
         let (named, names): (Vec<Uuid>, Vec<&[u8]>) =
             self.names.iter().map(|(account, name)| (account.0, *name)).unzip();
         let expired = self.expired_at.map_or(0, Timestamp::as_microsecond);
-        // All rows of a group are made with the current secret.
-        let secret = self.rows.first().map_or(0, |new| new.row.secret.cast_signed());
         let mut values = rows.charge_values();
-        values.push((&secret, Type::INT4));
         values.push((&accounts, Type::UUID_ARRAY));
         values.push((&sequences, Type::INT8_ARRAY));
         values.push((&chains, Type::BYTEA_ARRAY));
@@ -188,7 +185,7 @@ impl<'g> Plan<'g> {
         let statement = if has_records { COMPARE_AND_ADD_WITH_RECORDS } else { COMPARE_AND_ADD };
         let client = &connection.client;
         let before = async {
-            client.query_typed(LOCK_FREE, &[(&accounts, Type::UUID_ARRAY)]).await?;
+            client.query_typed(LOCK_FREE_FOR_NEXT, &[(&accounts, Type::UUID_ARRAY)]).await?;
             Ok::<_, Failure>(())
         };
         let adding = async { Ok::<_, Failure>(client.query_typed(statement, &values).await?) };

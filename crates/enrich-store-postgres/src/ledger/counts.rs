@@ -11,13 +11,13 @@ pub struct LaneCounts {
     /// The groups that took the path of one round trip: the database compared the last rows, and no
     /// lock was held from one round trip to the next.
     pub compared: PathCounts,
-    /// The groups that took the path of two round trips, with their accounts locked.
+    /// The groups that took two round trips: the node locked the accounts that were free, and read
+    /// their last rows.
+    pub read: PathCounts,
+    /// The groups that took two round trips and waited until their accounts were free.
     pub locked: PathCounts,
-    /// The number of last rows that the node read before a comparison. It reads the row of an
-    /// account if it does not remember the row, or if other nodes charge the account too. Failed
-    /// reads count too.
-    pub reads: u64,
-    /// The number of comparisons that failed because another node had changed the account first.
+    /// How often an account was left out of a group, because another node or lane had locked it or
+    /// changed it.
     pub conflicts: u64,
     /// The sum of the times that the decided charges and grants had waited for their groups.
     pub waited: Duration,
@@ -39,8 +39,8 @@ pub struct PathCounts {
 #[derive(Debug, Default)]
 pub(super) struct LaneCounter {
     pub(super) compared: PathCounter,
+    pub(super) read: PathCounter,
     pub(super) locked: PathCounter,
-    pub(super) reads: AtomicU64,
     pub(super) conflicts: AtomicU64,
     waited_micros: AtomicU64,
 }
@@ -61,8 +61,8 @@ impl LaneCounter {
     /// Adds the counts of this lane to `sum`.
     pub(super) fn add_to(&self, sum: &mut LaneCounts) {
         self.compared.add_to(&mut sum.compared);
+        self.read.add_to(&mut sum.read);
         self.locked.add_to(&mut sum.locked);
-        sum.reads += self.reads.load(Ordering::Relaxed);
         sum.conflicts += self.conflicts.load(Ordering::Relaxed);
         sum.waited += Duration::from_micros(self.waited_micros.load(Ordering::Relaxed));
     }

@@ -5,13 +5,13 @@
 //! account:
 //!
 //! ```text
-//! alone      the remembered row is compared                        one round trip
-//!   │  others have added a row
+//! alone      the remembered row is compared                            one round trip
+//!   │  others have added a row, or have locked the account
 //!   ▼
-//! shared     the row is read, without a lock, and then compared    two round trips
-//!   │  others lock it or add rows before the comparison, four times in a row
+//! shared     the account is locked if it is free, and the row is read  two round trips
+//!   │  others have locked the account, four times in a row
 //!   ▼
-//! contended  the row is read while the account is locked           two round trips, one with a lock
+//! contended  the group waits for the lock, and then reads the row      two round trips
 //! ```
 //!
 //! A contended account becomes shared again after 2 to [`MOST_LOCKED_GROUPS`] groups. A shared
@@ -26,7 +26,7 @@ use rustc_hash::FxHashMap;
 const MOST_KNOWN: usize = 50_000;
 /// Number of consecutive reads without a new row of others after which an account is alone.
 const ALONE_AFTER: u32 = 8;
-/// Number of consecutive failed comparisons after which an account is contended.
+/// Number of consecutive groups that could not use the account after which it is contended.
 const CONTENDED_AFTER: u32 = 4;
 /// Maximum number of consecutive groups for which an account stays contended.
 const MOST_LOCKED_GROUPS: u32 = 32;
@@ -36,9 +36,9 @@ const MOST_LOCKED_GROUPS: u32 = 32;
 pub(super) enum Access {
     /// The group uses the row that its lane keeps in memory.
     Remembered,
-    /// The group reads the row without locking the account.
+    /// The group locks the account if it is free, and then reads the row.
     Read,
-    /// The group locks the account, and then reads the row.
+    /// The group waits until it has locked the account, and then reads the row.
     Locked,
 }
 
@@ -56,13 +56,14 @@ pub(super) struct Heads {
 struct Sharing {
     /// The number of consecutive reads that found no new row of others.
     unchanged: u32,
-    /// The number of consecutive comparisons that failed although the row had just been read.
+    /// The number of consecutive groups that have left the account out, because others had locked it
+    /// or had added a row.
     lost: u32,
     /// The number of groups, from now on, for which the account stays contended.
     locked_groups: u32,
     /// The number of groups from which the length of the next contended period is computed. That
     /// period has twice as many groups, but at least 2 and at most [`MOST_LOCKED_GROUPS`], and this
-    /// field is set to the same number. A successful comparison halves it.
+    /// field is set to the same number. A group that can use the account halves it.
     backoff: u32,
 }
 
@@ -114,9 +115,9 @@ impl Heads {
         self.rows.insert(account, last);
     }
 
-    /// Notes that the last row of an account in the database was the expected one. For a shared
-    /// account, failed comparisons are then counted from 0 again, and `backoff` is halved, so the
-    /// next contended period can be shorter.
+    /// Notes that a group could use an account: its last row in the database was the expected one,
+    /// or the account was free. For a shared account, [`lost`](Self::lost) then counts from 0 again,
+    /// and `backoff` is halved, so the next contended period can be shorter.
     pub(super) fn won(&mut self, account: AccountId) {
         if let Some(sharing) = self.shared.get_mut(&account) {
             sharing.lost = 0;
@@ -124,7 +125,7 @@ impl Heads {
         }
     }
 
-    /// Notes that the comparison of an account has found a row of others, or that another
+    /// Notes that a group has left an account out: the database has a row of others, or another
     /// transaction had locked the account. An account that was alone becomes shared. A shared
     /// account becomes contended after [`CONTENDED_AFTER`] such calls in a row.
     pub(super) fn lost(&mut self, account: AccountId) {
@@ -140,11 +141,6 @@ impl Heads {
             sharing.backoff = (2 * sharing.backoff).clamp(2, MOST_LOCKED_GROUPS);
             sharing.locked_groups = sharing.backoff;
         }
-    }
-
-    /// Forgets the last row of an account.
-    pub(super) fn forget(&mut self, account: AccountId) {
-        self.rows.remove(&account);
     }
 
     /// Forgets all last rows, because the database may have another history.

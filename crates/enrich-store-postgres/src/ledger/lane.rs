@@ -3,14 +3,20 @@
 //!
 //! An account has the same lane while the number of used lanes stays the same
 //! ([`lane_choice`](super::lane_choice)). Two lanes of a node may charge the same account at once,
-//! like two nodes: the database compares the last row, so only one of them adds its rows. A group
-//! first takes the path of one round trip ([`compare`](super::compare)). The jobs that this
-//! path cannot decide take the path of two round trips ([`locked`]). A group whose
-//! reply was lost also takes this path: it is sent again with the same ids until its outcome is
-//! known.
+//! like two nodes: only one of them adds its rows.
+//!
+//! A group takes one of three paths:
+//!
+//! - **compared**, one round trip: the node decides from the last rows that it remembers, and the
+//!   database compares them ([`compare`](super::compare));
+//! - **read**, two round trips: the node locks the accounts that are free, reads their last rows
+//!   and decides ([`locked`]);
+//! - **locked**, two round trips: the same, but the node waits for the locks. The jobs that the
+//!   other paths cannot decide take this path. A group whose reply was lost takes it too: it is sent
+//!   again with the same ids until its outcome is known.
 
-mod comparing;
 mod primary;
+mod without_waiting;
 
 use std::mem;
 use std::sync::Arc;
@@ -31,7 +37,7 @@ use crate::ledger::counts::LaneCounter;
 use crate::ledger::doubts::DoubtCounts;
 use crate::ledger::heads::Heads;
 use crate::ledger::job::{Job, SharedError};
-use crate::ledger::locked::{self, RecordSpace, Settled};
+use crate::ledger::locked::{self, Locking, RecordSpace, Settled};
 use crate::ledger::record_count::RecordCount;
 use crate::ledger::refusals::{give_up, refuse, take_repeated};
 use crate::ledger::seen::SeenRows;
@@ -220,7 +226,7 @@ impl Lane {
     /// Decides a group, and sends each caller its decision.
     async fn settle(&mut self, group: Vec<Job>) {
         self.check_lineage();
-        let left = self.compare(group).await;
+        let left = self.settle_without_waiting(group).await;
         // Each part is decided and written separately. A part that cannot be written as a whole is
         // divided into halves.
         let mut parts = vec![left];
@@ -238,8 +244,8 @@ impl Lane {
         }
     }
 
-    /// Decides a group on the path of two round trips, with as many attempts as needed. If the
-    /// group cannot be written as a whole, returns its halves.
+    /// Decides a group while its accounts are locked, with as many attempts as needed. If the group
+    /// cannot be written as a whole, returns its halves.
     async fn settle_locked(&mut self, mut group: Vec<Job>) -> Option<[Vec<Job>; 2]> {
         let mut attempts = 0;
         while !group.is_empty() {
@@ -255,11 +261,14 @@ impl Lane {
             let Some(connection) = &self.state.connection else { continue };
             let (space, seen) = (self.space(), &*self.status.seen);
             let began = Instant::now();
-            let settled = locked::settle(connection, &group, &self.secrets, space, seen).await;
+            let settling =
+                locked::settle(connection, &group, &self.secrets, Locking::Wait, space, seen);
+            let settled = settling.await;
             self.status.counter.locked.count_group(began);
             match settled {
                 Ok(settled) => {
-                    self.finish(group, settled, began);
+                    let decided = self.finish(group, settled, began);
+                    self.status.counter.locked.count_jobs(decided);
                     return None;
                 }
                 Err(NotWritten::InDoubt(failure)) => {
@@ -298,8 +307,9 @@ impl Lane {
         None
     }
 
-    /// Sends the decisions of a group that is now durable and was sent at `began`.
-    fn finish(&mut self, group: Vec<Job>, settled: Settled, began: Instant) {
+    /// Sends the decisions of a group that is now durable and was sent at `began`. Jobs without a
+    /// decision wait for the next group. Returns the number of decisions.
+    fn finish(&mut self, group: Vec<Job>, settled: Settled, began: Instant) -> usize {
         self.note_up();
         self.state.callers.note(self.queue.len());
         self.shared.record_count.count(settled.counted, settled.grown);
@@ -309,15 +319,28 @@ impl Lane {
             self.state.heads.read(account, last);
         }
         self.learn(settled.heads);
-        let counter = &self.status.counter;
-        counter.locked.count_jobs(group.len());
-        group.iter().for_each(|job| counter.count_wait(job, began));
+        let (all, mut skipped) = (group.len(), Vec::new());
         for (job, decision) in group.into_iter().zip(settled.decisions) {
+            let Some(decision) = decision else {
+                skipped.push(job);
+                continue;
+            };
+            self.status.counter.count_wait(&job, began);
             if job.doubted.is_some() {
                 self.status.doubts.count(&decision);
             }
             job.tell(decision);
         }
+        let decided = all - skipped.len();
+        self.wait_for_next_group(skipped);
+        decided
+    }
+
+    /// Keeps jobs for the next group. They arrived before the jobs that already wait, so they come
+    /// first.
+    fn wait_for_next_group(&mut self, mut jobs: Vec<Job>) {
+        jobs.append(&mut self.state.waiting);
+        self.state.waiting = jobs;
     }
 
     /// Remembers the last rows that a group of this node has written.

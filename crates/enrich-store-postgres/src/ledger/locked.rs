@@ -1,6 +1,8 @@
-//! The path of two round trips: locks the accounts of a group, reads everything that the decisions
-//! depend on, and decides. While an account is locked, no other transaction can write its rows. So
+//! The paths of two round trips: lock the accounts of a group, read everything that the decisions
+//! depend on, and decide. While an account is locked, no other transaction can write its rows. So
 //! the decisions stay valid, and the rows show whether a job whose reply was lost was written.
+
+mod known;
 
 use enrich_core::port::ledger::{ChargeError, Charged, Grant, Granted};
 use enrich_core::{AccountId, ChargeId, Credits, Timestamp};
@@ -9,31 +11,16 @@ use enrich_ledger::{
     has_expired, share_of,
 };
 use enrich_secrets::Secrets;
-use futures_util::future::{OptionFuture, join, join4};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::time::timeout;
-use tokio_postgres::Client;
-use tokio_postgres::types::Type;
-use uuid::Uuid;
 
-use crate::columns::{Value, unsigned};
 use crate::connect::Connection;
 use crate::failure::Failure;
-use crate::ledger::compare::expired_at;
 use crate::ledger::job::{Decision, Job, Request};
-use crate::ledger::rows::{LAST_ROWS, RECORDS, Record, check_last_rows};
+use crate::ledger::locked::known::{Altered, Known};
 use crate::ledger::seen::SeenRows;
-use crate::ledger::statements::{ADD, LOCK, NewRecord, NewRow, RecordColumns, RowColumns};
-use crate::ledger::transaction::{ANSWER_TIMEOUT, BEGIN, NotWritten, write_and_commit};
-
-/// Finds ledger rows by their ids.
-const IDS: &str = "SELECT id, account, balance FROM entry WHERE id = ANY($1)";
-/// Removes expired records, the oldest first, at most `$2`.
-const PRUNE: &str = "DELETE FROM kept WHERE (account, key_hash) IN (
-    SELECT account, key_hash FROM kept WHERE at <= $1 ORDER BY at LIMIT $2)";
-const COUNT_RECORDS: &str = "SELECT count(*) FROM kept";
-const COUNT_RECORDS_OF: &str =
-    "SELECT account, count(*) FROM kept WHERE account = ANY($1) GROUP BY account";
+use crate::ledger::statements::{ADD, ADD_CHARGES, NewRecord, NewRow, RecordColumns, RowColumns};
+use crate::ledger::transaction::{ANSWER_TIMEOUT, NotWritten, write_and_commit};
 
 /// How many idempotency records there are, and how many there may be.
 #[derive(Clone, Copy, Debug)]
@@ -46,12 +33,22 @@ pub(super) struct RecordSpace {
     pub(super) counts: bool,
 }
 
+/// What happens with an account that another transaction has locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Locking {
+    /// The group waits until the account is free.
+    Wait,
+    /// The jobs of the account are not decided.
+    SkipLocked,
+}
+
 /// A group that is decided and durable.
 #[derive(Debug)]
 pub(super) struct Settled {
-    /// The decision on each job, in the order of the jobs.
-    pub(super) decisions: Vec<Result<Decision, ChargeError>>,
-    /// The last rows that the accounts had before the group.
+    /// The decision on each job, in the order of the jobs. `None` if the account of the job was
+    /// left out, because it could not be locked at once.
+    pub(super) decisions: Vec<Option<Result<Decision, ChargeError>>>,
+    /// The last rows that the locked accounts had before the group.
     pub(super) read: Vec<(AccountId, LastRow)>,
     /// The last rows, after the group, of the accounts to which the group has added rows.
     pub(super) heads: Vec<(AccountId, LastRow)>,
@@ -60,11 +57,6 @@ pub(super) struct Settled {
     /// The records that the group has added, minus the expired ones that it has removed.
     pub(super) grown: i64,
 }
-
-/// The last ledger row of an account was altered.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("the account's last ledger row is not as it was written")]
-struct Altered;
 
 /// A stored response was altered.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
@@ -76,46 +68,17 @@ struct AlteredRecord;
 #[error("a ledger row with this id exists")]
 struct IdExists;
 
-/// Everything that the decisions on a group depend on.
-#[derive(Debug, Default)]
-struct Known {
-    /// The accounts that exist. An account that exists and has no last row has never had a ledger
-    /// row.
-    accounts: FxHashSet<AccountId>,
-    last_rows: FxHashMap<AccountId, Result<LastRow, Altered>>,
-    ids: FxHashMap<ChargeId, (AccountId, Credits)>,
-    records: FxHashMap<(AccountId, [u8; 32]), Record>,
-    records_of: FxHashMap<AccountId, u64>,
-    counted: Option<u64>,
-    pruned: u64,
-}
-
-impl Known {
-    /// Whether every account still has all rows that this process has read.
-    fn is_as_new_as(&self, seen: &SeenRows) -> bool {
-        self.accounts.iter().all(|account| {
-            let sequence = match self.last_rows.get(account) {
-                Some(Ok(last)) => last.sequence,
-                // An altered row does not mean that rows are missing. The account's jobs are
-                // refused later, because the row was altered.
-                Some(Err(Altered)) => u64::MAX,
-                None => 0,
-            };
-            seen.has_all(*account, sequence)
-        })
-    }
-}
-
 /// Decides and writes a group. Each idempotency key may occur only once in the group.
 pub(super) async fn settle(
     connection: &Connection,
     jobs: &[Job],
     secrets: &Secrets,
+    locking: Locking,
     space: RecordSpace,
     seen: &SeenRows,
 ) -> Result<Settled, NotWritten> {
-    let reading = timeout(ANSWER_TIMEOUT, read(&connection.client, jobs, secrets, space));
-    let known = match reading.await {
+    let reading = known::read(&connection.client, jobs, secrets, locking, space);
+    let known = match timeout(ANSWER_TIMEOUT, reading).await {
         Ok(Ok(known)) => known,
         Ok(Err(failure)) => {
             // The connection will be used again, so its transaction must be ended.
@@ -142,14 +105,22 @@ pub(super) async fn settle(
         rows: Vec::new(),
         records: Vec::new(),
     };
-    let decisions: Vec<_> = jobs.iter().map(|job| decider.decide(job)).collect();
+    let waits = locking == Locking::Wait;
+    let is_decided = |job: &Job| waits || known.accounts.contains(&job.account());
+    let decisions: Vec<_> =
+        jobs.iter().map(|job| is_decided(job).then(|| decider.decide(job))).collect();
     let (rows, records) =
         (RowColumns::of(decider.rows.iter()), RecordColumns::of(decider.records.iter()));
-    let values = [rows.values(), records.values()].concat();
+    let are_charges = jobs.iter().all(|job| matches!(job.request, Request::Charge(..)));
+    let (statement, values) = if are_charges && decider.records.is_empty() {
+        (ADD_CHARGES, rows.charge_values())
+    } else {
+        (ADD, [rows.values(), records.values()].concat())
+    };
     let adds = !decider.rows.is_empty() || !decider.records.is_empty();
     let adding = async {
         if adds {
-            connection.client.execute_typed(ADD, &values).await?;
+            connection.client.execute_typed(statement, &values).await?;
         }
         Ok(())
     };
@@ -160,92 +131,6 @@ pub(super) async fn settle(
     let last_rows = known.last_rows.iter().filter_map(|(id, row)| Some((*id, row.ok()?)));
     let (read, heads) = (last_rows.collect(), decider.heads.into_iter().collect());
     Ok(Settled { decisions, read, heads, counted: known.counted, grown })
-}
-
-/// Locks the accounts, and reads everything that the decisions depend on, in one round trip.
-async fn read(
-    client: &Client,
-    jobs: &[Job],
-    secrets: &Secrets,
-    space: RecordSpace,
-) -> Result<Known, Failure> {
-    let accounts: FxHashSet<Uuid> = jobs.iter().map(|job| job.account().0).collect();
-    let accounts: Vec<Uuid> = accounts.into_iter().collect();
-    let (named, names) = names_to_find(jobs);
-    let ids: Vec<Uuid> = jobs.iter().flat_map(ids_to_find).map(|id| id.0).collect();
-    let newest = jobs.iter().filter_map(|job| Some(job.response()?.0.at)).max();
-    let is_scarce = newest.is_some() && share_of(space.most, space.records).is_some();
-    let of_accounts: [Value<'_>; 1] = [(&accounts, Type::UUID_ARRAY)];
-    let of_names: [Value<'_>; 2] = [(&named, Type::UUID_ARRAY), (&names, Type::BYTEA_ARRAY)];
-    let of_ids: [Value<'_>; 1] = [(&ids, Type::UUID_ARRAY)];
-    let expired = expired_at(newest.unwrap_or(Timestamp::MIN)).as_microsecond();
-    let most_pruned = i64::try_from(2 * jobs.len() + 16).unwrap_or(i64::MAX);
-    let to_prune: [Value<'_>; 2] = [(&expired, Type::INT8), (&most_pruned, Type::INT8)];
-    // The statements are sent in the order in which the futures are polled. Each statement sees
-    // what is committed when it starts. All reads come after the locks.
-    let locking = join(client.batch_execute(BEGIN), client.query_typed(LOCK, &of_accounts));
-    let pruning = OptionFuture::from(is_scarce.then(|| client.execute_typed(PRUNE, &to_prune)));
-    let counting = async {
-        let of_each = is_scarce.then(|| client.query_typed(COUNT_RECORDS_OF, &of_accounts));
-        let of_all = (is_scarce && space.counts).then(|| client.query_typed(COUNT_RECORDS, &[]));
-        join(OptionFuture::from(of_each), OptionFuture::from(of_all)).await
-    };
-    let finding = join(
-        OptionFuture::from((!names.is_empty()).then(|| client.query_typed(RECORDS, &of_names))),
-        OptionFuture::from((!ids.is_empty()).then(|| client.query_typed(IDS, &of_ids))),
-    );
-    let ((begun, locked), pruned, (last_rows, (of_each, of_all)), (records, found_ids)) = join4(
-        locking,
-        pruning,
-        join(client.query_typed(LAST_ROWS, &of_accounts), counting),
-        finding,
-    )
-    .await;
-    begun?;
-    let mut known = Known { pruned: pruned.transpose()?.unwrap_or_default(), ..Known::default() };
-    for row in locked? {
-        known.accounts.insert(AccountId(row.try_get(0)?));
-    }
-    let last_rows = check_last_rows(&last_rows?, secrets)?;
-    let altered = |(account, last): (AccountId, Result<_, _>)| (account, last.map_err(|_| Altered));
-    known.last_rows = last_rows.into_iter().map(altered).collect();
-    for row in records.transpose()?.unwrap_or_default() {
-        let record = Record::read(&row)?;
-        known.records.insert((record.account, record.name.key_hash), record);
-    }
-    for row in found_ids.transpose()?.unwrap_or_default() {
-        let balance = Credits(unsigned(row.try_get(2)?)?);
-        known.ids.insert(ChargeId(row.try_get(0)?), (AccountId(row.try_get(1)?), balance));
-    }
-    for row in of_each.transpose()?.unwrap_or_default() {
-        known.records_of.insert(AccountId(row.try_get(0)?), unsigned(row.try_get(1)?)?);
-    }
-    if let Some(row) = of_all.transpose()?.unwrap_or_default().first() {
-        // The records were counted after the removal. The caller will subtract the removed records,
-        // so they are added here.
-        known.counted = Some(unsigned(row.try_get(0)?)?.saturating_add(known.pruned));
-    }
-    Ok(known)
-}
-
-/// Returns the accounts and key hashes of the records on which the decisions depend.
-fn names_to_find(jobs: &[Job]) -> (Vec<Uuid>, Vec<&[u8]>) {
-    let responses = jobs.iter().filter_map(|job| Some((job.account().0, job.response()?.1)));
-    let names = responses.flat_map(|(account, response)| {
-        response.names.iter().map(move |name| (account, &name.key_hash[..]))
-    });
-    names.unzip()
-}
-
-/// Returns the ids on which the decision of a job depends: its own id if the job may have been
-/// written, and the id of the row that it corrects.
-fn ids_to_find(job: &Job) -> impl Iterator<Item = ChargeId> {
-    let own = job.doubted.is_some().then(|| job.id());
-    let corrected = match &job.request {
-        Request::Grant(grant) => grant.corrects,
-        Request::Charge(..) => None,
-    };
-    own.into_iter().chain(corrected)
 }
 
 /// Decides the jobs of a group, one after the other.
@@ -397,3 +282,6 @@ impl<'g> Decider<'g> {
 fn not_taken(error: impl std::error::Error + Send + Sync + 'static) -> ChargeError {
     ChargeError::NotTaken(Box::new(error))
 }
+
+#[cfg(test)]
+mod tests;

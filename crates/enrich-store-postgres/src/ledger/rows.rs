@@ -10,8 +10,6 @@ use enrich_ledger::{
 };
 use enrich_secrets::{CannotDecrypt, Secrets};
 use rustc_hash::FxHashMap;
-use tokio_postgres::Client;
-use tokio_postgres::types::Type;
 use uuid::Uuid;
 
 use crate::columns::{hash, timestamp, unsigned};
@@ -108,18 +106,6 @@ pub(super) fn read_row(row: &tokio_postgres::Row) -> Result<(Row<'static>, Chain
         secret: secret.cast_unsigned(),
     };
     Ok((read, hash(row.try_get(16)?)?))
-}
-
-/// Reads the last rows of accounts, and checks each row against the row before it. Leaves out
-/// accounts without rows.
-pub(super) async fn read_last_rows(
-    client: &Client,
-    accounts: &[AccountId],
-    secrets: &Secrets,
-) -> Result<LastRows, Failure> {
-    let accounts: Vec<Uuid> = accounts.iter().map(|account| account.0).collect();
-    let rows = client.query_typed(LAST_ROWS, &[(&accounts, Type::UUID_ARRAY)]).await?;
-    check_last_rows(&rows, secrets)
 }
 
 /// Checks the last row of each account against the row before it. `rows` are those of

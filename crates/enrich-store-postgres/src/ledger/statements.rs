@@ -31,19 +31,23 @@ pub(super) struct NewRecord<'a> {
 pub(super) const LOCK: &str =
     "SELECT account FROM purse WHERE account = ANY($1) ORDER BY account FOR UPDATE";
 
+/// Locks accounts as [`LOCK`] does, but leaves out those that another transaction has locked.
+pub(super) const LOCK_FREE: &str =
+    "SELECT account FROM purse WHERE account = ANY($1) ORDER BY account FOR UPDATE SKIP LOCKED";
+
 /// Locks the accounts that no other transaction has locked. Stores their numbers, which are their
 /// places in `$1`, in a setting of the transaction, for the next statement. Locking and comparing
 /// are two statements, because only a later statement sees what earlier holders of the locks have
 /// committed.
-pub(super) const LOCK_FREE: &str =
+pub(super) const LOCK_FREE_FOR_NEXT: &str =
     "SELECT set_config('enrich.locked', COALESCE(string_agg(l.number::text, ','), ''), true)
      FROM (SELECT n.number FROM unnest($1::uuid[]) WITH ORDINALITY AS n (account, number)
            JOIN purse ON purse.account = n.account ORDER BY n.account
            FOR UPDATE OF purse SKIP LOCKED) l";
 
-/// A part of a statement that finds the accounts that [`LOCK_FREE`] has locked and whose last row
-/// is the expected one. Parameters 15 to 17 are the accounts, in the same order as in
-/// [`LOCK_FREE`], and the sequence and the hash of each account's expected last row.
+/// A part of a statement that finds the accounts that [`LOCK_FREE_FOR_NEXT`] has locked and whose
+/// last row is the expected one. Parameters 15 to 17 are the accounts, in the same order as in
+/// [`LOCK_FREE_FOR_NEXT`], and the sequence and the hash of each account's expected last row.
 macro_rules! stood {
     ($condition:literal) => {
         concat!(
@@ -93,14 +97,13 @@ macro_rules! new_rows {
     };
 }
 
-/// A part of a statement that adds the charges of the accounts in `stood`. Parameters 1 to 13 are
-/// the arrays of [`RowColumns::charge_values`], and parameter 14 is the number of the secret of all
-/// rows. A column that has the same value in every charge is not an array, because each array takes
-/// time.
-macro_rules! written {
+/// A statement that adds charges. Parameters 1 to 14 are the values of
+/// [`RowColumns::charge_values`]. A column that has the same value in every charge is not an array,
+/// because each array takes time.
+macro_rules! add_charges {
     () => {
         concat!(
-            "written AS (INSERT INTO entry (",
+            "INSERT INTO entry (",
             row_columns!(),
             ") SELECT r.account, r.sequence, r.id, 'charge', NULL::uuid, r.credits, r.balance, \
              r.endpoint, r.items, r.price, r.api_key, r.request_id, r.generation, '', r.at, $14::int, \
@@ -108,9 +111,15 @@ macro_rules! written {
              FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::bigint[], $5::bigint[], \
              $6::text[], $7::bigint[], $8::text[], $9::uuid[], $10::text[], $11::bigint[], \
              $12::bigint[], $13::bytea[]) AS r (account, sequence, id, credits, balance, endpoint, \
-             items, price, api_key, request_id, generation, at, chain)
-             JOIN stood ON stood.account = r.account)"
+             items, price, api_key, request_id, generation, at, chain)"
         )
+    };
+}
+
+/// A part of a statement that adds the charges of the accounts in `stood`.
+macro_rules! written {
+    () => {
+        concat!("written AS (", add_charges!(), " JOIN stood ON stood.account = r.account)")
     };
 }
 
@@ -137,7 +146,7 @@ macro_rules! replace_expired {
     };
 }
 
-/// Adds the new charges of each account that [`LOCK_FREE`] has locked and whose last row is the
+/// Adds the new charges of each account that [`LOCK_FREE_FOR_NEXT`] has locked and whose last row is the
 /// expected one. Returns these accounts, with `true`.
 pub(super) const COMPARE_AND_ADD: &str =
     concat!("WITH ", stood!(""), ", ", written!(), " SELECT account, true FROM stood");
@@ -163,6 +172,9 @@ pub(super) const COMPARE_AND_ADD_WITH_RECORDS: &str = concat!(
     ")
      SELECT account, true FROM stood UNION ALL SELECT account, false FROM there"
 );
+
+/// Adds charges of accounts that are locked.
+pub(super) const ADD_CHARGES: &str = add_charges!();
 
 /// Adds rows and records of accounts that are locked.
 pub(super) const ADD: &str = concat!(
@@ -264,8 +276,9 @@ impl<'a> RowColumns<'a> {
         ]
     }
 
-    /// Returns the parameters for the rows of charges: the columns whose values differ between
-    /// charges, in the order of `row_columns`.
+    /// Returns the parameters for the rows of charges: an array for each column whose values differ
+    /// between charges, in the order of `row_columns`, and then the number of the secret, which is
+    /// the same for all new rows.
     pub(super) fn charge_values(&self) -> Vec<Value<'_>> {
         vec![
             value(&self.account, Type::UUID_ARRAY),
@@ -281,6 +294,7 @@ impl<'a> RowColumns<'a> {
             value(&self.revision, Type::INT8_ARRAY),
             value(&self.at, Type::INT8_ARRAY),
             value(&self.chain, Type::BYTEA_ARRAY),
+            value(self.secret.first().unwrap_or(&0), Type::INT4),
         ]
     }
 }

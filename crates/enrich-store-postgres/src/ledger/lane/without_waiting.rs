@@ -1,40 +1,38 @@
-//! Groups on the path of one round trip: which jobs can take this path, and what the lane remembers
-//! afterwards. The locks of this path are taken and released in the same round trip.
+//! Groups that wait for no lock. If the lane remembers the last rows of all accounts of a group, the
+//! database compares them, in one round trip. Otherwise, the lane locks the accounts that are free
+//! and reads their last rows first, which takes two round trips.
 
-use std::mem;
 use std::time::Instant;
 
 use enrich_core::AccountId;
 use enrich_ledger::LastRow;
-use rustc_hash::FxHashMap;
-use tokio::time::timeout;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::failure::Failure;
 use crate::ledger::compare::{Compared, Plan};
 use crate::ledger::counts::add;
 use crate::ledger::heads::Access;
 use crate::ledger::job::{Decision, Job};
 use crate::ledger::lane::Lane;
-use crate::ledger::rows::read_last_rows;
-use crate::ledger::transaction::{ANSWER_TIMEOUT, NotWritten};
+use crate::ledger::locked::{self, Locking, Settled};
+use crate::ledger::refusals::take_repeated;
+use crate::ledger::transaction::NotWritten;
 
 /// A group, divided by the way in which it gets the last rows of its accounts.
 struct Divided {
     /// The jobs of contended accounts.
     locked: Vec<Job>,
     /// The jobs of the other accounts.
-    compared: Vec<Job>,
-    /// The accounts of `compared` whose last rows must be read.
-    to_read: Vec<AccountId>,
+    others: Vec<Job>,
+    /// Whether the last rows of all accounts of `others` are remembered.
+    are_remembered: bool,
 }
 
 impl Lane {
-    /// Decides the jobs that can take the path of one round trip. Returns the other jobs; jobs of
-    /// the same account stay in their order. If another node or lane changed an account first, the
-    /// jobs of this account wait for the next group. If the space for idempotency records is scarce and a
-    /// job stores one, returns the whole group, because only the path of two round trips counts the
-    /// records of each account.
-    pub(super) async fn compare(&mut self, mut group: Vec<Job>) -> Vec<Job> {
+    /// Decides the jobs that can be decided without waiting for a lock. Returns the other jobs; jobs
+    /// of the same account stay in their order. If another node or lane changes an account at the
+    /// same time, the jobs of this account wait for the next group. If the space for idempotency
+    /// records is scarce and a job stores one, returns the whole group.
+    pub(super) async fn settle_without_waiting(&mut self, mut group: Vec<Job>) -> Vec<Job> {
         let space = self.space();
         let is_scarce = enrich_ledger::share_of(space.most, space.records).is_some();
         if is_scarce && group.iter().any(|job| job.response().is_some()) {
@@ -43,12 +41,13 @@ impl Lane {
         if self.connect(&mut group).await.is_none() {
             return group;
         }
-        let Divided { mut locked, compared, to_read } = self.divide(group);
-        if !self.read_rows(&to_read).await {
-            locked.extend(compared);
-            return locked;
-        }
-        locked.extend(self.compare_rows(compared).await);
+        let Divided { mut locked, others, are_remembered } = self.divide(group);
+        let left = if are_remembered {
+            self.compare_rows(others).await
+        } else {
+            self.settle_free(others).await
+        };
+        locked.extend(left);
         locked
     }
 
@@ -60,48 +59,61 @@ impl Lane {
             accesses.entry(account).or_insert_with(|| heads.access(account));
         }
         let is_locked = |job: &Job| accesses.get(&job.account()) == Some(&Access::Locked);
-        let (locked, compared) = group.into_iter().partition(is_locked);
-        let read = accesses.iter().filter(|(_, access)| **access == Access::Read);
-        let to_read = read.map(|(account, _)| *account).collect();
-        Divided { locked, compared, to_read }
+        let (locked, others) = group.into_iter().partition(is_locked);
+        let are_remembered = accesses.values().all(|access| *access != Access::Read);
+        Divided { locked, others, are_remembered }
     }
 
-    /// Reads the last rows of accounts without locking the accounts. Returns `false` if they could
-    /// not be read.
-    ///
-    /// A row is not remembered if it was altered, or if it is older than a row that this process
-    /// has seen. The jobs of its account are then decided while the account is locked.
-    async fn read_rows(&mut self, accounts: &[AccountId]) -> bool {
-        if accounts.is_empty() {
-            return true;
-        }
-        let Some(connection) = &self.state.connection else { return false };
-        let began = Instant::now();
-        let reading = read_last_rows(&connection.client, accounts, &self.secrets);
-        add(&self.status.counter.reads, accounts.len() as u64);
-        let read = match timeout(ANSWER_TIMEOUT, reading).await {
-            Ok(read) => read,
-            Err(_) => Err(Failure::TimedOut),
+    /// Decides the jobs of the accounts that no other transaction has locked, while they are locked.
+    /// The jobs of the other accounts wait for the next group. Returns the jobs that were neither
+    /// decided nor kept for the next group.
+    async fn settle_free(&mut self, mut group: Vec<Job>) -> Vec<Job> {
+        let repeated = take_repeated(&mut group);
+        let Some(connection) = &self.state.connection else {
+            group.extend(repeated);
+            return group;
         };
-        match read {
-            Ok(mut read) => {
-                let heads = &mut self.state.heads;
-                heads.reserve(accounts.len());
-                let seen = &self.status.seen;
-                for account in accounts {
-                    match read.remove(account) {
-                        Some(Ok(last)) if seen.has_all(*account, last.sequence) => {
-                            seen.note([(*account, last.sequence)].into_iter());
-                            heads.read(*account, last);
-                        }
-                        _ => heads.forget(*account),
-                    }
-                }
-                true
+        let (space, seen) = (self.space(), &*self.status.seen);
+        let began = Instant::now();
+        let settling =
+            locked::settle(connection, &group, &self.secrets, Locking::SkipLocked, space, seen);
+        let settled = settling.await;
+        self.status.counter.read.count_group(began);
+        match settled {
+            Ok(settled) => {
+                self.note_locks(&group, &settled);
+                let decided = self.finish(group, settled, began);
+                self.status.counter.read.count_jobs(decided);
+                return repeated;
             }
-            Err(failure) => {
-                self.after_failure(&failure, began);
-                false
+            Err(NotWritten::Outdated) => {}
+            Err(NotWritten::Certainly(failure)) => self.after_failure(&failure, began),
+            Err(NotWritten::InDoubt(failure)) => {
+                self.after_doubt(&failure, began);
+                let now = Instant::now();
+                group.iter_mut().for_each(|job| {
+                    job.doubted.get_or_insert(now);
+                });
+            }
+        }
+        group.extend(repeated);
+        group
+    }
+
+    /// Remembers which accounts of a group could be locked at once.
+    fn note_locks(&mut self, group: &[Job], settled: &Settled) {
+        let heads = &mut self.state.heads;
+        let mut noted: FxHashSet<AccountId> = FxHashSet::default();
+        for (job, decision) in group.iter().zip(&settled.decisions) {
+            let account = job.account();
+            if !noted.insert(account) {
+                continue;
+            }
+            if decision.is_some() {
+                heads.won(account);
+            } else {
+                heads.lost(account);
+                add(&self.status.counter.conflicts, 1);
             }
         }
     }
@@ -183,9 +195,7 @@ impl Lane {
             }
         }
         self.shared.record_count.grow(new_records);
-        // These jobs arrived before the jobs that already wait, so they come first.
-        lost.append(&mut mem::take(&mut self.state.waiting));
-        self.state.waiting = lost;
+        self.wait_for_next_group(lost);
         left
     }
 }

@@ -1,14 +1,15 @@
-//! Matches company names: weighs the evidence for and against each candidate, and calculates a
-//! probability.
+//! Matches company names: calculates with which probability a requested name means each
+//! candidate. A candidate is a company that the name may mean.
 //!
-//! A store finds candidates; this module compares them with the requested name. [`Evidence`] holds
-//! about a hundred named features; each is a number that a person can check. The weights were
-//! trained on real names (see `docs/matching.md`). The model is a choice between all candidates and
-//! "none of them" (a conditional logit). So if two candidates have the same evidence, they have the
-//! same probability. If no company has the name, the probability of each candidate is low.
+//! A store finds the candidates. This module compares them with the requested name, and collects
+//! the [`Evidence`]: the values of about a hundred named features, which a person can check. The
+//! weights of the features were trained on real names (see `docs/matching.md`). The model is a
+//! conditional logit: a choice between all candidates and "none of them". So candidates with the
+//! same evidence have the same probability. If no company fits the name well, every candidate has
+//! a low probability.
 //!
-//! Calibration then replaces each raw probability by a measured share: how many of the answers with
-//! this raw probability were right. This share is the [`Confidence`].
+//! Then calibration replaces each raw probability by a measured share: of all answers with this
+//! raw probability, how many were right. In percent, this share is the [`Confidence`].
 
 mod asked;
 mod candidate;
@@ -29,6 +30,8 @@ pub use prominence::Prominence;
 pub use weights::Weights;
 pub use why::why;
 
+use self::organisation::OwnName;
+
 use rustc_hash::FxHashMap;
 
 use enrich_text::{NameWord, Rarity, common_share};
@@ -39,26 +42,28 @@ use crate::subject::Company;
 /// A candidate with its evidence and probability.
 #[derive(Clone, Debug)]
 pub struct ScoredCandidate {
-    /// The company that is the candidate.
+    /// The company.
     pub company: Company,
-    /// The name of the company that fits the requested name best: its own name or an alias.
+    /// The company's name that fits the requested name best: its own name or an alias.
     pub name: String,
     /// The evidence for and against the candidate.
     pub evidence: Evidence,
     /// How well known the company is.
     pub prominence: Prominence,
-    /// The number of the candidate's organisation. Candidates with the same number are the same
-    /// company, from several records.
+    own_name: OwnName,
+    /// A number that is the same for all candidates that are really one company. The directory
+    /// may have one company several times, from different records.
     pub organisation: usize,
-    /// The sum of the weighted evidence: the log-odds of this candidate against "none of them".
+    /// The sum of the weighted evidence: the logarithm of the odds that this candidate is meant,
+    /// against "none of the candidates".
     pub score: f64,
     /// The calibrated probability that this company is meant, from 0 to 1.
     pub probability: f64,
 }
 
 impl ScoredCandidate {
-    /// Returns the probability in percent. It is at most 99, because a match that is not exact is
-    /// never certain.
+    /// Returns the probability in percent, at most 99, because a comparison of names is never
+    /// certain.
     pub fn confidence(&self) -> Confidence {
         // The value is between 0 and 100, so the cast loses nothing.
         Confidence::clamped(((self.probability * 100.0).round() as u8).min(99))
@@ -66,11 +71,12 @@ impl ScoredCandidate {
 }
 
 /// Compares companies with the requested name. Returns them as candidates, the most likely first.
-/// Several candidates may be the same organisation; then each gets the sum of their probabilities.
-/// If a country is requested, some candidates outside this country are left out.
+/// If several candidates are really one company, each of them gets the sum of their
+/// probabilities. If a country is requested, companies without a domain for this country are left
+/// out, except well-known ones.
 ///
-/// `page_rank` returns the page rank of a domain. It is called only for the companies whose scores,
-/// which are log-odds, are less than 12 below the best score.
+/// `page_rank` returns the page rank of a domain. It is called only for companies whose score
+/// ([`ScoredCandidate::score`]) is less than 12 below the best score.
 pub fn judge(
     asked: &AskedName,
     companies: impl IntoIterator<Item = Company>,
@@ -91,18 +97,25 @@ pub fn judge(
             Prominence::default()
         };
         compared.add_prominence(asked, &company, prominence.value());
-        let (name, evidence) = (compared.name, compared.evidence);
-        let (organisation, probability) = (0, 0.0);
-        ScoredCandidate { company, name, evidence, prominence, organisation, score, probability }
+        ScoredCandidate {
+            company,
+            name: compared.name,
+            evidence: compared.evidence,
+            prominence,
+            own_name: compared.own_name,
+            organisation: 0,
+            score,
+            probability: 0.0,
+        }
     });
     let mut all: Vec<ScoredCandidate> = scored.collect();
     drop_abroad(asked, &mut all);
     weigh(all, weights)
 }
 
-/// If a country is requested, removes candidates that have no domain for this country. Candidates
-/// with a prominence of at least [`KNOWN_ABROAD`] are kept. But they are removed too if a candidate
-/// with a domain for this country has the requested name as its own name, and not as an alias.
+/// If a country is requested, removes candidates that have no domain for this country. Exception:
+/// if no candidate with a domain for this country has the requested name as its own name (not as
+/// an alias), candidates with a prominence of at least [`KNOWN_ABROAD`] stay.
 fn drop_abroad(asked: &AskedName, all: &mut Vec<ScoredCandidate>) {
     let Some(country) = asked.country else { return };
     let is_there = |one: &ScoredCandidate| one.company.domain_in(country).is_some();
@@ -142,16 +155,15 @@ pub fn weigh(mut all: Vec<ScoredCandidate>, weights: &Weights) -> Vec<ScoredCand
 }
 
 /// Returns the calibrated probability of a candidate. The calibration was measured with companies
-/// that are not prominent. So it is used completely if the prominence is 0, and not at all from a
-/// prominence of [`CALIBRATED_FROM`] on. For a prominence between these values, the result is
-/// interpolated.
+/// that are not prominent. So it is used completely if the prominence is 0, and not at all if the
+/// prominence is [`CALIBRATED_FROM`] or higher. Between these values, the result is interpolated.
 fn calibrated(raw: f64, prominence: f64, weights: &Weights) -> f64 {
     let share = (prominence / CALIBRATED_FROM).min(1.0);
     share * raw + (1.0 - share) * weights.calibrated(raw)
 }
 
-/// If a candidate with a domain has the requested name, removes all candidates without a domain. In
-/// this case, a candidate without a domain is most often another record of the same company.
+/// If a candidate with a domain has the requested name, removes all candidates without a domain,
+/// because they are most often other records of the same company.
 fn drop_without_site(all: &mut Vec<ScoredCandidate>) {
     let has_site = |one: &ScoredCandidate| one.company.domain().is_some();
     if all.iter().any(|one| has_site(one) && bears_name(one)) {
@@ -159,10 +171,9 @@ fn drop_without_site(all: &mut Vec<ScoredCandidate>) {
     }
 }
 
-/// Returns the most likely candidate and its confidence. Returns `None` if there is no candidate,
-/// or if a [`rival`] is equally likely.
-///
-/// If there is a rival that is less likely, the confidence is at most [`Confidence::AMBIGUOUS`].
+/// Returns the most likely candidate and its confidence. A [`rival`] is another company that may
+/// be meant instead. If a rival is equally likely, or if there is no candidate, returns `None`.
+/// If there is a less likely rival, the confidence is at most [`Confidence::AMBIGUOUS`].
 pub fn likeliest(judged: &[ScoredCandidate]) -> Option<(&ScoredCandidate, Confidence)> {
     let first = judged.first()?;
     let most = match rival(judged) {
@@ -173,12 +184,12 @@ pub fn likeliest(judged: &[ScoredCandidate]) -> Option<(&ScoredCandidate, Confid
     Some((first, first.confidence().min(most)))
 }
 
-/// Finds a rival of the first candidate: a candidate of another organisation that may be meant
-/// instead. A candidate is a rival in each of these cases:
+/// Finds a rival of the first candidate: another company that may be meant instead; `None` if
+/// there is none. A candidate is a rival in either of these cases:
 ///
 /// - It is nearly as likely as the first candidate.
-/// - Both candidates have the requested name, apart from legal forms, and nothing distinguishes the
-///   first candidate: neither a place in the requested name nor a higher prominence.
+/// - Both candidates have the requested name, apart from legal forms. No place in the requested
+///   name fits the first candidate better, and the first candidate is not much better known.
 pub fn rival(judged: &[ScoredCandidate]) -> Option<&ScoredCandidate> {
     let first = judged.first()?;
     judged.iter().skip(1).find(|next| {
@@ -197,8 +208,9 @@ fn bears_name(one: &ScoredCandidate) -> bool {
     one.evidence.of(Feature::SameStripped) > 0.0
 }
 
-/// Whether the requested name contains a place that fits `first` better than `next`. Also returns
-/// `true` if `first` is well known and much more likely than `next`.
+/// Whether it is clear that `first` is meant, and not `next`, although both have the requested
+/// name. It is clear if a place in the requested name fits `first` better, or if `first` is well
+/// known and much more likely.
 fn is_distinguishable(first: &ScoredCandidate, next: &ScoredCandidate) -> bool {
     const PLACES: [Feature; 5] = [
         Feature::CountryAgrees,
@@ -212,47 +224,55 @@ fn is_distinguishable(first: &ScoredCandidate, next: &ScoredCandidate) -> bool {
         || PLACES.iter().any(|place| first.evidence.of(*place) > next.evidence.of(*place))
 }
 
-/// Two candidates whose scores differ by less than this are equally likely. Scores are log-odds.
+/// If the scores of two candidates differ by less than this, the candidates count as equally
+/// likely. Scores are log-odds.
 const SAME: f64 = 0.02;
-/// A candidate is nearly as likely as the first candidate if their scores differ by less than this.
-/// The value is ln 4: such a candidate is at least a quarter as likely as the first.
+/// If the score of a candidate is less than this below the best score, the candidate counts as
+/// nearly as likely as the best one. The value is ln 4: its odds are at least a quarter of the
+/// best odds.
 const TIED: f64 = 1.386;
-/// Minimum prominence of a candidate that has no rival, although another company has the same name.
-/// The candidate must also be much more likely: see [`UNRIVALLED`]. A company that has only pages
-/// on a few networks does not reach this value.
+/// Minimum prominence with which a company has no rival, although another company has the same
+/// name. Its score must also be higher than that of the other by at least [`UNRIVALLED`]. A
+/// company that is known only by pages on a few networks does not reach this prominence.
 const KNOWN: f64 = 0.15;
 /// Minimum prominence of a company outside the requested country that may still be meant.
 const KNOWN_ABROAD: f64 = 0.25;
-/// From this prominence on, the raw probability is used without calibration.
+/// If the prominence is at least this, the raw probability is used without calibration.
 const CALIBRATED_FROM: f64 = 0.3;
-/// The prominence of a company is calculated only if the company's score is less than this below
-/// the best score. Otherwise the company cannot be the answer, even if it is well known.
+/// The prominence of a company is calculated only if its score is less than this below the best
+/// score. With a lower score, the company cannot become the answer, even if it is very well
+/// known.
 const WITHIN_REACH: f64 = 12.0;
-/// If two companies have the same name, the likelier company has no rival if its score is higher by
-/// at least this, and its prominence is at least [`KNOWN`]. The value is ln 7.4: the company is at
-/// least 7.4 times as likely as the other.
+/// If two companies have the same name, this is how much higher the score of the likelier one
+/// must be, so that the other is no rival. The prominence of the likelier one must also be at
+/// least [`KNOWN`]. The value is ln 7.4: the likelier one is at least 7.4 times as likely.
 const UNRIVALLED: f64 = 2.0;
 
-/// The highest rarity of a word, in nats. A higher rarity is lowered to this value, because among
-/// such rare words, a difference in rarity is accidental.
+/// The highest rarity of a word, in nats. A higher rarity is lowered to this value, because
+/// differences in rarity between very rare words are accidental.
 const MOST_RARITY: f64 = 12.0;
 
-/// The rarity of words in one directory: the fewer companies have a word in their names, the higher
-/// is its rarity. If the number of these companies is unknown, the word's share of all organisation
-/// names gives an estimate.
+/// How rare words are in the company names of one directory, in nats:
+///
+/// `rarity = ln((companies + AT_LARGE) / (companies with the word + share × AT_LARGE))`
+///
+/// `share` is the share of organisation names in general that contain the word. If the number of
+/// companies with the word is unknown, it is estimated as `share × companies`.
 #[derive(Clone, Debug, Default)]
 pub struct DirectoryRarity {
     companies: f64,
-    /// The rarity of each word for which [`DirectoryRarity::learn`] was called.
+    /// The rarities, in nats, of the words for which [`DirectoryRarity::learn`] was called. The
+    /// keys are the roots of the words.
     known: FxHashMap<String, f64>,
 }
 
 impl DirectoryRarity {
-    /// The general frequency of a word counts as much as this number of additional companies in the
-    /// directory. A small directory alone does not show how common a word is.
+    /// The number of additional companies that are assumed to be in the directory, with the usual
+    /// frequency of each word. Without them, the rarity in a small directory would depend on few
+    /// names.
     const AT_LARGE: f64 = 20_000.0;
-    /// The assumed share of organisation names that contain a word, if the word is not in the list
-    /// of common words.
+    /// The assumed share of organisation names that contain a certain word, if this word is not
+    /// in the list of common words.
     const SHARE_OF_OTHERS: f64 = 0.000_004;
 
     /// Creates the rarities for a directory with this number of companies. [`Self::learn`] adds the
@@ -261,14 +281,14 @@ impl DirectoryRarity {
         Self { companies: companies as f64, known: FxHashMap::default() }
     }
 
-    /// Stores the rarity of a word. `companies` is the number of companies that have the word in a
-    /// name.
+    /// Calculates and stores the rarity of a word. `root` is the form of the word that is
+    /// compared. `companies` is the number of companies that have the word in a name.
     pub fn learn(&mut self, root: &str, companies: u64) {
         self.known.insert(root.to_owned(), self.rarity(root, companies as f64));
     }
 
-    /// Returns the rarity of a word, in nats. `companies` is the number of companies that have the
-    /// word in a name.
+    /// Returns the rarity of a word, in nats. `root` is the form of the word that is compared.
+    /// `companies` is the number of companies that have the word in a name.
     pub fn of_count(&self, root: &str, companies: u64) -> f64 {
         self.rarity(root, companies as f64)
     }
@@ -284,8 +304,8 @@ impl Rarity for DirectoryRarity {
     fn of(&self, word: &NameWord) -> f64 {
         match self.known.get(&word.root) {
             Some(rarity) => *rarity,
-            // The number of companies with this word is unknown. The word's share of all
-            // organisation names gives an estimate.
+            // The number of companies with this word is unknown. It is estimated from the word's
+            // share of all organisation names.
             None => {
                 let share = common_share(&word.root).unwrap_or(Self::SHARE_OF_OTHERS);
                 self.rarity(&word.root, share * self.companies)

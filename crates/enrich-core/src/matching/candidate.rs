@@ -1,31 +1,35 @@
 //! Compares a candidate's names, domains and countries with the requested name.
 
-use enrich_text::{CompanyName, Domain, Rarity, Region, is_misspelt};
+use enrich_text::{CompanyName, Domain, NameForm, Rarity, Region, is_misspelt};
 
 use super::asked::AskedName;
 use super::evidence::{Evidence, Feature};
 use super::labels::Labels;
+use super::organisation::OwnName;
 use super::words::{self, Pair, Shape};
 use crate::subject::Company;
 
-/// Maximum number of aliases that are compared in each of two groups: the first aliases of a
-/// company, and later aliases that contain all words of the requested name
-/// ([`Company::aliases_near`]). Few sources give more aliases.
+/// Maximum number of aliases of a company that are compared in each of two groups
+/// ([`Company::aliases_near`]). The first group is the company's first aliases. The second group
+/// is the later aliases that contain all words of the requested name. Few companies have more
+/// aliases.
 const MOST_ALIASES: usize = 64;
 
 pub(super) struct Compared {
-    /// The name of the company that fits the requested name best: its own name or an alias.
+    /// The company's name that fits the requested name best: its own name or an alias.
     pub(super) name: String,
     pub(super) evidence: Evidence,
-    /// The comparison of the names; `None` if no name of the company can be read.
+    pub(super) own_name: OwnName,
+    /// The comparison of this name with the requested name; `None` if no name of the company can
+    /// be parsed.
     pair: Option<Pair>,
     labels: Labels,
     /// Whether the company's own name and the label of its main domain equal the requested name.
     is_own_label: bool,
 }
 
-/// Compares a company with the requested name. The company's prominence is not yet part of the
-/// evidence: [`Compared::add_prominence`] adds it.
+/// Compares a company with the requested name. The result does not yet contain the features that
+/// depend on the company's prominence; [`Compared::add_prominence`] adds them.
 pub(super) fn of_company(asked: &AskedName, company: &Company, rarity: &impl Rarity) -> Compared {
     let there: Vec<usize> = asked
         .countries
@@ -33,17 +37,23 @@ pub(super) fn of_company(asked: &AskedName, company: &Company, rarity: &impl Rar
         .filter(|(_, country)| company.is_in(*country))
         .filter_map(|(word, _)| *word)
         .collect();
+    let mut own_name = OwnName::default();
     let own = std::iter::once((&company.name, false));
     let others = company.aliases_near(&asked.name, MOST_ALIASES).map(|alias| (alias, true));
     let pairs = own.chain(others).filter_map(|(name, is_alias)| {
         let name = CompanyName::parse(name).ok()?;
-        Some(words::compare(asked, &name, is_alias, &there, rarity))
+        let form = NameForm::of(&name);
+        let pair = words::compare(asked, &name, &form, is_alias, &there, rarity);
+        if !is_alias {
+            own_name = OwnName::of(&name, form);
+        }
+        Some(pair)
     });
     let Some(mut best) = pairs.reduce(|best, next| if next.fit > best.fit { next } else { best })
     else {
         let (name, evidence, labels) =
             (company.name.clone(), Evidence::default(), Labels::default());
-        return Compared { name, evidence, pair: None, labels, is_own_label: false };
+        return Compared { name, evidence, own_name, pair: None, labels, is_own_label: false };
     };
     let mut evidence = std::mem::take(&mut best.evidence);
     evidence.flag(Feature::Bias, true);
@@ -61,7 +71,8 @@ pub(super) fn of_company(asked: &AskedName, company: &Company, rarity: &impl Rar
     evidence.add(Feature::Words, (words.len() as f64 / 5.0).min(2.0));
     evidence.add(Feature::Length, (letters / 10.0).min(3.0));
     let is_own_label = best.is_same && !best.is_alias && is_main_label(asked, company);
-    Compared { name: best.name.clone(), evidence, pair: Some(best), labels, is_own_label }
+    let name = best.name.clone();
+    Compared { name, evidence, own_name, pair: Some(best), labels, is_own_label }
 }
 
 fn is_main_label(asked: &AskedName, company: &Company) -> bool {
@@ -70,8 +81,9 @@ fn is_main_label(asked: &AskedName, company: &Company) -> bool {
 }
 
 impl Compared {
-    /// Adds the features that depend on the company's prominence. Adds nothing if the prominence is
-    /// 0. Which features are added depends on how the names agree.
+    /// Adds the features that depend on the company's prominence (how well known it is, from 0 to
+    /// 1). Which of these features are added depends on how the names agree. If the prominence is
+    /// 0, adds none.
     pub(super) fn add_prominence(&mut self, asked: &AskedName, company: &Company, prominence: f64) {
         let Some(pair) = self.pair.as_ref().filter(|_| prominence > 0.0) else { return };
         let (evidence, labels, value) = (&mut self.evidence, &self.labels, prominence);
@@ -153,22 +165,22 @@ fn of_labels(evidence: &mut Evidence, asked: &AskedName, pair: &Pair, labels: &L
     evidence.add(Feature::SlipAndLabel, slip * labels.like);
 }
 
-/// The position of a region's code (state or province) in a domain. Dots and hyphens separate the
-/// parts of a domain.
+/// Where a domain contains the code of a state or province, such as `wi` for Wisconsin. Dots and
+/// hyphens separate the parts of the domain.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RegionCodePosition {
-    /// A part between the first part and the top-level domain is the region's code: `wi`
-    /// (Wisconsin) in `jackson.wi.us`.
+    /// A part between the first part and the top-level domain is the code: `wi` in
+    /// `jackson.wi.us`.
     OtherLabel,
-    /// The first part ends with the region's code: `jacksonwi.gov`.
+    /// The first part ends with the code: `wi` in `jacksonwi.gov`.
     FirstLabelEnd,
     Nothing,
 }
 
 fn find_region_code(domain: &str, Region { code, country }: Region) -> RegionCodePosition {
     let Ok(domain) = Domain::parse(domain) else { return RegionCodePosition::Nothing };
-    // Under the top-level domain of another country, the letters of the code do not mean the
-    // region.
+    // Under the top-level domain of another country, the same letters do not mean this state or
+    // province.
     if domain.country().is_some_and(|under| under != country) {
         return RegionCodePosition::Nothing;
     }

@@ -1,108 +1,134 @@
-//! Finds candidates that are the same organisation. A source may have several records of one
-//! organisation. The candidates from these records must not count as rivals.
+//! Finds candidates that are really one company. The directory may contain a company several
+//! times, from different records. These candidates must not count as rivals of each other.
+
+use std::cell::OnceCell;
 
 use enrich_text::{CompanyName, Domain, NameForm, additions};
 
 use super::ScoredCandidate;
 use super::evidence::Feature;
 
-/// Maximum number of domains of one company that are compared with the domains of another company.
+/// Maximum number of domains of each company that are compared with the domains of another
+/// company.
 const MOST_SITES: usize = 16;
-/// Minimum raw (not yet calibrated) probability of a candidate that is compared with others. A less
-/// likely candidate would add nearly nothing to the probability of its organisation.
+/// Minimum raw (not yet calibrated) probability of a candidate that is compared with the others.
+/// If a less likely candidate were found to be the same company as another, it would add nearly
+/// nothing to that candidate's probability.
 const LEAST_CHANCE: f64 = 0.001;
 
-/// The properties of a candidate by which [`Traits::is_same`] recognises one organisation.
-struct Traits<'a> {
-    main: Option<&'a str>,
-    ids: &'a [String],
-    /// The registrable domains of the company, each with its label without hyphens: `quill` for
-    /// `quill.de`.
-    registrable: Vec<(Domain, String)>,
-    bears_name: bool,
-    /// The words of the company's own name, without places and other additions at its end.
+/// The parts of a company's own name that are compared with the own names of other candidates.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OwnName {
+    /// The roots of the words, without places and other additions at the end.
     words: Vec<String>,
-    /// Whether the company's own name ends with a country in parentheses.
+    /// Whether the name ends with a country in parentheses.
     names_country: bool,
+}
+
+impl OwnName {
+    /// Creates the parts from a name and its form, `NameForm::of(name)`.
+    pub(super) fn of(name: &CompanyName, form: NameForm) -> Self {
+        let mut words = form.words;
+        words.truncate(words.len() - additions(&words));
+        Self {
+            words: words.into_iter().map(|word| word.root).collect(),
+            names_country: name.country().is_some(),
+        }
+    }
+}
+
+/// The properties of a candidate by which [`Traits::is_same`] recognises that two candidates are
+/// one company.
+struct Traits<'a> {
+    candidate: &'a ScoredCandidate,
+    bears_name: bool,
     is_prominent: bool,
+    registrable: OnceCell<Vec<(Domain, String)>>,
 }
 
 impl<'a> Traits<'a> {
     fn of(candidate: &'a ScoredCandidate) -> Self {
-        let sites = candidate.company.sites.iter().take(MOST_SITES);
-        let registrable = sites.filter_map(|site| {
-            let domain = Domain::parse(&site.domain).ok()?.registrable();
-            let label = domain.label().replace('-', "");
-            Some((domain, label))
-        });
-        let name = CompanyName::parse(&candidate.company.name).ok();
         let of = |feature| candidate.evidence.of(feature) > 0.0;
         Self {
-            main: candidate.company.domain(),
-            ids: &candidate.company.ids,
-            registrable: registrable.collect(),
+            candidate,
             bears_name: of(Feature::SameStripped) || of(Feature::SameSquashed),
-            names_country: name.as_ref().is_some_and(|name| name.country().is_some()),
-            words: name.map_or_else(Vec::new, |name| own_words(&name)),
             is_prominent: candidate.prominence.value() > 0.0,
+            registrable: OnceCell::new(),
         }
+    }
+
+    fn words(&self) -> &'a [String] {
+        &self.candidate.own_name.words
+    }
+
+    /// Returns the registrable domains of the company, each with its label without hyphens: `quill`
+    /// for `quill.de`.
+    fn registrable(&self) -> &[(Domain, String)] {
+        self.registrable.get_or_init(|| {
+            let sites = self.candidate.company.sites.iter().take(MOST_SITES);
+            let registrable = sites.filter_map(|site| {
+                let domain = Domain::parse(&site.domain).ok()?.registrable();
+                let label = domain.label().replace('-', "");
+                Some((domain, label))
+            });
+            registrable.collect()
+        })
     }
 
     /// Whether all words of the shorter own name are also in the longer own name.
     fn has_name_like(&self, other: &Self) -> bool {
-        let (few, many) = match self.words.len() <= other.words.len() {
-            true => (&self.words, &other.words),
-            false => (&other.words, &self.words),
+        let (few, many) = match self.words().len() <= other.words().len() {
+            true => (self.words(), other.words()),
+            false => (other.words(), self.words()),
         };
         !few.is_empty() && few.iter().all(|word| many.contains(word))
     }
 
-    /// Whether two candidates are the same organisation. This is the case if one of these
-    /// conditions is met:
+    /// Whether two candidates are one company. At least one of these conditions must be true:
     ///
     /// - They have the same main domain or a common id.
-    /// - Their own names are equal apart from additions, such as places. Both have the requested
-    ///   name, at least one own name ends with a country in parentheses, and at least one candidate
-    ///   is prominent.
     /// - They have a common registrable domain, and their names agree.
-    /// - They have domains with the same label, such as `quill.de` and `quill.fr`. Their names
-    ///   agree, and at least one candidate is prominent.
+    /// - They have domains with the same label, such as `quill.de` and `quill.fr`, and their
+    ///   names agree. At least one candidate is prominent.
+    /// - Both have the requested name, and their own names are equal apart from additions, such
+    ///   as places. At least one own name ends with a country in parentheses. At least one
+    ///   candidate is prominent.
     ///
-    /// The names agree if both candidates have the requested name, and the own name of one contains
-    /// all words of the other. The names also agree if the own names are equal apart from
-    /// additions, and at least one candidate is prominent. Prominence is required because unknown
-    /// companies in two countries often have the same name.
+    /// The names agree in two cases:
+    ///
+    /// - Both candidates have the requested name, and all words of one own name are also in the
+    ///   other.
+    /// - Their own names are equal apart from additions, and at least one candidate is prominent.
+    ///
+    /// Prominence (being well known) is required because unknown companies in two countries often
+    /// have the same name.
     fn is_same(&self, other: &Self) -> bool {
-        if self.main.is_some() && self.main == other.main {
+        let (company, with) = (&self.candidate.company, &other.candidate.company);
+        if company.domain().is_some() && company.domain() == with.domain() {
             return true;
         }
-        if self.ids.iter().any(|id| other.ids.contains(id)) {
+        if company.ids.iter().any(|id| with.ids.contains(id)) {
             return true;
         }
         let is_prominent = self.is_prominent || other.is_prominent;
         let both_bear = self.bears_name && other.bears_name;
-        let are_equal = is_prominent && !self.words.is_empty() && self.words == other.words;
-        if are_equal && both_bear && (self.names_country || other.names_country) {
+        let are_equal = is_prominent && !self.words().is_empty() && self.words() == other.words();
+        let names_country = |one: &Self| one.candidate.own_name.names_country;
+        if are_equal && both_bear && (names_country(self) || names_country(other)) {
             return true;
         }
         let do_names_say_so = are_equal || (both_bear && self.has_name_like(other));
         do_names_say_so
-            && self.registrable.iter().any(|(domain, label)| {
-                let mut others = other.registrable.iter();
+            && self.registrable().iter().any(|(domain, label)| {
+                let mut others = other.registrable().iter();
                 others.any(|(of, with)| domain == of || (is_prominent && label == with))
             })
     }
 }
 
-fn own_words(name: &CompanyName) -> Vec<String> {
-    let mut words = NameForm::of(name).words;
-    words.truncate(words.len() - additions(&words));
-    words.into_iter().map(|word| word.root).collect()
-}
-
-/// Returns for each candidate the index of the first candidate that is the same organisation.
-/// `chances` contains the raw probability of each candidate. A candidate with less than
-/// [`LEAST_CHANCE`] is not compared, and counts as an organisation of its own.
+/// Returns one number for each candidate: the index of the first candidate that is the same
+/// company. `chances` contains the raw probability of each candidate. If it is below
+/// [`LEAST_CHANCE`], the candidate is not compared with others, and its number is its own index.
 pub(super) fn organisations(candidates: &[ScoredCandidate], chances: &[f64]) -> Vec<usize> {
     let mut first: Vec<usize> = (0..candidates.len()).collect();
     let likely = candidates.iter().zip(chances).enumerate();

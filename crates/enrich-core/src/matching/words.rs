@@ -1,4 +1,4 @@
-//! Compares the words of two names.
+//! Compares the words of the requested name with the words of a candidate's name.
 
 use enrich_text::{
     Agreed, Agreement, CompanyName, Contrast, NameForm, NameWord, Rarity, Side, Similarity, dice,
@@ -10,7 +10,8 @@ use super::asked::AskedName;
 use super::evidence::{Evidence, Feature};
 use super::slip::{Slip, slip};
 
-/// How the words of two names agree.
+/// Which of two names has words that the other name lacks: the requested name, the candidate's
+/// name, both or neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// No words of the two names agree.
@@ -46,30 +47,31 @@ pub(super) struct Pair {
     /// Whether the names are equal, apart from legal forms, spaces, and the order and language of
     /// the words.
     pub(super) is_same: bool,
-    /// Whether the names are equal only if the order and the language of the words do not count.
+    /// Whether the names are equal only if the order and the language of the words are ignored.
     pub(super) is_sorted: bool,
     /// The candidate's name without legal forms and spaces.
     pub(super) squashed: String,
     pub(super) is_alias: bool,
-    /// Whether the names agree, except for an addition at the end of the requested name, such as a
-    /// place. `false` if only general words, such as `university`, and places agree.
+    /// Whether all additional words of the requested name are an addition, such as a place, at
+    /// its end or in parentheses. `false` if there are no additional words, or if only general
+    /// words, such as `university`, and places agree.
     pub(super) is_addition: bool,
-    /// How well the names fit each other. If a candidate has several names, only the name with the
-    /// highest value is used.
+    /// How well the names fit each other; a higher value is better. Of several names of a
+    /// candidate, the one with the highest value is used.
     pub(super) fit: f64,
 }
 
-/// The total rarity, in nats, of the words that the requested name and a candidate's name have in
-/// common, and of the words that only one of the two names has.
+/// Sums of the rarities of words, in nats. The words are those that the requested name and the
+/// candidate's name have in common, or those that only one of them has.
 struct Sums {
-    /// The total rarity of the words that agree. A word that agrees only in part adds only a part
-    /// of its rarity.
+    /// The total rarity of the words that agree. A word that agrees only in part, such as an
+    /// abbreviation, adds only a part of its rarity.
     agreed: f64,
     /// The total rarity of the words that agree, without general words, such as `university`, and
     /// places. A word that agrees only in part adds only a part of its rarity.
     specific: f64,
-    /// The total rarity of the words that agree. A word that agrees only in part adds its whole
-    /// rarity.
+    /// The total rarity of the words that agree. A word that agrees only in part, such as an
+    /// abbreviation, adds its whole rarity here.
     full: f64,
     /// The total rarity of the words that the requested name has and the candidate's name lacks.
     only_asked: f64,
@@ -81,17 +83,18 @@ struct Sums {
     specific_held: f64,
 }
 
-/// Compares a name of a candidate with the requested name. `there` contains the indexes of those
-/// words of the requested name that mean a country in which the candidate is. Such a word does not
-/// count as missing from the candidate's name.
+/// Compares a name of a candidate, whose form is `held`, with the requested name. `there`
+/// contains the indexes of the words of the requested name that mean a country in which the
+/// candidate is, such as `Norway` in `Quill Norway`. If the candidate's name lacks one of these
+/// words, it does not count as missing.
 pub(super) fn compare(
     asked: &AskedName,
     name: &CompanyName,
+    held: &NameForm,
     is_alias: bool,
     there: &[usize],
     rarity: &impl Rarity,
 ) -> Pair {
-    let held = NameForm::of(name);
     let form = &asked.form;
     let is_unglued = form.unglued.contains(&held.squashed);
     let is_folded = asked.name.folded() == name.folded();
@@ -101,17 +104,17 @@ pub(super) fn compare(
         is_unglued || asked.name.squashed() == name.squashed() || form.squashed == held.squashed;
     let is_sorted = form.sorted == held.sorted;
 
-    let mut likeness = similar(form, &held, rarity);
+    let mut likeness = similar(form, held, rarity);
     likeness
         .only_left
-        .retain(|(at, _)| !there.contains(at) && !is_misspelt_filler(&form.words[*at], &held));
+        .retain(|(at, _)| !there.contains(at) && !is_misspelt_filler(&form.words[*at], held));
     let is_joined = is_squashed && !is_word_by_word(&likeness);
     let sums = if is_joined {
         likeness = Similarity::default();
         let all = |words: &[NameWord]| words.iter().map(|word| rarity.of(word)).sum::<f64>();
         Sums::of_equal(all(&form.words).max(all(&held.words)))
     } else {
-        Sums::of(&likeness, form, &held)
+        Sums::of(&likeness, form, held)
     };
 
     let mut evidence = Evidence::default();
@@ -133,15 +136,15 @@ pub(super) fn compare(
     evidence.add(Feature::Jaro, jaro);
     evidence.add(Feature::JaroHigh, (jaro - 0.9).max(0.0) * 10.0);
     evidence.add(Feature::Dice, dice(&form.squashed, &held.squashed));
-    let is_initials = of_initials(&mut evidence, form, &held);
-    of_legal_forms(&mut evidence, form, &held);
+    let is_initials = of_initials(&mut evidence, form, held);
+    of_legal_forms(&mut evidence, form, held);
     let shape = sums.shape(&likeness);
     let is_same = is_folded || is_stripped || is_squashed;
-    of_slips(&mut evidence, &likeness, (form, &held), !is_same, shape, rarity);
+    of_slips(&mut evidence, &likeness, (form, held), !is_same, shape, rarity);
     if !is_same {
-        of_contrasts(&mut evidence, &likeness, asked, &held);
+        of_contrasts(&mut evidence, &likeness, asked, held);
     }
-    add_parenthetical_evidence(&mut evidence, form, &held);
+    add_parenthetical_evidence(&mut evidence, form, held);
     let is_addition = is_addition(asked, &likeness, &sums);
 
     let same = [is_folded, is_stripped, is_squashed, is_sorted];
@@ -150,13 +153,13 @@ pub(super) fn compare(
     let fit = same + 2.0 * covered + jaro + initials - if is_alias { 0.01 } else { 0.0 };
     let (is_sorted, is_same) = (is_sorted && !is_same, is_same || is_sorted);
     let name = name.display().to_owned();
-    let squashed = held.squashed;
+    let squashed = held.squashed.clone();
     Pair { name, evidence, shape, is_same, is_sorted, squashed, is_alias, is_addition, fit }
 }
 
 /// Whether the requested name has additional words, and all of them are an addition, such as a
-/// place, at its end or in parentheses. Returns `false` if the two names have only general words
-/// and places in common.
+/// place, at its end or in parentheses. Returns `false` if the two names have only general words,
+/// such as `university`, and places in common.
 fn is_addition(asked: &AskedName, likeness: &Similarity, sums: &Sums) -> bool {
     let is_in_addition = likeness.only_left.iter().all(|(at, _)| *at >= asked.addition);
     let is_any = !likeness.only_left.is_empty() || asked.is_aside_addition;
@@ -164,9 +167,9 @@ fn is_addition(asked: &AskedName, likeness: &Similarity, sums: &Sums) -> bool {
     is_any && is_in_addition && is_aside && sums.specific > 0.0
 }
 
-/// Adds evidence from the rarity of the agreeing words and of the missing words. Returns the
-/// harmonic mean of two numbers: the share of the requested name that agrees, and the share of the
-/// candidate's name that agrees.
+/// Adds the features that depend on the rarities of the words that agree and of the words that
+/// are missing. Returns the harmonic mean of two shares: how much of the requested name agrees,
+/// and how much of the candidate's name agrees.
 fn of_sums(evidence: &mut Evidence, likeness: &Similarity, sums: &Sums) -> f64 {
     let share = |rest: f64| if sums.agreed > 0.0 { sums.agreed / (sums.full + rest) } else { 0.0 };
     let (asked, held) = (share(sums.only_asked), share(sums.only_held));
@@ -280,7 +283,7 @@ fn of_contrasts(
 
 fn add_parenthetical_evidence(evidence: &mut Evidence, asked: &NameForm, held: &NameForm) {
     let aside: Vec<&NameWord> = asked.aside.iter().filter(|word| !word.is_filler).collect();
-    // If the text in parentheses is only the initials of the name, the text is no evidence.
+    // Initials of the name in parentheses, as in `Quill Pen Ink (QPI)`, are no evidence.
     let is_initials = matches!(aside.as_slice(), [word]
         if [&asked.initials, &asked.all_initials].contains(&&word.text));
     if is_initials {
@@ -312,8 +315,8 @@ impl Sums {
         }
     }
 
-    /// Returns the sums for two names that are equal without spaces. `all` is the total rarity of
-    /// the words of one name, in nats.
+    /// Returns the sums for two names that are equal apart from spaces. `all` is the total rarity
+    /// of all words of a name, in nats.
     fn of_equal(all: f64) -> Self {
         Self {
             agreed: all,
@@ -342,8 +345,8 @@ impl Sums {
     }
 }
 
-/// Returns the rarity of a pair of agreeing words, in nats. If the words agree only in part,
-/// returns only a part of the rarity.
+/// Returns what two agreeing words add to the sums, in nats: their rarity, or only a part of it
+/// if the words agree only in part.
 fn worth(one: &Agreed) -> f64 {
     let share = match one.how {
         Agreement::Same => 1.0,
@@ -355,7 +358,8 @@ fn worth(one: &Agreed) -> f64 {
     share * one.rarity
 }
 
-/// Whether two words agree as whole words. An abbreviation or an initial is not enough.
+/// Whether two words agree as whole words: neither is only an abbreviation or an initial of the
+/// other.
 fn is_firm(one: &Agreed) -> bool {
     !matches!(one.how, Agreement::Abbreviated | Agreement::Initial)
 }
@@ -369,8 +373,8 @@ fn is_word_by_word(likeness: &Similarity) -> bool {
             .all(|one| matches!(one.how, Agreement::Same | Agreement::Equivalent))
 }
 
-/// Whether a short word is a misspelling of a filler of the other name: `if` in `Bank if Quill` is
-/// a misspelling of `of`.
+/// Whether a short word of the requested name is a misspelling of a filler of the candidate's
+/// name: `if` in `Bank if Quill` is a misspelling of `of`.
 fn is_misspelt_filler(word: &NameWord, held: &NameForm) -> bool {
     word.text.len() <= 3
         && held

@@ -1,5 +1,5 @@
-//! Compresses the style sheets, scripts and pictures, and writes the table that `src/assets.rs`
-//! includes: the name and the contents of each file.
+//! Compresses the style sheets, scripts and pictures. Writes a table with the name and the
+//! contents of each file, which `src/assets.rs` includes.
 
 use std::error::Error;
 use std::fmt::Write as _;

@@ -27,8 +27,8 @@ pub(crate) struct BenchArgs {
 }
 
 impl BenchArgs {
-    /// Opens the folder that contains the data folders. Returns an error if the folder of the
-    /// report file (`--json`) does not exist, so that the user learns this before the measurement.
+    /// Opens the folder that contains the data folders. Also checks that the folder of the report
+    /// file (`--json`) exists, so that an error is reported before the measurement.
     pub(crate) fn scratch(&self) -> anyhow::Result<Scratch> {
         if let Some(parent) = self.json.as_deref().and_then(Path::parent) {
             let is_there = parent.as_os_str().is_empty() || parent.is_dir();

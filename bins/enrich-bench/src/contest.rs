@@ -26,8 +26,8 @@ use crate::workload::{Plan, Workload};
 use crate::wrk::{Wrk, WrkSummary};
 use enrich_testkit::http::{Connection, Reply};
 
-/// Maximum difference between the mean answer sizes of the yardstick (the bare server of
-/// `enrich-bench echo`) and of the service, as a share of the service's mean answer size.
+/// Maximum difference between two mean answer sizes: that of the yardstick (the bare server of
+/// `enrich-bench echo`), and that of the service. It is a share of the service's mean answer size.
 const SIZE_TOLERANCE: f64 = 0.1;
 
 const READY_WITHIN: Duration = Duration::from_secs(120);
@@ -51,8 +51,8 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Returns the data of the first server. Commands that read the accounts or the ledger use
-    /// them, because all servers of a service have the same accounts.
+    /// Returns the data of the first server. Commands use it to read the accounts and the ledger.
+    /// All servers of a service have the same accounts, so the data of any server would do.
     pub(crate) fn data(&self) -> anyhow::Result<&Data> {
         self.servers.first().context("a service without a server")
     }
@@ -75,7 +75,7 @@ pub(crate) struct Contest {
     pub(crate) notes: Vec<String>,
 }
 
-/// One or several servers that get load together, and their load generator.
+/// One or several servers that receive load at the same time, and their load generator.
 struct Server {
     servings: Vec<Serving>,
     processes: Vec<Process>,
@@ -88,8 +88,8 @@ struct Service {
     /// Requests whose answers are checked, before the warm-up and during it.
     sample: Vec<Sampled>,
     reconciliation: Reconciliation,
-    /// The time from the start of the servers until all of them are ready and the first one has
-    /// given a charged answer.
+    /// The time from the start of the servers to the first charged answer. Before this answer, all
+    /// servers must be ready.
     first_answer: Duration,
 }
 
@@ -214,8 +214,8 @@ impl Service {
             (self.server.part(workload, load)?, 0)
         };
         let (summary, part) = loaded;
-        // The load generator closes its connections at the end. On each connection, the server may
-        // have answered one more request. The load generator has not counted it.
+        // At the end, the load generator closes its connections. On each connection, the server
+        // may have answered one more request, which the load generator has not counted.
         let least = summary.requests + checked;
         let answers = least..=least + load.connections as u64;
         self.reconciliation.expect(&Expected { outcome: self.outcome, answers }, prices)?;
@@ -225,8 +225,8 @@ impl Service {
 
 impl Service {
     /// Puts load on the server and sends the sample at the same time. Checks each answer of the
-    /// sample, because answers must also be right under load. Only the warm-up calls this function.
-    /// Returns the summary of the load generator, and the number of checked answers.
+    /// sample, because answers must also be right under load. Only the warm-up calls this
+    /// function. Returns the results of the load generator, and the number of checked answers.
     fn checked(
         &self,
         workload: Workload,
@@ -251,8 +251,8 @@ impl Service {
     }
 }
 
-/// Waits until the server's `/readyz` says that the server is ready. Before it is ready, a server
-/// over PostgreSQL may refuse to charge.
+/// Waits until `/readyz` says that the server is ready. Until then, a server over PostgreSQL may
+/// refuse to charge.
 pub(crate) fn wait_until_ready(address: SocketAddr) -> anyhow::Result<()> {
     let started = Instant::now();
     loop {
@@ -313,7 +313,8 @@ impl Server {
         self.processes.iter().map(measure).sum()
     }
 
-    /// Starts a yardstick whose answers have the same sizes as `answers` of a service.
+    /// Starts a yardstick whose answers have about the same sizes as `answers`, which a service
+    /// gave.
     fn yardstick(
         setup: &Setup,
         workload: Workload,
@@ -356,9 +357,9 @@ impl Server {
     }
 }
 
-/// Returns, for each path, how many bytes of text the yardstick (the bare server) must put into its
-/// answers, so that they are as long as the service's answers. The bytes of the query are not
-/// counted, because the yardstick's answers contain the query, too.
+/// Returns the size of the text that the yardstick (the bare server) must put into its answers at
+/// each path, in bytes. With this text, its answers are as long as the service's answers. The
+/// bytes of the query are not counted, because the yardstick's answers contain the query too.
 fn text_bytes(sample: &[Sampled], answers: &[Reply]) -> BTreeMap<&'static str, usize> {
     let mut sums: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
     for (Sampled { call, .. }, answer) in sample.iter().zip(answers) {

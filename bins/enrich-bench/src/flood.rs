@@ -1,9 +1,9 @@
 //! `enrich-bench flood`: measures how much a flood of name searches slows down look-ups by domain.
 //!
 //! One load generator sends look-ups by domain, first alone, and then together with a second load
-//! generator, which sends misspelt names. Searches wait in a bounded queue. When the queue is full,
-//! the server refuses further searches immediately, and the second load generator sends the next
-//! ones without a pause.
+//! generator, which sends misspelt names. The server searches for these names, and the searches
+//! wait in a bounded queue. When the queue is full, the server refuses further searches
+//! immediately. The second load generator then sends the next names without a pause.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -64,7 +64,7 @@ pub(crate) struct Flood {
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "64,512",
           value_parser = clap::value_parser!(u16).range(1..))]
     flood: Vec<u16>,
-    /// Number of measurements of each, in turn
+    /// Number of measurements with each flood, in turn
     #[arg(long, value_name = "N", default_value_t = 3,
           value_parser = clap::value_parser!(u64).range(1..))]
     rounds: u64,
@@ -100,7 +100,7 @@ struct Row {
     /// The number of searches of the flood that were answered per second.
     searched_per_second: f64,
     refused_per_second: f64,
-    /// The private memory of the service at the end, in bytes.
+    /// The private memory of the service at the end of the measurement, in bytes.
     private_bytes: f64,
 }
 
@@ -192,8 +192,8 @@ impl Flood {
         })
     }
 
-    /// Puts load on the service, with a flood unless `flood` is 0. Then checks the counters: every
-    /// domain must have been found, and every name must have been found, missed or refused.
+    /// Puts load on the service. If `flood` is 0, there is no flood. Then checks the counters:
+    /// every domain must have been found, and every name must have been found, missed or refused.
     fn part(&self, setup: &mut Setup, flood: u16, round: u64) -> anyhow::Result<Seen> {
         let (calm, seconds) = (usize::from(self.connections), self.seconds);
         let summary = thread::scope(|scope| {
@@ -245,10 +245,14 @@ impl Flood {
     }
 }
 
-/// Returns the number of answered searches and the number of refused searches. Returns an error if
-/// a look-up by domain was refused or found nothing, if an answered search was counted neither as
-/// found nor as missed, if there are searches without a flood or none during a flood, or if another
-/// endpoint was called.
+/// Returns the number of answered searches and the number of refused searches.
+///
+/// # Errors
+///
+/// - When a look-up by domain was refused or found nothing.
+/// - When an answered search was counted neither as found nor as missed.
+/// - When there are searches without a flood, or no searches during a flood.
+/// - When another endpoint was called.
 fn searches(tally: &Tally, is_flooded: bool) -> anyhow::Result<(u64, u64)> {
     let calm = tally.0.get(CALM).copied().unwrap_or_default();
     ensure!(

@@ -1,8 +1,8 @@
 //! The prepared data folders, and the copies that a run uses.
 //!
-//! A run uses a copy of a prepared folder. The charges of a run change the ledger, so the ledger is
-//! copied, and every run begins with the same state. No run changes the directory, and its file may
-//! be large. So the copied folder has a link to the original's file.
+//! A run uses a copy of a prepared folder. The charges of a run change the ledger, so the ledger
+//! is copied. Thus every run begins with the same ledger. No run changes the directory, and the
+//! directory may be large. So the copied folder has only a link to the original's directory.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ use enrich_secrets::SECRET_FILE;
 
 use crate::generated::Generated;
 
-/// The name of the file that a copy shares with its original.
+/// The name of the directory's file. A copied folder has a link to the file of its original.
 pub(crate) const SHARED: &str = "directory.sqlite";
 
 /// The folder that contains the data folders, and the files beside each data folder.

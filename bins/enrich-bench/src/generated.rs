@@ -8,11 +8,11 @@ use serde_json::Value;
 /// The seed of the generated records. It is fixed, so that measurements can be compared.
 const SEED: u64 = 20_261_121;
 
-/// Maximum number of people, whatever the number of companies is.
+/// Maximum number of people, even for a very large number of companies.
 const MOST_PEOPLE: u64 = 100_000;
 
-/// Generated companies, and a tenth as many people, at most `MOST_PEOPLE`, who work at these
-/// companies.
+/// Generated companies, and the people who work at them. For every ten companies there is one
+/// person, up to [`MOST_PEOPLE`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Generated {
     generator: Generator,
@@ -77,7 +77,8 @@ impl Generated {
     }
 
     /// Returns the company that a person works at. The company's index is at the end of the first
-    /// label of the company's domain.
+    /// label of the company's domain: the company with index 17 has a domain such as
+    /// `amberbank17.example`.
     pub(crate) fn employer(&self, person: &Person) -> anyhow::Result<Company> {
         let label = person.company_domain.trim_end_matches(".example");
         let number = label.trim_start_matches(|letter: char| !letter.is_ascii_digit());

@@ -25,10 +25,10 @@ use yardstick::Yardstick;
 
 /// The seed of the generated companies. It is fixed, so that measurements can be compared.
 const SEED: u64 = 20_261_121;
-/// From this number of companies on, the limits for a large directory apply.
+/// Minimum number of companies for which the limits for a large directory apply.
 const LARGE: u64 = 10_000_000;
-/// The number of records in one step. The time of each step is measured, to show whether a load
-/// becomes slower.
+/// The number of records in one step of an import. The time of each step is measured, to show
+/// whether the import becomes slower.
 const STEP: u64 = 1_000_000;
 
 #[derive(Debug, Args)]
@@ -53,7 +53,7 @@ pub(crate) struct Import {
     #[arg(long, value_name = "N", default_value_t = 1_000_000,
           value_parser = clap::value_parser!(u64).range(1..))]
     companies: u64,
-    /// Records of the second source [default: as many, at most 2000000]
+    /// Records of the second source [default: as many as --companies, at most 2000000]
     #[arg(long, value_name = "N")]
     second: Option<u64>,
     /// Measure without the yardstick
@@ -175,8 +175,8 @@ fn load(
     (file, records): (&PathBuf, u64),
     log: File,
 ) -> anyhow::Result<Load> {
-    // The source has the name of the file, so that a second import of the first file is an import
-    // of the same source.
+    // The source gets the name of the file. So a second import of the first file is an import of
+    // the same source.
     let source = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let mut command = program.command(["import", "-", "--json", "--source"]);
     command.arg(source.unwrap_or_default()).arg("--data").arg(data);

@@ -20,7 +20,7 @@ use crate::wrk;
 #[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
     /// Number of connections of the load generator; if several numbers are given, each workload
-    /// runs with each
+    /// runs with each number
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "256",
           value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) connections: Vec<u16>,
@@ -139,8 +139,8 @@ impl LoadArgs {
 }
 
 impl Ledger {
-    /// Checks that the sums of the ledger are right, that the ledger has grown by exactly the
-    /// charges of this run, and that the databases are intact.
+    /// Checks the ledger: its sums must be right, and it must have grown by exactly the charges of
+    /// this run. Also checks that the databases are intact.
     fn prove(&self, program: &Program, data: &Data) -> anyhow::Result<Proof> {
         let after = program.prove(data)?;
         let grown = (

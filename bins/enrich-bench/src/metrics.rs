@@ -109,7 +109,8 @@ impl Counts {
         }
     }
 
-    /// Returns the difference between these counters and earlier ones, which are never larger.
+    /// Returns the difference between these counters and an earlier reading. The earlier counters
+    /// are never larger.
     fn minus(&self, earlier: &Self) -> Self {
         Self {
             answered: self.answered.saturating_sub(earlier.answered),
@@ -136,7 +137,8 @@ impl<'a> Series<'a> {
             return Ok(Self { name: series, labels: Vec::new(), value });
         };
         let labels = labels.strip_suffix('}').context("no end of its labels")?;
-        // The values of these labels contain no comma and no quotation mark.
+        // The values of these labels contain no comma and no quotation mark, so the labels can be
+        // split at commas.
         let read = |label: &'a str| {
             let (name, value) = label.split_once('=')?;
             Some((name, value.strip_prefix('"')?.strip_suffix('"')?))

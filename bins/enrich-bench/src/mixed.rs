@@ -13,15 +13,15 @@ use crate::prober::Prober;
 
 /// Number of calls of each endpoint. If there are fewer inputs, they are repeated.
 const CALLS: usize = 200;
-/// The number of inputs that are tried for an endpoint, if only some inputs find something.
+/// Number of inputs that are tried for an endpoint if an input may find nothing.
 const TRIED: usize = 2000;
 /// Maximum number of companies or people that are examined for the inputs of an endpoint. If they
-/// give too few inputs, the inputs are repeated. If they give none, the program stops with an
+/// give too few inputs, the inputs are repeated. If they give no input, the program stops with an
 /// error.
 const LOOKED_AT: usize = 200_000;
 
-/// The longest handle that Twitter has ever allowed, in characters. Some generated handles are
-/// longer. An import drops them.
+/// Maximum length of a Twitter handle, in characters. No longer handle was ever allowed. Some
+/// generated handles are longer, and an import drops them.
 const MAX_TWITTER: usize = 20;
 
 /// The source of an endpoint's inputs: a function that makes a call from a record. The function
@@ -38,8 +38,8 @@ enum Inputs {
 }
 use Inputs::{CompanyName, PersonName};
 
-/// All people. `phones` finds a person by a phone number, and `employers` finds an employer by a
-/// domain.
+/// All people. `phones` maps a phone number to a person, and `employers` maps a domain to an
+/// employer.
 struct People {
     all: Vec<Person>,
     /// The position of the first person with each phone number. Several people may have the same

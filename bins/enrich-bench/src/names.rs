@@ -207,8 +207,8 @@ impl Wrong {
     }
 }
 
-/// Whether a name really is of the kind for which it was drawn: exact names of one company only,
-/// shared names of several companies.
+/// Whether a name is of the kind for which it was drawn. An exact name must belong to one company
+/// only, and a shared name to several. Names of the other kinds are not checked.
 fn is_of(kind: Kind, directory: &SqliteDirectory, asked: &Asked) -> anyhow::Result<bool> {
     let bears_alone = || -> anyhow::Result<bool> {
         let Question::Company(CompanyRef::Name { name, country }) = &asked.question else {

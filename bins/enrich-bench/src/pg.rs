@@ -27,7 +27,7 @@ use crate::pg::setting::{HeldSnapshot, Setting};
 /// Measure charges over PostgreSQL, without HTTP
 ///
 /// Needs PostgreSQL's programs on this machine (`apt-get install postgresql`). Each case is
-/// measured in every round, so that a noisy moment meets all of them.
+/// measured in every round, so that a short disturbance of the machine affects all cases.
 #[derive(Debug, Args)]
 pub(crate) struct Pg {
     /// The cases to measure
@@ -67,7 +67,7 @@ pub(crate) enum Case {
     Held400,
     /// Like accounts400, with a synchronous standby
     Standby400,
-    /// The same rows as accounts400, inserted without a look at the accounts: the yardstick
+    /// The same rows as accounts400, inserted without reading the accounts: the yardstick
     Bare400,
 }
 
@@ -132,8 +132,8 @@ impl Pg {
         write_report(out, &figures, self.json.as_deref())
     }
 
-    /// Measures one case. Returns charges, or inserted rows, per second, and how the nodes grouped
-    /// the charges.
+    /// Measures one case. Returns the number of charges (or inserted rows) per second, and a text
+    /// about the groups of charges.
     fn measure(&self, case: Case, setting: &Setting) -> Result<(f64, String)> {
         let seconds = Duration::from_secs(self.seconds);
         if case == Case::Bare400 {
@@ -153,14 +153,16 @@ impl Pg {
     }
 }
 
-/// Returns the counters of each node since the node was opened: how its ledger grouped charges.
+/// Returns the counters of each node since the node was opened. They show how its ledger grouped
+/// charges.
 fn counts(nodes: &[Store]) -> Vec<LaneCounts> {
     nodes.iter().map(|node| node.ledger.lane_counts()).collect()
 }
 
-/// Describes the groups of charges that were written between two readings of all nodes. For each
-/// path, `compared`, `read` and `locked`: the number of groups, the mean number of charges in a
-/// group, and the mean time of a group. Then the number of conflicts.
+/// Describes the groups of charges that all nodes wrote between two readings of their counters. A
+/// group takes one of three paths: `compared`, `read` and `locked` (see [`LaneCounts`]). For each
+/// path, the text has the number of groups, the mean number of charges in a group, and the mean
+/// time of a group. The last number is the number of conflicts.
 fn groups_in_words(before: &[LaneCounts], after: &[LaneCounts]) -> String {
     let conflicts = |nodes: &[LaneCounts]| nodes.iter().map(|node| node.conflicts).sum::<u64>();
     let path = |name: &str, of: fn(&LaneCounts) -> PathCounts| {

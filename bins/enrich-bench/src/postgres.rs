@@ -8,7 +8,8 @@ use enrich_testkit::tcp_proxy::TcpProxy;
 
 /// A running cluster. Dropping this value removes the cluster and its data.
 pub(crate) struct Postgres {
-    // The fields are dropped in this order: the proxy first, then the servers behind it.
+    // Rust drops the fields in the order of their declaration: the proxy before the servers behind
+    // it.
     proxy: Option<TcpProxy>,
     pub(crate) database: Database,
     _cluster: Cluster,

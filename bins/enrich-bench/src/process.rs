@@ -44,9 +44,9 @@ impl Process {
     }
 }
 
-/// Returns the sum of `utime` and `stime` in the text of `/proc/PID/stat`, in ticks: fields 14 and
-/// 15 (proc_pid_stat(5)). The second field is the program's name in brackets, which may contain any
-/// characters.
+/// Returns the sum of `utime` and `stime` in the text of `/proc/PID/stat`, in clock ticks. They
+/// are the fields 14 and 15 (proc_pid_stat(5)). The second field is the program's name in
+/// brackets, which may contain any characters.
 fn ticks_of(stat: &str) -> Option<u64> {
     let (_, behind_name) = stat.rsplit_once(')')?;
     let mut fields = behind_name.split_whitespace().skip(14 - 3);
@@ -55,8 +55,8 @@ fn ticks_of(stat: &str) -> Option<u64> {
     Some(user + system)
 }
 
-/// Returns the value of a line `NAME:  1234 kB` in the text of `/proc/PID/status` or
-/// `/proc/meminfo`.
+/// Returns the value of a line `NAME: 1234 kB` in the text of `/proc/PID/status` or
+/// `/proc/meminfo`. There, `kB` means 1,024 bytes.
 pub(crate) fn kib_of(text: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter_map(|line| line.split_once(':'));
     let (_, value) = lines.find(|(there, _)| *there == name)?;

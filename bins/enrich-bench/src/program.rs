@@ -126,8 +126,8 @@ impl Program {
         Ok(read)
     }
 
-    /// Checks that both databases of a data folder are intact, or the PostgreSQL database if `data`
-    /// has one.
+    /// Checks that the databases are intact: the PostgreSQL database if `data` has one, else both
+    /// databases of the data folder.
     pub(crate) fn check(&self, data: &Data) -> anyhow::Result<()> {
         let health = match data.store {
             None => self.json(["check"], Some(data))?,
@@ -153,8 +153,9 @@ impl Program {
         Ok(endpoints.into_iter().map(|endpoint| (endpoint.path, endpoint.price.credits)).collect())
     }
 
-    /// Runs a command that prints JSON, and returns the JSON. If the output is JSON, the exit
-    /// status is ignored. A check that finds faults prints them as JSON and ends with status 1.
+    /// Runs a command that prints JSON, and returns the JSON. The exit status is ignored if the
+    /// output is JSON, because a check that finds faults prints them as JSON and ends with status
+    /// 1.
     pub(crate) fn json<const N: usize>(
         &self,
         words: [&str; N],
@@ -199,8 +200,8 @@ impl Data {
         Self { folder: folder.to_owned(), store: Some(url) }
     }
 
-    /// Passes the folder and the URL to a command in environment variables. The URL has a password,
-    /// and other users can see a command's arguments but not its environment.
+    /// Passes the folder and the URL to a command in environment variables. The URL has a
+    /// password. Other users can see a command's arguments, but not its environment.
     pub(crate) fn name_in(&self, command: &mut Command) {
         command.env("ENRICH_DATA", &self.folder);
         if let Some(url) = &self.store {

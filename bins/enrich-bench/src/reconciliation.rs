@@ -15,15 +15,15 @@ use crate::program::{Data, Program};
 
 /// Time limit for a service to finish its work after its last connection was closed.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The number of equal readings in a row after which the counters count as final.
+/// The number of equal readings in a row after which the counters are regarded as final.
 const STILL: u32 = 5;
 const BETWEEN_READINGS: Duration = Duration::from_millis(50);
 
 /// The price of an answer at each endpoint, in credits, by the endpoint's path.
 pub(crate) type Prices = BTreeMap<String, u64>;
 
-/// Compares the counters of one service since its start with the balances of its accounts. A
-/// service may have several servers. The counters of all its servers are added.
+/// Compares the counters of one service since its start with the balances of its accounts. If the
+/// service has several servers, the counters of all servers are added.
 pub(crate) struct Reconciliation {
     program: Program,
     data: Data,
@@ -52,12 +52,12 @@ impl Reconciliation {
         Self { program, data, addresses, credits_before, tally }
     }
 
-    /// Returns the counters since the previous call. Checks that the balances have decreased by the
-    /// credits that the service counted.
+    /// Returns the counters since the previous call. Checks that the balances have decreased by
+    /// the credits that the service counted.
     ///
     /// The service may still answer requests of closed connections. So the counters are read until
-    /// they no longer change and agree with the balances. Returns an error if this does not happen
-    /// in time.
+    /// they no longer change and agree with the balances. Returns an error if they do not agree
+    /// within [`PATIENCE`].
     pub(crate) fn reconcile(&mut self) -> anyhow::Result<Tally> {
         let started = Instant::now();
         loop {

@@ -15,7 +15,7 @@ pub(crate) struct Report {
     pub(crate) settings: Settings,
     pub(crate) rows: Vec<Row>,
     pub(crate) first_answers: Vec<FirstAnswers>,
-    /// Sentences about the requests of the workloads, which the report prints.
+    /// Sentences about the requests of the workloads. The report prints them.
     pub(crate) notes: Vec<String>,
 }
 
@@ -51,8 +51,8 @@ pub(crate) struct FirstAnswers {
 }
 
 impl Row {
-    /// Returns the rows of a workload. Each round has one part for each server. The first part is
-    /// the yardstick's.
+    /// Returns the rows of a workload. `rounds` contains one [`Part`] for each server in each
+    /// round. The first part of each round is the yardstick's.
     pub(crate) fn all(
         workload: Workload,
         connections: usize,
@@ -77,8 +77,8 @@ impl Row {
 }
 
 impl Report {
-    /// Returns the throughput of each service after the first one, divided by the first service's
-    /// throughput, with the workload and the number of connections.
+    /// Returns the throughput of each service after the first one, as a ratio to the first
+    /// service's throughput. Each ratio comes with its workload and number of connections.
     pub(crate) fn to_first(&self) -> impl Iterator<Item = (Workload, usize, f64)> {
         let rows = self.rows.iter();
         rows.filter_map(|row| {

@@ -30,8 +30,8 @@ holds exactly the charges that were answered: anything else is an error.")]
 pub(crate) struct Run {
     #[command(flatten)]
     place: BenchArgs,
-    /// Number of companies in the directory; if several numbers are given, a server with each is
-    /// measured
+    /// Number of companies in the directory; if several numbers are given, a server with each
+    /// number is measured
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1000000",
           value_parser = clap::value_parser!(u64).range(1..))]
     companies: Vec<u64>,

@@ -61,7 +61,7 @@ pub(crate) struct Swap {
     #[arg(long, value_name = "SECONDS", default_value_t = 15,
           value_parser = clap::value_parser!(u64).range(2..))]
     seconds: u64,
-    /// Most that the 99th percentile of the latency may grow, as a ratio
+    /// Maximum growth of the 99th percentile of the latency, as a ratio
     #[arg(long, value_name = "RATIO", default_value_t = 3.0)]
     most: f64,
 }
@@ -119,8 +119,8 @@ impl Swap {
         let fleet = Fleet::start(scratch, folder, &program, spec, self.nodes, err)?;
         let generated = Generated::new(self.companies);
         let callers = Callers::start(fleet.addresses(), fleet.keys(), generated, self.rate)?;
-        // The callers are stopped before an error of `change` is returned, because returning ends
-        // the nodes.
+        // The callers are stopped before an error of `change` is returned. A return drops `fleet`,
+        // which ends the nodes, so the look-ups of the callers would fail.
         let times = self.change(&fleet, callers.began(), err);
         let called = callers.stop()?;
         let times = times?;
@@ -202,7 +202,7 @@ impl Swap {
     }
 }
 
-/// Divides the seconds of a run into parts, by what the nodes did at that time.
+/// Divides the run into parts by what the nodes did, and returns the latencies of each part.
 fn windows(seconds: &Seconds, times: &Times) -> Vec<Window> {
     let [first, last] = times.changed;
     vec![

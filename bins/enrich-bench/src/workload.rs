@@ -14,8 +14,8 @@ use crate::prober::{Prober, Sampled};
 use crate::reconciliation::Prices;
 use crate::wrk::{Halves, Requests};
 
-/// Number of calls that are selected for a round: about as many as a round sends. Each round has
-/// other calls, so that reads are spread over the whole directory.
+/// Number of calls that are selected for a round: about as many as a round sends. Each round
+/// selects other calls, so that the look-ups are spread over the whole directory.
 const CALLS: usize = 100_000;
 /// Number of calls that are selected for the warm-up.
 const WARMING_CALLS: usize = 1_000_000;
@@ -55,7 +55,7 @@ pub(crate) struct Plan {
     pub(crate) requests: Requests,
     /// The requests that are checked before anything is timed.
     pub(crate) sample: Vec<Sampled>,
-    /// A sentence about the requests, which the report prints.
+    /// A sentence about the requests. The report prints it.
     pub(crate) note: Option<String>,
 }
 
@@ -76,8 +76,8 @@ impl Workload {
         }
     }
 
-    /// Draws the requests. If an input may find nothing, it is first sent to the service at
-    /// `address`.
+    /// Draws the requests. If an input may find nothing, the service at `address` is asked first,
+    /// and the input is used only if it finds something.
     pub(crate) fn plan(
         self,
         world: &World,
@@ -133,8 +133,8 @@ impl Workload {
     }
 
     /// Returns the calls in the form that the load generator needs: each is split at the API key.
-    /// If each request gets an idempotency key, the first line of all requests is removed. The load
-    /// generator writes this line and then the idempotency key.
+    /// For [`Workload::Keyed`], the first line of each request is removed. The load generator then
+    /// writes this line itself, followed by an idempotency key.
     fn halves(self, calls: &[Call], keys: &[String]) -> anyhow::Result<Vec<Halves>> {
         let key_bytes = keys.first().map_or(0, String::len);
         let halves = calls.iter().map(|call| {
@@ -179,8 +179,9 @@ fn companies(
     (0..number).map(call).collect()
 }
 
-/// Returns calls with unknown domains. In alphabetical order, these domains are close to known
-/// domains, so that they are searched for in the whole index, like known domains.
+/// Returns calls with unknown domains, such as `amberbankx17.example` for the known domain
+/// `amberbank17.example`. In alphabetical order, unknown and known domains are close to each
+/// other. So both are searched for in the whole index.
 fn unknown_domains(
     world: &World,
     number: usize,
@@ -206,7 +207,8 @@ fn names(world: &World, chance: &mut fastrand::Rng) -> anyhow::Result<Vec<Call>>
     (0..NAMES).map(call).collect()
 }
 
-/// Returns a plan that repeats whole requests. The caller sets the expected result.
+/// Returns a plan that sends the requests of `answered` again, each with its API key and its
+/// idempotency key.
 fn repeats(answered: Vec<Sampled>, chance: &mut fastrand::Rng) -> Plan {
     let whole = |sampled: &Sampled| {
         let before = String::from_utf8_lossy(&sampled.request).into_owned();

@@ -17,12 +17,12 @@ use serde::Deserialize;
 /// one thread for each server.
 const THREADS: usize = 2;
 
-/// Time limit for an answer. A later answer counts as an error.
+/// Time limit for an answer. An answer that arrives later counts as an error.
 const TIMEOUT: &str = "10s";
 
-/// The part that all scripts share: it reads the lists of servers, keys and requests, selects
-/// requests at random, and prints the final line. Every thread sends to one server, in its own
-/// order. The same seed gives the same order.
+/// The part that all scripts share. It reads the lists of servers, keys and requests, and prints
+/// the final line. Every thread sends to one server, and selects requests in a random order of its
+/// own. The same seed gives the same order.
 const LISTS: &str = r#"
 local function read(path)
   local file = assert(io.open(path, "rb"))

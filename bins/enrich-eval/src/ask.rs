@@ -1,4 +1,4 @@
-//! Looks up every query of an evaluation set, as the service looks up the name of a request.
+//! Looks up every query of an evaluation set, as the service looks up the name in a request.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ pub(crate) fn all(store: &Store, half: &Half) -> anyhow::Result<(Vec<Answered>, 
     let mut times = Times::new();
     for file in FILES {
         for query in queries::of_half(half, file)? {
-            // The country is part of the query only in the file `country`.
+            // Only the queries in the file `country` ask for a name with its country.
             let country = Country::from_code(&query.country).ok().filter(|_| file == "country");
             let begun = Instant::now();
             let answer = match CompanyName::parse(&query.query) {

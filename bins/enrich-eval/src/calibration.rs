@@ -1,11 +1,14 @@
 //! Calibrates raw probabilities: maps them to shares of correct answers.
 
-/// Number of answers in each group, before neighbouring groups are joined.
+/// Number of answers in each group, before neighbouring groups are joined. The last group may have
+/// fewer.
 const FEWEST: usize = 120;
 
-/// Returns the points of a rising curve from raw probabilities to shares of correct answers. Sorts
-/// the answers by probability, puts them into groups of equal size, and joins neighbouring groups
-/// until the share of correct answers rises from group to group (pool adjacent violators).
+/// Returns the points of a rising curve from raw probabilities to shares of correct answers.
+///
+/// Sorts the answers by probability, and puts them into groups of [`FEWEST`] answers. Then joins
+/// neighbouring groups until the share of correct answers rises from group to group (pool adjacent
+/// violators). Each group gives a point.
 pub(crate) fn curve(mut answers: Vec<(f64, bool)>) -> Vec<(f64, f64)> {
     answers.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut pools: Vec<(f64, f64, f64)> = Vec::new();

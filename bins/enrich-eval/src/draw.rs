@@ -11,8 +11,8 @@ use crate::strict::counts;
 const SIZE: (u32, u32) = (640, 480);
 const LINE: RGBColor = RGBColor(31, 98, 142);
 
-/// Draws a reliability diagram. Each point is a band of five percentage points of confidence, and
-/// shows the share of correct answers with such a confidence.
+/// Draws a reliability diagram. Each point stands for a band of five percentage points of
+/// confidence: the mean confidence of its answers, and the share of correct answers.
 pub(crate) fn reliability(answered: &[Answered], path: &Path) -> anyhow::Result<()> {
     let mut bands = vec![(0_u32, 0_u32, 0_u32); 20];
     let asked = answered.iter().filter(|one| matches!(one.file, "observed" | "negatives"));

@@ -7,13 +7,19 @@ use anyhow::Context;
 /// The names of the halves. If no name is given, the first half with query files is used.
 const NAMES: [&str; 2] = ["dev", "test"];
 
-/// The environment variable that names a folder of query files. The evaluation set's `score.py`
-/// uses the same variable.
+/// The environment variable with the path of a folder of query files. The evaluation set's
+/// `score.py` uses the same variable.
 const VARIABLE: &str = "EVAL_DIR";
 
-/// One half of an evaluation set: `dev` or `test`. A file of the half is searched in these places,
-/// in this order, which is the order of the set's `score.py`: the folder in `EVAL_DIR`, the folder
-/// with the half's name, the folder `dev`, and the set's own folder.
+/// One half of an evaluation set: `dev` or `test`.
+///
+/// A file of the half is searched for in these folders, in the same order as in the set's
+/// `score.py`:
+///
+/// - the folder in `EVAL_DIR`
+/// - the folder with the half's name
+/// - the folder `dev`
+/// - the set's own folder
 #[derive(Debug)]
 pub(crate) struct Half {
     pub(crate) name: String,

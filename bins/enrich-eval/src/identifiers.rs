@@ -1,5 +1,5 @@
-//! Checks that every spelling of a company's social-media page or further domain finds the company,
-//! and so do email addresses at its domains.
+//! Checks that a company is found by every spelling of its social-media pages and further domains,
+//! and by email addresses at its domains.
 
 mod asked;
 mod chosen;
@@ -28,14 +28,14 @@ struct Plan {
     further: Vec<FurtherDomain>,
     /// Maps every domain of a company, main or further, to the company's main domain.
     known: HashMap<String, String>,
-    /// Maps each page, in the form that look-ups compare, to the companies with this page. A
-    /// company is a pair: the page's handle as the evaluation set writes it, and the company's main
-    /// domain.
+    /// Maps each page to the companies with this page. The keys are the pages in the form that
+    /// look-ups compare. A company is a pair: the page's handle as the evaluation set writes it,
+    /// and the company's main domain.
     owners: HashMap<String, Vec<(String, String)>>,
 }
 
-/// Imports the catalogue with the set's pages and further domains, looks up all of them, and
-/// reports the answers.
+/// Imports the catalogue with the pages and further domains of the evaluation set. Then looks up
+/// all pages and domains, and reports the answers.
 pub(crate) fn report(
     set: &Path,
     half: &Half,

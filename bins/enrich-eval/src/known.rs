@@ -24,8 +24,8 @@ use serde_json::Value;
 /// The value of `kind` in queries for names that no company in the directory has.
 const NOT_THERE: &str = "not-there";
 
-/// A query for a well-known name, and the domains that are correct answers. If there are none, the
-/// only correct answer is "not found".
+/// A query for a well-known name, and the domains that are correct answers. If there are no such
+/// domains, the only correct answer is "not found".
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct KnownQuery {
     pub(crate) id: String,
@@ -49,9 +49,9 @@ impl KnownQuery {
         Country::from_code(self.country.as_deref()?).ok()
     }
 
-    /// Whether a domain is a correct answer: one of the query's domains, or a host below such a
-    /// domain. A host below a domain that is only a public suffix (`co.uk`) is not a correct
-    /// answer.
+    /// Whether a domain is a correct answer: one of the query's domains, or a host below one of
+    /// them. If a query's domain is only a public suffix (`co.uk`), a host below it is not a
+    /// correct answer.
     pub(crate) fn is_right(&self, answer: &str) -> bool {
         let registrable = Domain::parse(answer).map(|answer| answer.registrable());
         let shortest = registrable.map_or(0, |registrable| registrable.as_str().len());
@@ -184,7 +184,8 @@ pub(crate) fn queries(set: &Path) -> anyhow::Result<Vec<KnownQuery>> {
     Ok(queries)
 }
 
-/// Imports the files of a set into a new folder, and opens the folder. Each file is a source.
+/// Imports the files of a set into a new folder, and opens the folder. Each file becomes a source
+/// of its own.
 pub(crate) fn open(set: &Path, folder: &Path, least: Confidence) -> anyhow::Result<Store> {
     if folder.join("directory.sqlite").exists() {
         fs::remove_dir_all(folder)
@@ -210,8 +211,9 @@ pub(crate) fn open(set: &Path, folder: &Path, least: Confidence) -> anyhow::Resu
     Ok(store)
 }
 
-/// Returns the names of companies in the compressed files (`*.gz`) of a set, if the set gives a
-/// page rank for the company's first domain. A name is cut before its first bracket.
+/// Returns names of companies from the compressed files (`*.gz`) of a set. Only companies for
+/// whose first domain the set has a page rank are returned. A name is cut before its first
+/// bracket.
 pub(crate) fn names(set: &Path) -> anyhow::Result<BTreeSet<String>> {
     let (mut names, mut ranked) = (Vec::new(), HashSet::new());
     for path in files(&set.join("native"), &["gz"])? {

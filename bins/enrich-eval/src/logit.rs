@@ -1,5 +1,5 @@
-//! A conditional logit model: for each query, it gives every candidate a probability, and gives the
-//! rest of the probability to the outcome "no candidate is right". The model is fitted by gradient
+//! A conditional logit model. For each query, it gives every candidate a probability. The rest of
+//! the probability belongs to the outcome "no candidate is right". The model is fitted by gradient
 //! ascent (Adam), on all examples in each step.
 
 use std::thread;
@@ -95,7 +95,7 @@ fn slopes_of(examples: &[&Example], weights: &[f64]) -> Vec<f64> {
         for (choice, odds) in example.choices.iter().zip(&odds) {
             let wanted = if choice.is_right { odds / right } else { 0.0 };
             let slope = example.weight * (wanted - odds / all);
-            // A slope as small as this contributes almost nothing, so it is skipped to save time.
+            // A slope this small hardly changes the sum, so it is skipped to save time.
             if slope.abs() > 1e-6 {
                 for (at, value) in &choice.features {
                     slopes[usize::from(*at)] += slope * f64::from(*value);

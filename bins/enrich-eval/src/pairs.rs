@@ -1,5 +1,5 @@
-//! Compares Enrich's matching of names with labelled pairs of names. Groups the differences by
-//! reason.
+//! Compares pairs of names as Enrich's matching does, and compares the results with the labels of
+//! the pairs. Groups the differences by reason.
 
 mod reason;
 
@@ -19,11 +19,11 @@ use reason::Reason;
 const LEAST_PERCENT: u8 = 50;
 /// Maximum number of examples that are shown for a reason.
 const MOST_SHOWN: usize = 5;
-/// The values of `schema` in pairs of company names. Pairs with other values are names of people or
-/// ships.
+/// The values of `schema` in pairs of company names. The pairs with other values are names of
+/// people or ships.
 const COMPANIES: [&str; 3] = ["Company", "Organization", "LegalEntity"];
 
-/// A pair of names. Its label says whether both name the same organisation.
+/// A pair of names. The label `is_match` says whether both names mean the same organisation.
 #[derive(Deserialize)]
 struct Row {
     case_group: String,
@@ -50,8 +50,8 @@ impl Pair {
     }
 }
 
-/// Compares the pairs in the folder `name_pairs` beside the set. Reports how many pairs the
-/// matching and the label agree on, and groups the other pairs by reason, with a few examples.
+/// Judges the pairs in the folder `name_pairs` beside the set. Reports in how many pairs the
+/// matching agrees with the label. Groups the other pairs by reason, with a few examples.
 pub(crate) fn report(set: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
     let path = set.join("..").join("name_pairs").join("cases.csv");
     if !path.is_file() {
@@ -74,8 +74,8 @@ pub(crate) fn report(set: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
     tell_differences(&pairs, out)
 }
 
-/// Compares the two names of a pair: looks for the first name among the names of a company that has
-/// only the second name. Returns `None` if one of the names is not a company's name.
+/// Judges a pair: compares the first name with a single candidate, a company whose only name is
+/// the second name. Returns `None` if one of the names is not a company's name.
 fn judged(row: Row) -> Option<Pair> {
     let asked = CompanyName::parse(&row.name1).ok()?;
     let held = CompanyName::parse(&row.name2).ok()?;

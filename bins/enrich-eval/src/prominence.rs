@@ -20,7 +20,7 @@ use crate::logit::{self, Choice, Example};
 use crate::queries::number_of;
 use crate::train::{choice, table};
 
-/// The number of the best-known companies for which additional names are generated.
+/// Number of companies, the best-known ones, for which additional names are generated.
 const BEST_KNOWN: usize = 1000;
 /// The weight of a query of the set in the training.
 const ASKED_WEIGHT: f64 = 1.0;
@@ -154,8 +154,8 @@ impl TrainProminence {
         let start = Feature::ALL.iter().map(at_start).collect();
         let mut weights = logit::fit_some(examples, self.rounds, start, Feature::is_of_prominence);
         // In the set, every query with a country has a right answer. So the training cannot learn
-        // that a missing or another country speaks against a candidate. These two weights may
-        // therefore be at most 0.
+        // that an unknown or a different country speaks against a candidate. It must not learn the
+        // opposite, so these two weights are at most 0.
         for feature in [Feature::CountryUnknown, Feature::CountryElsewhere] {
             let weight = &mut weights[feature as usize];
             *weight = weight.min(0.0);
@@ -163,8 +163,8 @@ impl TrainProminence {
         weights
     }
 
-    /// Cross-validation: counts the answers to the queries of the set. The weights for each query
-    /// were trained without the queries about the same company.
+    /// Cross-validation: counts the answers to the queries of the set. The weights for a query are
+    /// trained without the queries about the same company.
     fn cross_validate(
         &self,
         all: &[Asked],

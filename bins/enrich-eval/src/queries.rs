@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 
 use crate::half::Half;
 
-/// A name, and the domains that are a correct answer. If there are none, the only correct answer is
-/// "not found".
+/// A name, and the domains that are correct answers. If there are no such domains, the only
+/// correct answer is "not found".
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Query {
     pub(crate) qid: String,
@@ -19,7 +19,7 @@ pub(crate) struct Query {
     pub(crate) kind: String,
     pub(crate) entity_kind: String,
     pub(crate) stratum: String,
-    /// A name of the company that the query is about. Queries about the same company are in the
+    /// A name of the company that the query is about. All queries about one company are in the
     /// same part of the cross-validation.
     pub(crate) group: String,
 }
@@ -35,8 +35,8 @@ impl Query {
     }
 }
 
-/// Reads a query file of a half of the evaluation set. `name` is `observed`, `negatives`, `synth`,
-/// `country` or `hardextra`.
+/// Reads a query file of one half of the evaluation set. `half` is `dev` or `test`, and `name` is
+/// `observed`, `negatives`, `synth`, `country` or `hardextra`.
 pub(crate) fn read(set: &Path, half: &str, name: &str) -> anyhow::Result<Vec<Query>> {
     of_half(&Half::find(set, Some(half))?, name)
 }
@@ -56,8 +56,8 @@ pub(crate) fn rows<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Vec<T>> {
     rows.with_context(|| format!("{} is not of the set's form", path.display()))
 }
 
-/// Returns a hash (FNV-1a) of the text that identifies a company. The hash selects the part of the
-/// cross-validation, so that all queries about a company are in the same part.
+/// Returns a hash (FNV-1a) of a text that identifies a company. The hash determines the part of
+/// the cross-validation to which the queries about the company belong.
 pub(crate) fn number_of(group: &str) -> u64 {
     let hash = group.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

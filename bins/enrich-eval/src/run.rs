@@ -64,8 +64,7 @@ impl Run {
     }
 }
 
-/// Returns the path of a folder beside `folder`. Its name is the name of `folder` with the suffix
-/// `end`.
+/// Returns the path of a folder beside `folder`: the same path, with `end` added to its last name.
 fn beside(folder: &Path, end: &str) -> PathBuf {
     let mut name = folder.file_name().unwrap_or(folder.as_os_str()).to_owned();
     name.push(end);

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use crate::ask::Answered;
 
-/// Reports the recall at several precisions, for names of companies only. The evaluation set's
-/// `score.py` counts in the same way, but for all names.
+/// Reports the highest recall at several precisions, for names of companies only. The evaluation
+/// set's `score.py` computes the same figures for all names.
 pub(crate) fn tell(answered: &[Answered], out: &mut dyn Write) -> anyhow::Result<()> {
     let is_company = |one: &&Answered| one.query.entity_kind == "company" && counts(one);
     let positives = answered.iter().filter(is_company).filter(|one| one.file == "observed").count();

@@ -18,21 +18,23 @@ use crate::logit::{self, Choice, Example};
 use crate::queries::{self, Query};
 
 /// The query files to train on, each with the weight of its queries. Only the first two files are
-/// used for calibration, because they contain names as they occur. The other files contain cases
-/// that must not get worse.
+/// used for calibration, because their names were observed in real use. The other files contain
+/// cases that must not get worse.
 const FILES: [(&str, f64); 4] =
     [("observed", 1.0), ("negatives", 1.0), ("synth", 1.0), ("hardextra", 0.6)];
 /// The kinds of queries that get a higher weight: misspelt, joined and reordered names. They are
-/// rare among the observed names, but they resemble wrong names.
+/// rare among the observed names, so the training would otherwise learn too little from them. This
+/// matters, because they resemble wrong names.
 const RARE: [&str; 3] = ["typo", "rotated", "spaces"];
-/// The weight of a query of such a kind is multiplied by this factor.
+/// The factor for the weight of a query whose kind is in [`RARE`].
 const RARE_WEIGHT: f64 = 6.0;
-/// The kind of the queries with names that no company has. Such a name is made from an observed
-/// name: one word is replaced by a contradicting word, such as another number, or south instead of
-/// north. These names resemble real names more than any other wrong names, but few were observed.
+/// The value of [`Asked::file`] for names that no company has. Such a name is made from an
+/// observed name: one word is replaced by a contradicting word, such as another number, or south
+/// instead of north. These names resemble real names more than any other wrong names, but few were
+/// observed.
 const CONTRAST: &str = "contrast";
-/// The weight of a query with a contrasted name. The weight is low, because there are many such
-/// names and all are made up.
+/// The weight of a query with such a contradicting word. The weight is low, because there are many
+/// such queries and all are made up.
 const CONTRAST_WEIGHT: f64 = 0.4;
 
 #[derive(Debug, Args)]
@@ -68,7 +70,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// Whether a candidate has the name of the query. Spaces are not compared.
+    /// Whether a candidate has exactly the name of the query, apart from spaces.
     fn has_exact_name(&self) -> bool {
         let same = Feature::SameSquashed as u8;
         let has = |choice: &Choice| choice.features.iter().any(|(at, _)| *at == same);
@@ -112,7 +114,8 @@ impl Train {
         }
         let every: Vec<&Example> = all.iter().map(|one| &one.example).collect();
         let mut weights = logit::fit(&every, self.rounds);
-        // In this set, no company is prominent. So the weights of prominence keep their values.
+        // No company in this set is prominent, so the set cannot train the weights of prominence.
+        // They keep their values.
         for feature in Feature::ALL.iter().filter(|feature| feature.is_of_prominence()) {
             weights[*feature as usize] = Weights::trained().of(*feature);
         }
@@ -122,8 +125,8 @@ impl Train {
         Ok(())
     }
 
-    /// Cross-validation: the queries are split into parts. Returns the best answer to each query,
-    /// with weights that were trained on the other parts only.
+    /// Cross-validation: the queries are split into parts. For each query, returns the best answer
+    /// with weights that were trained only on the other parts.
     fn cross_validated<'a>(
         &self,
         all: &'a [Asked],
@@ -141,8 +144,8 @@ impl Train {
         Ok(held_out)
     }
 
-    /// Writes the answers in the format of the evaluation set's `score.py`. The answers in one part
-    /// are calibrated by the answers in the other parts.
+    /// Writes the answers in the format of the evaluation set's `score.py`. The confidences in
+    /// each part are calibrated with the answers in the other parts.
     fn write_answers(&self, held_out: &[HeldOut<'_>], path: &Path) -> anyhow::Result<()> {
         let mut file = csv::Writer::from_path(path)
             .with_context(|| format!("{} can't be written", path.display()))?;
@@ -164,7 +167,7 @@ impl Train {
     }
 }
 
-/// The best answer to a query, with weights that were trained without the query.
+/// The best answer to a query. The weights were trained without the queries in the same part.
 struct HeldOut<'a> {
     asked: &'a Asked,
     domain: Option<&'a str>,
@@ -220,7 +223,7 @@ fn asked(
 /// Returns a candidate as a choice of the model.
 pub(crate) fn choice(candidate: &ScoredCandidate, is_right: bool) -> Choice {
     let features = candidate.evidence.features().iter();
-    // There are fewer than 256 features.
+    // There are fewer than 256 features, so the index of a feature fits into a `u8`.
     let features = features.map(|(feature, value)| (*feature as u8, *value as f32)).collect();
     Choice { features, is_right }
 }

@@ -1,5 +1,5 @@
-//! Attacks a server on the loopback address, as a stranger or a customer could. During the attack,
-//! checks the memory of the server and the response time of `/healthz`.
+//! Attacks a server on the loopback address, as a stranger or a customer could. Meanwhile,
+//! measures the memory of the server and the response time of `/healthz`.
 //!
 //! Each case has a file of its own, which sends the requests. This file starts the server, watches
 //! it and compares the figures with their limits.
@@ -43,9 +43,9 @@ pub(crate) struct Case {
     pub(crate) about: &'static str,
     /// Options of `enrich serve` in addition to data folder and address.
     pub(crate) options: &'static [&'static str],
-    /// Whether the admin pages have their own listener. This is necessary if the attack has
-    /// thousands of connections, because they delay all requests to the attacked listener,
-    /// including those for `/healthz`. [`Plan::is_listener_shared`] overrides this field.
+    /// Whether the admin pages have their own listener. Attacks with thousands of connections need
+    /// it, because their connections delay every request to the attacked listener, even one for
+    /// `/healthz`. [`Plan::is_listener_shared`] overrides this field.
     pub(crate) has_admin_listener: bool,
     /// Fills the data folder before the server starts. The folder already has a few companies, and
     /// accounts with credits.
@@ -81,10 +81,11 @@ pub(crate) struct Plan {
     pub(crate) cases: Vec<String>,
     /// The duration of each attack, in seconds.
     pub(crate) seconds: u64,
-    /// The figure of `/healthz` that must stay below a limit.
+    /// Which response time of `/healthz` must stay below a limit: the maximum or the 99th
+    /// percentile.
     pub(crate) health: HealthFigure,
-    /// Whether the admin pages are on the attacked listener in every case, even in cases with
-    /// [`Case::has_admin_listener`].
+    /// Whether the admin pages are on the attacked listener in every case. If true,
+    /// [`Case::has_admin_listener`] is ignored.
     pub(crate) is_listener_shared: bool,
 }
 
@@ -102,7 +103,7 @@ impl Target<'_> {
     }
 }
 
-/// Prepares nothing, for cases that need no further data.
+/// Does nothing. It is the [`Case::prepare`] of cases that need no further data.
 pub(crate) fn nothing_to_prepare(_: &Setting, _: &World) -> Result<()> {
     Ok(())
 }
@@ -144,7 +145,8 @@ pub(crate) fn run(
     Broken::if_any(broken)
 }
 
-/// Attacks a server and watches it. Returns all figures.
+/// Runs one attack on a server, and measures the server meanwhile. Returns the figures of the
+/// attack and of the server.
 fn attack(case: &Case, plan: &Plan, world: &World, server: &Serving) -> Result<Vec<Figure>> {
     let probe = health::Probe::start(server.admin_address().unwrap_or(server.address()))?;
     let ends_at = Instant::now() + Duration::from_secs(plan.seconds);

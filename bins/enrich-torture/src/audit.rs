@@ -59,8 +59,9 @@ impl Audit {
     ///
     /// # Errors
     ///
-    /// [`Broken`] when a sequence has a gap, a row was changed or is missing, or a balance is not
-    /// the sum of the rows up to it. Other errors when the ledger cannot be read.
+    /// [`Broken`] when the rows are inconsistent: a gap in a sequence, a changed or missing row,
+    /// or a balance that is not the sum of the rows up to it. Other errors when the ledger cannot
+    /// be read.
     pub(crate) fn read(&mut self, store: &Store) -> Result<NewRows> {
         let mut new_rows = NewRows::default();
         for (place, fold) in self.folds.iter_mut().enumerate() {

@@ -10,7 +10,7 @@ use enrich_testkit::http::Reply;
 /// call was charged. The messages of other refusals do not contain this text.
 const OUTCOME_UNKNOWN: &str = "cannot be told";
 
-/// A request and its end.
+/// A request, and what the client received for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     /// The `X-Request-Id` of the request, which no other request has.
@@ -65,7 +65,7 @@ pub(crate) enum Fate {
 }
 
 impl Answer {
-    /// Takes the parts of a reply that are judged. The reply was received completely at `at`.
+    /// Copies the parts of a reply that are judged. The reply was received completely at `at`.
     pub(crate) fn of(reply: &Reply, at: Instant) -> Self {
         let number = |name| reply.header(name).and_then(|value| value.parse().ok());
         Self {
@@ -93,8 +93,8 @@ impl Call {
         }
     }
 
-    /// Returns what the ledger must contain for the request if the power was cut at `cut`. `price`
-    /// is the price of the request's question.
+    /// Returns what the ledger must contain for the request. `price` is the price of the request's
+    /// question, and `cut` is the time of the power cut, if there was one.
     pub(crate) fn fate(&self, price: u64, cut: Option<Instant>) -> Fate {
         let End::Answered(answer) = &self.end else {
             return if price == 0 { Fate::Free } else { Fate::Open };
@@ -111,7 +111,7 @@ impl Call {
     }
 
     /// Whether a client would repeat the request: it has no complete answer, or an answer with a
-    /// status of 500 or above. An answer after the power cut at `cut` does not count.
+    /// status of 500 or above. An answer after the power cut at `cut` counts as no answer.
     pub(crate) fn is_unsettled(&self, cut: Option<Instant>) -> bool {
         self.answer_before(cut).is_none_or(|answer| answer.status >= 500)
     }

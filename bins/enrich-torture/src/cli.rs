@@ -65,7 +65,7 @@ enum FolderTorture {
         /// Number of power cuts
         #[arg(long, value_name = "NUMBER", default_value_t = 50)]
         rounds: u64,
-        /// File system of the image
+        /// File system whose power is cut
         #[arg(long, value_name = "KIND", default_value = "ext4")]
         filesystem: FileSystem,
         /// Run a control, which must lose charges, and fail if it loses none
@@ -74,12 +74,13 @@ enum FolderTorture {
         #[command(flatten)]
         setting: Setting,
     },
-    /// Let each of the first fsyncs or writes fail once (needs strace)
+    /// Let the 1st, 2nd, 3rd, … fsync or write fail, each in its own run of the server (needs
+    /// strace)
     Fsync {
-        /// Number of positions (the 1st call, the 2nd call, …)
+        /// Number of positions to test; at position N, the N-th call of each thread fails
         #[arg(long, value_name = "NUMBER", default_value_t = 50)]
         rounds: u64,
-        /// Position at which to begin
+        /// First position to test
         #[arg(long, value_name = "NUMBER", default_value_t = 1)]
         first: u64,
         /// The system call that fails, and its error
@@ -90,7 +91,7 @@ enum FolderTorture {
     },
     /// Fill the disk under load and free it again (needs root)
     Full {
-        /// Number of full disks
+        /// Number of times that the disk is filled
         #[arg(long, value_name = "NUMBER", default_value_t = 10)]
         rounds: u64,
         /// Size of the disk, in MiB
@@ -104,8 +105,8 @@ enum FolderTorture {
         /// Number of flips, each in its own copy
         #[arg(long, value_name = "NUMBER", default_value_t = 1000)]
         rounds: u64,
-        /// Percentage of flips in the write-ahead log; a flip that cuts off the log's end stays
-        /// unnoticed and counts as broken, unless --allow-cut is given
+        /// Percentage of flips in the write-ahead log; such a flip can make SQLite ignore the end
+        /// of the log, which no check notices, so the torture fails unless --allow-cut is given
         #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=100))]
         log_percent: u8,
         /// Accept flips that only SQLite's own integrity check finds
@@ -114,7 +115,7 @@ enum FolderTorture {
         /// Accept that SQLite treats a damaged write-ahead log as one that ends at the damage
         #[arg(long)]
         allow_cut: bool,
-        /// Continue after an unnoticed flip, and list them all
+        /// Continue after a flip that is not allowed, and print each such flip
         #[arg(long)]
         keep_going: bool,
         #[command(flatten)]
@@ -129,18 +130,19 @@ enum FolderTorture {
         /// Duration of each attack, in seconds
         #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(5..=600))]
         seconds: u64,
-        /// The figure of /healthz that must stay below 50 ms
+        /// Response time of /healthz that must stay below 50 ms
         #[arg(long, value_name = "FIGURE", default_value = "max")]
         health: HealthFigure,
-        /// Serve the admin pages on the attacked listener, in every case
+        /// Serve the admin pages on the attacked listener in every case; by default, some cases
+        /// serve them on a listener of their own
         #[arg(long)]
         shared_listener: bool,
         #[command(flatten)]
         setting: Setting,
     },
-    /// Everything for the ledger: 1,000 kills, 300 power cuts and both controls, 200 failing fsyncs
-    /// and 200 failing writes, 50 full disks, 1,000 flips in the ledger and 200 in its log (needs
-    /// root and strace)
+    /// Run all tortures of the ledger in a data folder: 1,000 kills, 300 power cuts and both
+    /// controls, 200 failing fsyncs and 200 failing writes, 50 full disks, 1,000 flips in the
+    /// ledger and 200 in its log (needs root and strace)
     All {
         /// Divide all numbers of rounds by this number, for a quick check that everything is
         /// installed

@@ -1,10 +1,15 @@
 //! Flips bytes in copies of a closed ledger. A flip must never cause a wrong balance that no check
 //! finds.
 //!
-//! After each flip, one of these must be true: the folder is refused when it is opened; `verify`
-//! reports a fault; every balance and row is unchanged. `--allow-check` and `--allow-cut` allow
-//! further results. Some flips are aimed at small tables, which a random flip would seldom hit.
-//! With `--log-percent`, some flips are made in the write-ahead log of a killed process.
+//! After each flip, one of these must be true:
+//!
+//! - The folder is refused when it is opened.
+//! - `verify` reports a fault.
+//! - Every balance and row is unchanged.
+//!
+//! `--allow-check` and `--allow-cut` allow further results. Some flips are aimed at small tables,
+//! which a random flip would seldom hit. With `--log-percent`, some flips are made in the
+//! write-ahead log of a killed process.
 
 mod aim;
 mod original;
@@ -95,14 +100,14 @@ struct Counts {
     harmless: u64,
     /// The number of harmless flips that have changed the usage counters.
     used_otherwise: u64,
-    /// The number of flips that lost a stored response and changed nothing else. SQLite's own
-    /// integrity check reports the loss.
+    /// The number of flips that lost a stored response, but changed no balance and no row.
+    /// SQLite's own integrity check reports the loss.
     kept_lost: u64,
     charge_refused: u64,
     cut_off: u64,
     wrong: u64,
-    /// For each table, the number of flips that were aimed at the table, and how many of these
-    /// flips a check has found.
+    /// Two numbers for each table in [`TABLES`]: the flips that were aimed at the table, and how
+    /// many of these flips a check has found.
     aimed: [(u64, u64); TABLES.len()],
 }
 

@@ -1,14 +1,16 @@
-//! Makes the N-th fsync or write of each of the server's threads fail, once for each N.
+//! Makes system calls of the server fail, and checks the answers afterwards. In the N-th run, the
+//! N-th fsync or write of each of the server's threads fails.
 //!
 //! One client sends questions with idempotency keys, one after the other, so that each failure
-//! affects few questions. The answers must be true:
+//! affects few questions. These rules must hold:
 //!
 //! - After a 500, nothing was charged, and charging continues.
 //! - After a 503, the outcome is unknown, and charging stops. Then the server is restarted, and
 //!   every question is repeated with its idempotency key. Afterwards, each question must have been
 //!   charged exactly once.
-//! - If a system call failed and no answer reports an error, the failure must not concern a charge.
-//!   For example, the call belongs to a checkpoint, or to a thread that does not write the ledger.
+//! - If a system call failed and no answer reports an error, the failure must not concern a
+//!   charge. For example, the call belongs to a checkpoint, or to a thread that does not write the
+//!   ledger.
 
 mod failure_answers;
 mod tracer;
@@ -29,14 +31,15 @@ use tracer::{File, Hit, attach, has_hit, hits, ledger_thread, tracer};
 
 const POSITIONS_PER_FOLDER: u64 = 50;
 const POSITIONS_PER_PROOF: u64 = 25;
-/// For the system call at position N, the client sends N questions and this many more. Each commit
-/// syncs at least one file, so the N-th sync is reached.
+/// Number of additional questions. To reach the system call at position N, the client sends N
+/// questions and this many more. Each question causes a commit, which syncs at least one file. So
+/// the N-th sync is reached.
 const SPARE_CALLS: u64 = 10;
-/// After this number of positions, one system call in a checkpoint is also made to fail, because
-/// only few of the counted positions are in a checkpoint.
+/// Number of positions after which an additional run makes a system call in a checkpoint fail. Few
+/// of the counted positions are in a checkpoint, so checkpoints would hardly be tested otherwise.
 const POSITIONS_PER_CHECKPOINT: u64 = 10;
 /// Maximum number of questions until a checkpoint runs. A checkpoint runs when the log has 4,096
-/// pages, and each question adds several pages.
+/// pages. Each question adds several pages, so fewer questions than this are enough.
 const MAX_CALLS_TO_CHECKPOINT: u64 = 4096;
 /// Maximum position of the write that is made to fail in a checkpoint. Each checkpoint certainly
 /// makes more writes.
@@ -56,8 +59,8 @@ pub(crate) enum FailingCall {
 /// The results of all failures, counted by kind.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// The number of failures after which the server did not start. The same failure was then made
-    /// in a server that had already begun to listen.
+    /// The number of failures after which the server did not start. The same failure was then
+    /// repeated in a server that had already begun to listen.
     refused_to_start: u64,
     /// The number of failures after which a request was answered with 503, and charging stopped.
     stopped: u64,
@@ -73,7 +76,7 @@ struct Counts {
     in_ledger: u64,
     /// The number of failed system calls on the write-ahead log of `ledger.sqlite`.
     in_log: u64,
-    /// The number of failed system calls on the folder. SQLite ignores such failures.
+    /// The number of failed syncs of the data folder itself. SQLite ignores such failures.
     on_folder: u64,
     /// The number of failed system calls in a checkpoint.
     in_checkpoint: u64,
@@ -83,13 +86,13 @@ struct Counts {
     not_reached: u64,
 }
 
-/// The system calls that are counted to find the call that must fail.
+/// Which system calls are counted to find the call at [`Failure::position`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counted {
     /// All system calls after the start of the process.
     FromStart,
-    /// All system calls after the server has begun to listen. Failures at earlier positions would
-    /// prevent the start.
+    /// All system calls after the server has begun to listen. Used if the call at the same
+    /// position, counted from the start, prevents the start when it fails.
     FromListening,
     /// System calls on `ledger.sqlite`. Only checkpoints make such calls.
     InCheckpoint,
@@ -130,7 +133,7 @@ impl FailingCall {
     }
 }
 
-/// Returns an error if a required program is missing.
+/// Returns an error if `strace` is not installed.
 pub(crate) fn check() -> Result<()> {
     need_program("strace", "strace", "a failing fsync")
 }
@@ -200,9 +203,9 @@ impl Counts {
         if self.not_reached > 0 {
             bail!("{} positions were never reached, so nothing failed there", self.not_reached);
         }
-        // A failure in a checkpoint makes no request fail. Neither does a failure in a thread for
-        // which no request waits. So at least three quarters of the failures, not all of them, must
-        // make a request fail.
+        // At least three quarters of the failures must make a request fail. The others may be
+        // failures in a checkpoint, or in a thread for which no request waits. Such failures make
+        // no request fail.
         let least = positions * 3 / 4;
         let noticed = self.stopped + self.rolled_back;
         ensure!(noticed >= least, "only {noticed} failures were noticed, {least} are expected");
@@ -294,8 +297,8 @@ impl Failure {
         }
         let mut strace = tracer(trace, &self.failing.injection(self.position));
         let serving = match self.counted {
-            // With `-D`, the process that is started is the server, not strace. The tracer ends
-            // when the server ends.
+            // With `-D`, strace runs in a process of its own, and the started process becomes the
+            // server. strace ends when the server ends.
             Counted::FromStart => trial.serve_inside({
                 strace.args(["-D", "--seccomp-bpf"]);
                 strace
@@ -324,8 +327,9 @@ impl Failure {
                 ask_until_it_fails(trial, &server, self.failing, |asked| asked < calls)?
             }
             Counted::InCheckpoint => {
-                // A failure in a checkpoint may make no answer fail. So the trace shows whether the
-                // failure has happened. Further questions then show that charging continues.
+                // A failure in a checkpoint may leave all answers successful. So the trace is read
+                // to find out whether the failure has happened. Then further questions check that
+                // charging continues.
                 let mut end = MAX_CALLS_TO_CHECKPOINT;
                 ask_until_it_fails(trial, &server, self.failing, |asked| {
                     if end == MAX_CALLS_TO_CHECKPOINT && has_hit(trace) {

@@ -1,8 +1,12 @@
 //! Fills the disk under load and frees it, again and again.
 //!
-//! While the disk is full, charges fail with 500 and take nothing, free calls are answered, and the
-//! server is ready. When there is space again, charges resume without a restart. If a charge failed
-//! with 503 instead, the server is not ready, and charges may resume only after a restart.
+//! The expected results are:
+//!
+//! - While the disk is full, charges fail with 500 and change no balance. Free calls are answered,
+//!   and `/readyz` answers 200.
+//! - When the disk has space again, charges succeed without a restart.
+//! - If a charge fails with 503 instead of 500, `/readyz` answers 503, and charges may succeed
+//!   only after a restart.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
@@ -24,12 +28,12 @@ use crate::trial::{Least, Ruling, Trial, copy_folder, enough};
 use crate::world::{World, status_of};
 use enrich_testkit::http::Connection;
 
-/// Number of rounds after which a new tmpfs is used. The ledger only grows, so one disk would
-/// become too small for all rounds.
+/// Number of rounds after which a new tmpfs is used. The ledger grows in every round, so one tmpfs
+/// would become too small for all rounds.
 const ROUNDS_PER_DISK: u64 = 5;
 /// Time limit for charges to fail after the disk is full, and to succeed again after it is freed.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Number of clients while the disk is filled. It is small, so that the disk is not full too early.
+/// Number of clients. It is small, so that the ledger itself does not fill the disk.
 const CLIENTS: usize = 4;
 const PAUSE: Duration = Duration::from_millis(2);
 /// The time for which clients are served normally before the disk is filled.
@@ -37,14 +41,14 @@ const CALM_TIME: Duration = Duration::from_millis(100);
 const QUESTIONS_WHILE_FULL: usize = 20;
 const PROBE_PAUSE: Duration = Duration::from_millis(5);
 
-/// The counts of the results of all rounds.
+/// The results of all rounds, counted.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     /// Rounds after which charges resumed without a restart.
     resumed: u64,
     /// Rounds after which charges resumed only after a restart.
     restarted: u64,
-    /// The longest time until charges resumed, in all rounds.
+    /// The longest time from freeing the disk until charges resumed, in all rounds.
     slowest: Duration,
     /// Free questions that were answered while the disk was full.
     free_while_full: u64,
@@ -54,7 +58,8 @@ struct Counts {
 
 /// The results of filling and freeing the disk once.
 struct Filled {
-    /// The time until charges resumed; `None` if they did not.
+    /// The time from freeing the disk until charges resumed; `None` if none succeeded within
+    /// [`PATIENCE`].
     resumed_after: Option<Duration>,
     free_while_full: u64,
     refused_while_full: u64,
@@ -112,7 +117,7 @@ fn run_folder(
     let disk = Mounted::tmpfs(folder, size_mib)?;
     let ran = live_on(setting, folder, &disk, rounds, counts);
     if ran.is_err() {
-        // The content is copied, because the tmpfs is unmounted afterwards.
+        // The data folder is copied, because its content is lost when the tmpfs is unmounted.
         copy_folder(&disk.at().join("data"), &folder.join("data"))?;
     }
     ran
@@ -193,7 +198,7 @@ fn fill_and_free(world: &World, server: &Serving, filler: &PathBuf, name: &str) 
         let charge = prober.ask(prober.charged())?;
         let ready = status_of(server.address(), "/readyz")?;
         match (charge, ready) {
-            // The charge may succeed (status 200), because a checkpoint has freed some space.
+            // Status 200: the charge may succeed, because a checkpoint has freed some space.
             (200 | 500, 200) => refused_while_full += u64::from(charge == 500),
             (503, 503) => refused_while_full += 1,
             told => {
@@ -208,7 +213,7 @@ fn fill_and_free(world: &World, server: &Serving, filler: &PathBuf, name: &str) 
     Ok(Filled { resumed_after, free_while_full, refused_while_full, calls })
 }
 
-/// A client that sends single questions and checks each answer.
+/// A client that sends one question at a time and records each call.
 struct Prober<'a> {
     world: &'a World,
     connection: Connection,

@@ -1,6 +1,7 @@
 //! The judge: compares the rows of the ledger with the answers that callers got.
 //!
-//! The rule is: acknowledged ≤ durable ≤ acknowledged + in flight. It applies to each request:
+//! The rule for the number of charges is: acknowledged ≤ durable ≤ acknowledged + in flight. For a
+//! single request, it means:
 //!
 //! - A call that was answered as charged has exactly one row.
 //! - A call that was answered as not charged has no row.
@@ -32,12 +33,12 @@ pub(crate) struct Row {
     pub(crate) balance: u64,
 }
 
-/// The evidence of one round.
+/// What the judge must know to judge one round.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Round<'a> {
     /// The calls of the round, with their answers.
     pub(crate) calls: &'a [Call],
-    /// The charges in the ledger since the previous round.
+    /// The rows of charges that the ledger got since the previous round.
     pub(crate) rows: &'a [Row],
     /// The time of the power cut, if there was one. A call with a later answer counts as in flight.
     pub(crate) cut: Option<Instant>,
@@ -61,7 +62,7 @@ pub(crate) enum Kind {
     Differs,
     /// A repeated call got another answer than the first call with the same idempotency key.
     Repeat,
-    /// The answer itself is wrong, whatever the ledger contains.
+    /// The answer itself is wrong, independent of the content of the ledger.
     Answer,
 }
 
@@ -120,8 +121,8 @@ impl Judge {
         (tally, breaches)
     }
 
-    /// Forgets the idempotency keys that have no charge in the ledger: a lost charge may be made
-    /// again with its idempotency key.
+    /// Forgets the idempotency keys that have no charge in the ledger. Call this after an allowed
+    /// loss: a repeated call with such a key is charged again, and this new charge is no breach.
     pub(crate) fn forget_lost(&mut self) {
         self.keys.retain(|_, history| history.rows > 0);
     }
@@ -178,8 +179,8 @@ impl Judge {
             .filter(|(call, _)| call.repeat_key.is_some())
             .map(|(call, rows)| (call, rows.len()))
             .collect();
-        // The calls are sorted by the time of their acknowledged answers; calls without such an
-        // answer come last.
+        // Sorts the calls by the time of their acknowledged answers. Calls without such an answer
+        // come last.
         keyed.sort_by_key(|(call, _)| {
             let answer = call.answer_before(round.cut);
             (answer.is_none(), answer.map(|answer| answer.at))

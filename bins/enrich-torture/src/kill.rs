@@ -23,7 +23,7 @@ const ROUNDS_PER_FOLDER: u64 = 100;
 const ROUNDS_PER_PROOF: u64 = 25;
 /// The range of times, in milliseconds, for which the load runs before a kill.
 pub(crate) const LOAD_MILLIS: std::ops::Range<u64> = 20..300;
-/// The credits that another process grants while the load runs.
+/// Credits that the command `enrich credits grant` grants while the load runs.
 const GRANTED_CREDITS: i64 = 5;
 
 /// Kills a server `rounds` times.
@@ -62,8 +62,9 @@ fn run_folder(
     for round in rounds.clone() {
         trial.probe(server.address())?;
         load_and_kill(setting, &mut trial, server, chance)?;
-        // The first process that opens the folder after a kill recovers the ledger. In every second
-        // round, this first process is the server; in the other rounds, it is the torture.
+        // The first process that opens the folder after a kill recovers the ledger. In even
+        // rounds, this process opens the folder first, to judge the calls. In odd rounds, the new
+        // server opens it first.
         if round % 2 == 0 {
             trial.judge(Ruling::default())?;
             server = trial.serve(&[])?;
@@ -109,7 +110,7 @@ struct Granting {
     call: GrantCall,
 }
 
-/// Starts `enrich credits grant` for the nearly empty account.
+/// Starts `enrich credits grant` for the account with few credits.
 fn grant(setting: &Setting, world: &World, note: String) -> Result<Granting> {
     let account = world.poor();
     let child = Command::new(&setting.enrich)
@@ -125,8 +126,8 @@ fn grant(setting: &Setting, world: &World, note: String) -> Result<Granting> {
 }
 
 impl Granting {
-    /// Waits until the command has ended. The grant must succeed, even if the server is killed at
-    /// the same time.
+    /// Waits until the command has ended. Returns an error if the command has failed. The command
+    /// must succeed even if the server is killed at the same time.
     fn ended(self) -> Result<GrantCall> {
         let output = self.child.wait_with_output()?;
         if !output.status.success() {

@@ -16,12 +16,12 @@ use enrich_testkit::http::Connection;
 
 /// Percentage of requests that have an idempotency key.
 const KEYED_PERCENT: u8 = 30;
-/// If there are requests with an unknown outcome, this percentage of the requests with an
-/// idempotency key repeats one of them.
+/// Percentage of the requests with an idempotency key that repeat a request with an unknown
+/// outcome, if there is such a request.
 const UNSETTLED_PERCENT: u8 = 50;
-/// Of the other requests with an idempotency key, this percentage repeats an earlier request.
+/// Percentage of the other requests with an idempotency key that repeat an earlier request.
 const REPEATED_PERCENT: u8 = 40;
-/// Percentage of requests that the nearly empty account sends.
+/// Percentage of requests that the account with few credits sends.
 const POOR_PERCENT: u8 = 10;
 /// Percentage of repeated requests that use one of the [`NEWEST`] newest idempotency keys. The
 /// first call with such a key may still run.
@@ -52,7 +52,7 @@ pub(crate) struct Load<'a> {
     pub(crate) world: &'a World,
     /// The idempotency keys used so far.
     pub(crate) keys: &'a Keys,
-    /// The beginning of the request ids of this load. It differs from load to load.
+    /// The beginning of all request ids of this load. Each load has its own name.
     pub(crate) name: &'a str,
     pub(crate) clients: usize,
     /// The pause of a client between two requests.
@@ -67,12 +67,12 @@ impl Keys {
         held(&self.unsettled).push(keyed);
     }
 
-    /// Takes all requests whose outcome is unknown.
+    /// Removes all requests whose outcome is unknown, and returns them.
     pub(crate) fn take_unsettled(&self) -> Vec<Keyed> {
         std::mem::take(&mut held(&self.unsettled))
     }
 
-    /// Selects the request to send: an earlier request, which is then repeated, or `new`.
+    /// Selects an earlier request, which is then repeated, or selects `new`.
     fn choose(&self, chance: &mut Rng, new: Keyed) -> Keyed {
         if chance.u8(..100) < UNSETTLED_PERCENT
             && let Some(keyed) = held(&self.unsettled).pop()
@@ -93,8 +93,8 @@ impl Keys {
 }
 
 impl Load<'_> {
-    /// Sends requests until `act` returns, or until the server has ended. Returns the calls, and
-    /// the result of `act`.
+    /// Runs `act` while the clients send requests. A client stops early if its connection fails.
+    /// Returns the calls of all clients, and the result of `act`.
     pub(crate) fn run<T>(
         &self,
         server: SocketAddr,
@@ -175,7 +175,7 @@ pub(crate) fn ask_once(
     Call { request_id, account, question, repeat_key, sent, end }
 }
 
-/// Takes the lock even if another client panicked while it held the lock. That panic is reported
+/// Locks the mutex, even if another client panicked while it held the lock. That panic is reported
 /// when the client's thread is joined.
 fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)

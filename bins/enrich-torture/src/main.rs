@@ -1,6 +1,6 @@
-//! Tests the ledger of a data folder with kills, power cuts, full disks and damaged files: `just
-//! torture`. Tests the ledger in PostgreSQL with failovers, killed nodes and cut connections: `just
-//! torture-pg`.
+//! Tests the ledger of a data folder with kills, power cuts, full disks and damaged files (`just
+//! torture`). Also tests the ledger in PostgreSQL with failovers, killed nodes and cut connections
+//! (`just torture-pg`).
 //!
 //! This program uses only HTTP, the command line and the ports. So it can also test another
 //! implementation of the ledger. It contains no part of the ledger itself.
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     };
     let is_broken = error.downcast_ref::<Broken>().is_some();
-    // If the message cannot be written, the exit status still reports the error.
+    // The error of a failed write is ignored, because the exit status also reports `error`.
     let _ = console.print(format_args!("error: {error:#}"));
     ExitCode::from(if is_broken { 1 } else { 2 })
 }

@@ -35,10 +35,11 @@ pub(crate) struct Mounted {
     is_mounted: bool,
 }
 
-/// A process of `xfs_io`, which cuts the power of a mounted image when it gets the command. The
-/// process is started before the load, because its start takes long on a busy machine. If it were
-/// started at the time of the cut, many answers would arrive during its start, and would count as
-/// in flight.
+/// A process of `xfs_io` that waits for the command to cut the power of a mounted image.
+///
+/// The process is started before the load, because its start takes long on a busy machine. If it
+/// were started at the time of the cut, many answers would arrive during its start. All these
+/// answers would count as in flight.
 #[derive(Debug)]
 pub(crate) struct Switch {
     waiting: Child,
@@ -47,10 +48,10 @@ pub(crate) struct Switch {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
-    /// The time just before the command was given. A request that was answered after this time
-    /// counts as in flight.
+    /// The time just before `xfs_io` got the command to cut the power. A request that was answered
+    /// after this time counts as in flight.
     pub(crate) began: Instant,
-    /// The time from the command until the file system was shut down and the process had ended.
+    /// The time from this command until `xfs_io` had shut down the file system and had ended.
     pub(crate) took: Duration,
 }
 
@@ -99,9 +100,9 @@ impl Mounted {
         &self.at
     }
 
-    /// Prepares a power cut: starts the process that later cuts the power when it gets the command.
+    /// Prepares a power cut: starts `xfs_io`, and waits until it has opened the mount.
     pub(crate) fn switch(&self) -> Result<Switch> {
-        // The process gets a high priority, so that the busy server and its clients don't delay it.
+        // `xfs_io` gets a high priority, so that the busy server and its clients don't delay it.
         let mut command = Command::new("nice");
         command.args(["-n", "-20", "xfs_io", "-x"]).arg(&self.at).stdin(Stdio::piped());
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
@@ -146,8 +147,8 @@ impl Mounted {
 
 impl Switch {
     /// Cuts the power. After this call, nothing is written to the image any more, not even the
-    /// journal of the file system. (`xfs_io` sends `FS_IOC_SHUTDOWN`, by default with the no-flush
-    /// flag, also to ext4.)
+    /// journal of the file system. For this, `xfs_io` sends the ioctl `FS_IOC_SHUTDOWN` with its
+    /// default, the no-flush flag. This works for XFS and for ext4.
     pub(crate) fn cut(mut self) -> Result<Cut> {
         let mut input = self.waiting.stdin.take().context("a pipe to xfs_io")?;
         let began = Instant::now();
@@ -155,7 +156,7 @@ impl Switch {
         drop(input);
         let ended = self.waiting.wait()?;
         let took = began.elapsed();
-        // The process exits with 0 even if the ioctl has failed. A reliable sign of the cut is that
+        // `xfs_io` exits with 0 even if the ioctl has failed. A reliable sign of the cut is that
         // no file can be created any more.
         let is_cut = File::create(self.at.join("after-the-cut")).is_err();
         ensure!(
@@ -166,12 +167,13 @@ impl Switch {
         Ok(Cut { began, took })
     }
 
-    /// Whether the waiting process has opened the mount.
+    /// Whether `xfs_io` has opened the mount.
     fn holds_the_mount(&self) -> Result<bool> {
         let open = Path::new("/proc").join(self.waiting.id().to_string()).join("fd");
         let at = self.at.canonicalize()?;
         for file in fs::read_dir(open)? {
-            // If the descriptor was closed in the meantime, it was not the mount.
+            // If the link cannot be read, `xfs_io` has closed this file meanwhile, so the file was
+            // not the mount.
             if fs::read_link(file?.path()).is_ok_and(|target| target == at) {
                 return Ok(true);
             }
@@ -182,8 +184,8 @@ impl Switch {
 
 impl Drop for Switch {
     fn drop(&mut self) {
-        // A waiting process would keep the mount in use. After a power cut, the process has already
-        // ended.
+        // Without a kill, a waiting `xfs_io` would keep the mount in use. Errors are ignored,
+        // because after a power cut `xfs_io` has already ended.
         let _ = self.waiting.kill();
         let _ = self.waiting.wait();
     }
@@ -192,8 +194,8 @@ impl Drop for Switch {
 impl Drop for Mounted {
     fn drop(&mut self) {
         if self.is_mounted && self.unmount().is_err() {
-            // If the mount is still in use, `umount -l` removes its name immediately, and frees the
-            // rest when the mount is no longer used.
+            // If the mount is still in use, `umount -l` removes its name immediately. The
+            // operating system frees the rest when the mount is no longer used.
             let _ = run(Command::new("umount").arg("-l").arg(&self.at));
         }
     }

@@ -26,7 +26,7 @@ pub(crate) use node::{NodeArgs, run as run_node};
 
 use crate::report::{Console, Summary};
 
-/// Number of rounds after which new servers are used.
+/// Number of rounds after which new PostgreSQL servers are used.
 const ROUNDS_PER_DATABASE: u64 = 20;
 /// Number of rounds after which all calls are judged.
 const ROUNDS_PER_JUDGEMENT: u64 = 10;
@@ -65,14 +65,14 @@ pub(crate) enum Case {
     },
 }
 
-/// The arguments that all these tortures have.
+/// The arguments that all tortures of the ledger in PostgreSQL have.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Setting {
     /// Seed of the random choices [default: a new seed]
     #[arg(long, value_name = "NUMBER", default_value_t = fastrand::u64(..1 << 20))]
     pub(crate) seed: u64,
-    /// Number of clients of each node, each with one call at a time. With more than 256, a node uses
-    /// all its lanes
+    /// Number of clients of each node, each with one call at a time; with more than 256, a node
+    /// uses all its lanes
     #[arg(long, value_name = "NUMBER", default_value_t = 300)]
     pub(crate) clients: usize,
     /// Folder for the data; the torture creates a folder in it, and removes it at the end

@@ -1,9 +1,10 @@
 //! Cuts the power of the file system under load, again and again.
 //!
 //! An ioctl shuts down the file system in the image. Everything that is not yet written to the
-//! image is lost. Only answers that were received before the ioctl count as acknowledged. There are
-//! two controls: a ledger that rarely syncs, and a disk that reports syncs as done without doing
-//! them. Both must lose charges, which proves that the torture finds lost charges.
+//! image is lost. Only answers that were received before the ioctl count as acknowledged.
+//!
+//! There are two controls: a ledger that rarely syncs, and a disk that reports syncs as done
+//! without doing them. Both must lose charges, which proves that the torture finds lost charges.
 
 use std::path::Path;
 use std::process::Command;
@@ -27,7 +28,7 @@ use crate::trial::{Least, Ruling, Trial, copy_folder, enough};
 const ROUNDS_PER_IMAGE: u64 = 50;
 const ROUNDS_PER_PROOF: u64 = 10;
 
-/// A torture that must lose charges. It proves that the torture itself would find lost charges.
+/// A variant of the torture that must lose charges. It proves that the torture finds lost charges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Control {
     /// A ledger that syncs only at checkpoints (`synchronous=NORMAL`)
@@ -42,7 +43,7 @@ pub(crate) struct Plan {
     /// The number of power cuts.
     pub(crate) rounds: u64,
     pub(crate) file_system: FileSystem,
-    /// The control to run; `None` for the torture itself.
+    /// The control to run; `None` for the torture without a control.
     pub(crate) control: Option<Control>,
 }
 
@@ -79,8 +80,8 @@ pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> R
         let these = (plan.rounds - done).min(ROUNDS_PER_IMAGE);
         let ran = setting.in_folder(|folder| cutter.run_folder(folder, these));
         let tally = match ran {
-            // This control loses syncs, so a promise of any kind may be broken. A broken promise
-            // ends the control with success; any other error is returned.
+            // With this control, a promise of any kind may be broken, because nothing is synced. A
+            // broken promise ends the control with success. Any other error is returned.
             Err(error) if plan.control == Some(Control::NoFsync) => {
                 return control_summary(setting, plan, done, error);
             }
@@ -204,8 +205,8 @@ fn serve(trial: &Trial<'_>, control: Option<Control>) -> Result<Serving> {
         Some(Control::Checkpoint) => trial.serve(&["--ledger-durability", "checkpoint"]),
         Some(Control::NoFsync) => {
             let mut strace = Command::new("strace");
-            // With `-D`, the process that is started is the server, not strace. The tracer ends
-            // when the server ends.
+            // With `-D`, strace runs in a process of its own, and the started process becomes the
+            // server. strace ends when the server ends.
             strace.args(["-D", "-f", "-q", "--seccomp-bpf", "-o", "/dev/null"]);
             strace.args(["-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:retval=0"]);
             trial.serve_inside(strace)
@@ -213,7 +214,7 @@ fn serve(trial: &Trial<'_>, control: Option<Control>) -> Result<Serving> {
     }
 }
 
-/// Returns the median of the durations; zero if there is none.
+/// Returns the median of the durations; zero if there are no durations.
 fn median(durations: &mut [Duration]) -> Duration {
     durations.sort_unstable();
     durations.get(durations.len() / 2).copied().unwrap_or_default()

@@ -1,4 +1,5 @@
-//! Prints progress lines. At the end, prints a table or writes JSON.
+//! Prints progress lines, and the results of a torture as a table. Also returns the results as
+//! JSON.
 
 use std::fmt::Display;
 use std::io::{self, Write};

@@ -31,7 +31,7 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// Returns an error if the program to test does not exist, or if there are no clients.
+    /// Returns an error if the program to test does not exist, or if the number of clients is 0.
     pub(crate) fn check(&self) -> Result<()> {
         let enrich = self.enrich.display();
         ensure!(
@@ -43,7 +43,8 @@ impl Setting {
         Ok(())
     }
 
-    /// Runs `what` in a new folder. The folder is removed afterwards, unless a promise was broken.
+    /// Runs `what` in a new folder. Removes the folder afterwards, but keeps it if `what` returns
+    /// the error [`Broken`].
     pub(crate) fn in_folder<T>(&self, what: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
         let folder = tempfile::Builder::new().prefix("enrich-torture-").tempdir_in(&self.work);
         let folder = folder.with_context(|| format!("{} cannot be used", self.work.display()))?;

@@ -11,11 +11,12 @@ pub(crate) struct Tally {
     /// Requests that were sent.
     pub(crate) calls: u64,
     pub(crate) charged: u64,
-    /// Requests in flight, which got no answer.
+    /// Requests that got no answer.
     pub(crate) in_flight: u64,
-    /// Requests that were answered after the power cut. Such requests count as in flight.
+    /// Requests that were answered after the power cut. The judge treats them like requests
+    /// without an answer, but `in_flight` does not include them.
     pub(crate) late: u64,
-    /// The number of in-flight and late requests that were charged.
+    /// The number of requests counted in `in_flight` or `late` that were charged.
     pub(crate) in_flight_charged: u64,
     pub(crate) replayed: u64,
     /// Free answers to questions that found nothing.
@@ -46,7 +47,8 @@ impl Tally {
         self.lost += other.lost;
     }
 
-    /// Counts a call that has `rows` rows in the ledger.
+    /// Counts a call that has `rows` rows in the ledger. `cut` is the time of the power cut, if
+    /// there was one.
     pub(crate) fn count(
         &mut self,
         call: &Call,

@@ -21,18 +21,18 @@ use crate::tally::Tally;
 use crate::world::World;
 use enrich_testkit::http::Connection;
 
-/// Maximum number of times that a repeated request is sent until its outcome is known. The first
-/// call with the same idempotency key may still run.
+/// Maximum number of times that a repeated request is sent until its outcome is known. The server
+/// answers 409 while the first call with the same idempotency key still runs.
 const REPEATS: u32 = 50;
 /// Maximum number of bytes of the server's log that are shown if the server did not start.
 const LOG_END_BYTES: usize = 2000;
-/// The credits that the nearly empty account gets after each judgement. They are enough for a few
+/// Credits that the account with few credits gets after each judgement. They are enough for a few
 /// more charges.
 const TOP_UP_CREDITS: i64 = 9;
 
 /// A data folder under torture, with its calls and counts.
 pub(crate) struct Trial<'a> {
-    /// The content of the folder.
+    /// The data folder, with its accounts and questions.
     pub(crate) world: World,
     /// The counts of all calls since the torture began.
     pub(crate) total: Tally,
@@ -48,7 +48,7 @@ pub(crate) struct Trial<'a> {
     named: u64,
 }
 
-/// The failures that a judgement allows.
+/// What a judgement must know about a round: the power cut, and the failures that are allowed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ruling<'a> {
     /// The time of the power cut, if there was one.
@@ -184,7 +184,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Opens the data folder, reads its new rows, and judges all calls since the last judgement.
-    /// Then grants the nearly empty account a few credits.
+    /// Then grants a few credits to the account with few credits.
     pub(crate) fn judge(&mut self, ruling: Ruling<'_>) -> Result<Tally> {
         let store = Store::open(&self.world.data)
             .map_err(|error| Broken::because(format!("{:#}", anyhow::Error::from(error))))?;

@@ -20,14 +20,15 @@ const COMPANIES: u64 = 12;
 /// Number of accounts that have more credits than they can spend.
 const RICH_ACCOUNTS: usize = 6;
 const RICH_CREDITS: i64 = 1_000_000_000;
-/// The credits of the first grant to the nearly empty account.
+/// Credits of the first grant to the last account. They are few, so that some of its charges are
+/// refused.
 const POOR_CREDITS: i64 = 25;
 
 /// A data folder, with its accounts and questions.
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) data: PathBuf,
-    /// The accounts. The last one is nearly empty.
+    /// The accounts. The last one has few credits, so that some of its charges are refused.
     pub(crate) payers: Vec<Payer>,
     pub(crate) questions: Vec<Question>,
 }
@@ -51,12 +52,14 @@ pub(crate) struct Question {
     /// If the balance is lower than this number of credits, the server refuses the question before
     /// the look-up.
     pub(crate) least: u64,
-    /// The expected answer without its balance; empty until it is known.
+    /// The body of the correct answer, without the balance; empty until [`World::learn`] has
+    /// stored it.
     pub(crate) answer: String,
 }
 
 impl World {
-    /// Creates a data folder with companies and accounts, and returns the first grants.
+    /// Creates a data folder with companies and accounts. Also returns the first grant of each
+    /// account.
     pub(crate) fn create(enrich: &Path, data: PathBuf) -> Result<(Self, Vec<GrantCall>)> {
         // A fixed seed is enough, because the names don't matter.
         let generator = Generator::new(1);
@@ -80,12 +83,13 @@ impl World {
         Ok((world, grants))
     }
 
-    /// Returns the index of the nearly empty account.
+    /// Returns the index in `payers` of the account with few credits.
     pub(crate) fn poor(&self) -> usize {
         self.payers.len() - 1
     }
 
-    /// Grants an account credits through the store. Returns the record of the grant.
+    /// Writes a grant through the store. Returns the grant in the form in which the judge compares
+    /// it with the ledger.
     pub(crate) fn grant(
         &self,
         store: &Store,
@@ -100,8 +104,8 @@ impl World {
         Ok(GrantCall { note, account, credits, is_acknowledged: true })
     }
 
-    /// Stores the expected answers to questions: the answers that the server gave before the
-    /// torture began.
+    /// Stores the expected answers. `answers` contains the index of each question, and the body of
+    /// the answer that the server gave before the torture began.
     pub(crate) fn learn(&mut self, answers: impl Iterator<Item = (usize, String)>) -> Result<()> {
         for (question, body) in answers {
             let (text, _) = without_balance(&body);
@@ -122,8 +126,8 @@ pub(crate) fn status_of(server: SocketAddr, page: &str) -> Result<u16> {
     Ok(reply.status)
 }
 
-/// Splits an answer into its text without the balance, and the balance: `None` if the answer has
-/// none.
+/// Returns the answer without the digits of the balance, and the balance; `None` if the answer
+/// contains no balance.
 pub(crate) fn without_balance(body: &str) -> (String, Option<u64>) {
     for field in ["\"credit_count\":", "\"remaining_credits\":"] {
         if let Some((before, rest)) = body.split_once(field) {
@@ -158,7 +162,7 @@ fn questions(companies: &[String]) -> Result<Vec<Question>> {
     Ok(questions)
 }
 
-/// Imports companies. Each line is a record.
+/// Imports companies with `enrich import`. Each of `lines` is a record in the native format.
 pub(crate) fn import(enrich: &Path, data: &Path, lines: &[String]) -> Result<()> {
     let mut child = Command::new(enrich)
         .args(["import", "-", "--source", "generated", "--strict", "--json", "--data"])

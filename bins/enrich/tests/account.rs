@@ -38,7 +38,7 @@ impl World {
         Self::with(&[], prepare)
     }
 
-    /// Like `new`, but the server is started with these command-line options.
+    /// Like `new`, but starts the server with the command-line options `options`.
     fn with(options: &[&str], prepare: impl FnOnce(&Path)) -> Self {
         let (folder, data, log) = folder();
         prepare(&data);
@@ -136,7 +136,7 @@ fn names_that_were_imported_show_as_text() {
         let in_json = serde_json::to_string(name).unwrap();
         found += usize::from(seen.body.contains(&escaped(&in_json)));
     }
-    // An import refuses names that contain no letter, so not every name can be found.
+    // An import refuses names without a letter, so the texts without a letter are not found.
     assert!(found >= 45, "{found} of {} show", texts.len());
 }
 
@@ -316,7 +316,7 @@ fn dripped(
         }
     }
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    // The server may also end the connection with a reset, which is an error here.
+    // An error is ignored here, because the server may reset the connection after its answer.
     let _ = stream.read_to_end(&mut came);
     (sent, String::from_utf8_lossy(&came).into_owned())
 }

@@ -86,8 +86,8 @@ fn a_list_of_national_numbers_is_previewed_with_the_country_that_reads_it() {
     };
     assert_eq!(invalid(&[]), 2);
     assert_eq!(invalid(&["--country", "GB"]), 1);
-    // The command doesn't know the country of an account on another server. So it counts no
-    // national number as invalid, and reports the highest possible cost.
+    // With `--url`, the command doesn't know the country of the account. So it counts every
+    // national number as valid, and only the row `no number` as invalid.
     assert_eq!(invalid(&["--url", "http://127.0.0.1:1"]), 1);
 }
 
@@ -132,8 +132,8 @@ fn without_credits_it_ends_and_goes_on_once_there_are_some() {
 #[test]
 fn a_process_killed_at_ten_points_goes_on_and_pays_no_row_twice() {
     let fixture = Fixture::new("1000000");
-    // Each of the two connections gets at most one answer per 5 ms. So the list isn't complete
-    // before the last kill.
+    // Each of the two connections gets at most one answer per 5 ms. So the last kill comes before
+    // the list is complete.
     let slow = Between::slow(fixture.server(), Duration::from_millis(5));
     let (rows, url) = (8_000, slow.url());
     let list = fixture::numbered(rows);
@@ -176,7 +176,8 @@ fn ctrl_c_keeps_what_was_sent() {
     assert!(told.unwrap().success());
     let ran = fixture::Ran::of(running.wait_with_output().unwrap());
     assert_eq!((ran.status, ran.said()["end"].as_str()), (1, Some("stopped")), "{ran:?}");
-    // After Ctrl-C, all charged rows are on disk, so no call needs to be replayed later.
+    // After Ctrl-C, the command has written all charged rows to the disk. So the next run does
+    // not send them again.
     let written = fixture.rows_until_now();
     assert_eq!(ran.said()["rows"], json!(written));
     assert_eq!(ran.said()["credits"], json!(fixture.charged()));

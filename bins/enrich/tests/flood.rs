@@ -95,7 +95,8 @@ fn a_flood_of_searches_is_refused_for_nothing_and_holds_up_nobody_else() {
     assert_eq!(sums, json!([true, 2 * GRANTED, all, all]), "ledger verify said {said}");
 }
 
-/// Sends searches in waves of concurrent requests, until the server has refused some of them.
+/// Sends at least [`WAVES`] waves of concurrent searches. Then continues until the server has
+/// refused a search, with at most [`MOST_WAVES`] waves.
 fn flood(server: SocketAddr, key: &str) -> Flooded {
     let mut flooded = Flooded::default();
     for wave in 0..MOST_WAVES {
@@ -151,8 +152,8 @@ fn check(reply: &Reply, number: usize, flooded: &mut Flooded) {
     }
 }
 
-/// Sends three look-ups in turn: by domain, by the exact name of a company, and by a name that
-/// needs a search. Returns how many look-ups it sent.
+/// Sends three look-ups in turn until the flood is over: by domain, by the exact name of a
+/// company, and by a name that needs a search. Returns how many look-ups it sent.
 fn ask_until_over(server: SocketAddr, key: &str, is_over: &AtomicBool) -> u64 {
     let by_domain = Call::post("/v1/dtc")
         .json(&json!({ "apiKey": key, "companyWebsite": "northmoor-lanterns.example" }));

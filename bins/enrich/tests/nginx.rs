@@ -34,7 +34,8 @@ struct Nginx {
 
 impl Drop for Nginx {
     fn drop(&mut self) {
-        // On SIGTERM, nginx also ends its worker processes. With SIGKILL, they would continue.
+        // On SIGTERM, nginx also ends its worker processes. After SIGKILL, they would continue to
+        // run.
         let id = self.child.id().to_string();
         let _ = Command::new("kill").args(["-TERM", &id]).status();
         let _ = self.child.wait();
@@ -102,7 +103,7 @@ fn nginx(server: SocketAddr, folder: &Path) -> Option<Nginx> {
     Some(nginx)
 }
 
-/// Sends a call from this address of the machine.
+/// Sends a call from the address `client`, which must belong to this machine.
 fn send_from(client: Ipv4Addr, call: &Call, to: SocketAddr) -> Reply {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     socket.bind(&SocketAddr::from((client, 0)).into()).unwrap();
@@ -147,7 +148,7 @@ fn the_documented_proxy_passes_on_what_people_and_programs_ask_for() {
     let cookie = accepted.header("Set-Cookie").unwrap().split(';').next().unwrap().to_owned();
     assert!(cookie.starts_with("__Host-"), "{cookie}");
 
-    // The upload of a list may be larger than the body of a call.
+    // nginx must accept an uploaded list that is larger than the body of a call may be.
     let list = format!(
         "--x\r\nContent-Disposition: form-data; name=\"list\"; filename=\"leads.csv\"\r\n\
          Content-Type: text/csv\r\n\r\nCompany\n{}\r\n--x--\r\n",

@@ -201,8 +201,8 @@ fn the_folder_and_the_database_belong_together() {
     nodes.json("a", &["store", "migrate"]);
     nodes.run_at("a", None, &["account", "list"]).refused(2, "lacks");
 
-    // New secrets for node `b` would not belong to this database. So the command is refused, and
-    // leaves no new secrets in the folder.
+    // `migrate` would create new secrets for node `b`, but the database has other secrets. So the
+    // command is refused, and leaves no secrets in the folder.
     nodes.run("b", &["store", "migrate"]).refused(2, "do not belong to this database");
     assert!(!nodes.data("b").join("secret.key").exists(), "useless secrets are not left");
     nodes.run_at("c", None, &["account", "create", "Quill Ltd"]);

@@ -28,7 +28,7 @@ use server::{Server, command, import_fixtures, text, told};
 const CLIENTS: usize = 200;
 const RACES: usize = 50;
 const WRITERS: usize = 12;
-/// The number of kills if `ENRICH_KILL_ROUNDS` doesn't set another.
+/// The number of kills, if `ENRICH_KILL_ROUNDS` doesn't set another number.
 const KILLS: usize = 50;
 
 #[test]

@@ -45,16 +45,16 @@ pub type RowFields = [(&'static str, String)];
 /// answer.
 #[async_trait]
 pub trait Caller: Send + Sync {
-    /// Sends the row once. If the row is sent again with the same `idempotency` and fields, it is
-    /// not charged again.
+    /// Sends the row once. `idempotency` is the idempotency key: if the row is sent again with the
+    /// same key and the same fields, it is not charged again.
     async fn call(&self, fields: &RowFields, idempotency: &str) -> CallResult;
 
-    /// Asks once for the companies that a name may mean, at most `most`. [`CallResult::Found`] then
-    /// contains the values of the candidates' columns. If the question is sent again with the same
-    /// `idempotency`, it is not charged again.
+    /// Asks once for the companies that a name may mean, at most `most`. [`CallResult::Found`]
+    /// then contains the values of the candidates' columns. If the question is sent again with the
+    /// same idempotency key, it is not charged again.
     ///
-    /// The default implementation refuses the question, because a server has no endpoint for
-    /// candidates.
+    /// The default implementation refuses the question. It is for a [`RemoteCaller`], because a
+    /// server has no endpoint for candidates.
     async fn candidates(&self, _: &Question, _most: usize, _idempotency: &str) -> CallResult {
         CallResult::Refused("candidates are not in the interface of a server".to_owned())
     }

@@ -14,11 +14,12 @@ use crate::shape::Shape;
 use crate::spreadsheet::{BYTE_ORDER_MARK, LIST_SEPARATOR, neutralised};
 use crate::workbook;
 
-/// The CSV column for the parts of a JSON Lines list that have no other column: lines that are not
-/// objects, and members that are missing in the first objects.
+/// The name of the column for the parts of a JSON Lines list that have no column of their own. The
+/// columns of such a list are the members of its first objects. This column contains all other
+/// members, and lines that are not objects.
 const OTHER_FIELDS: &str = "other_fields";
 
-/// The status of a row of the list after it was handled.
+/// The result of a row of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -44,7 +45,7 @@ impl Status {
     }
 }
 
-/// The columns that are added to a row.
+/// The values of the columns that are added to a row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Added {
     pub(crate) status: Status,
@@ -91,9 +92,9 @@ pub(crate) struct Export {
     /// The number of columns of the answer.
     answers: usize,
     delimiter: Delimiter,
-    /// Whether a CSV or TSV output begins with a byte order mark. It does if the list is not UTF-8.
-    /// Without the mark, spreadsheet programs would assume that the output has the encoding of the
-    /// list.
+    /// Whether a CSV or TSV output begins with a byte order mark. It does if the list has another
+    /// encoding than UTF-8. The output is UTF-8, but without the mark, a spreadsheet program would
+    /// assume the encoding of the list.
     is_marked: bool,
     csv: csv::Writer<Vec<u8>>,
     json: Vec<u8>,
@@ -215,8 +216,8 @@ impl Export {
     }
 
     fn json_row(&mut self, row: &Row, added: &Added) {
-        // For a row of JSON Lines, the text up to its closing brace is kept. For a CSV row, its
-        // cells become an object.
+        // The row is written as an object without its closing brace, so that the added members can
+        // follow.
         let taken = self.begin_object(row);
         let mut is_first = self.json.last() == Some(&b'{');
         let values = self.added.len() - 3;

@@ -3,7 +3,8 @@
 use enrich_import::plain_name;
 use enrich_wire::Field;
 
-/// Parts of field names, each with the names that users often give to a column with such a field.
+/// Parts of field names, each with the usual names of a column for the field: if a field's name
+/// contains `email`, a column `mail` often has its values.
 const COLUMN_SYNONYMS: [(&str, &[&str]); 11] = [
     ("companydomain", &["domain", "website", "web", "url", "site", "homepage"]),
     ("companywebsite", &["website", "domain", "web", "url", "site", "homepage"]),
@@ -18,9 +19,9 @@ const COLUMN_SYNONYMS: [(&str, &[&str]); 11] = [
     ("linkedin", &["linkedin", "profile"]),
 ];
 
-/// Returns the column that most likely contains a field, as a suggestion that the user checks. This
-/// is the column that `by_name` finds. If `by_name` finds none, it is a column whose name contains
-/// a usual column name of the field.
+/// Returns the column that most likely contains a field, as a suggestion that the user checks.
+/// This is the column that `by_name` finds. If `by_name` finds none, it is a column whose name
+/// contains a usual column name of the field, such as `old_email` for `email`.
 pub fn guess(field: &Field, columns: &[String]) -> Option<String> {
     by_name(field, columns).or_else(|| {
         let contains = |name: &str| find(columns, |column| column.contains(name));

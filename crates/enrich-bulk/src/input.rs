@@ -61,8 +61,8 @@ impl Input {
         }
     }
 
-    /// Returns the layout of the list, such as its delimiter and its encoding. The detected
-    /// encoding may change until the whole list is read.
+    /// Returns the layout of the list, such as its delimiter and its encoding; `None` after the end
+    /// of an archive. The detected encoding may change until the whole list is read.
     pub fn layout(&self) -> Option<Layout> {
         self.layout.clone().or_else(|| self.rows.layout())
     }
@@ -107,7 +107,8 @@ impl Input {
     pub fn shown(&self, row: &Row) -> Vec<String> {
         let mut cells: Vec<String> = export::csv_cells(&self.shape, row)
             .iter()
-            // A character has at most four bytes.
+            // A character has at most four bytes, so this slice contains the first `SHOWN_LETTERS`
+            // characters.
             .map(|cell| String::from_utf8_lossy(&cell[..cell.len().min(4 * SHOWN_LETTERS)]))
             .map(|text| text.chars().take(SHOWN_LETTERS).collect())
             .collect();

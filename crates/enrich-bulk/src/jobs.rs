@@ -74,7 +74,7 @@ struct JobsState {
     reads: AccountLimit,
     /// Stops the reading of lists at shutdown.
     closing: Stop,
-    /// The lock on the folder, while this process holds it.
+    /// The lock on the folder of jobs, while this process holds it; otherwise `None`.
     locked: Mutex<Option<File>>,
     /// The records of jobs that several processes share; `None` if the folder contains them.
     records: Option<Arc<dyn JobRecords>>,
@@ -89,7 +89,7 @@ struct JobRegistry {
     jobs: BTreeMap<JobId, Entry>,
     waiting: VecDeque<JobId>,
     is_closing: bool,
-    /// Whether another process works in the folder.
+    /// Whether another process works in the folder of jobs. If so, this process has no jobs.
     is_elsewhere: bool,
     /// The folders of jobs with a record that could not be read.
     set_aside: Vec<PathBuf>,
@@ -111,18 +111,20 @@ struct Entry {
     /// Whether the account has asked to stop the running job. Then the job ends, and does not
     /// return to the queue.
     is_stopped: bool,
-    /// The time until which the rate limit delays the job's rows.
+    /// The time until which the rate limit delays the job's rows; `None` if it delays no rows.
     rate_limited_until: Option<Timestamp>,
-    /// Whether the running job must stop and return to the queue.
+    /// Whether the running job must stop and return to the queue, because another account waits or
+    /// the job's files must be rewritten.
     is_yielding: bool,
-    /// Held while the job's files are searched for forgotten values and rewritten.
+    /// The lock that is held while the job's files are searched for forgotten values and
+    /// rewritten.
     files: Arc<Mutex<()>>,
-    /// For a running job: the number of suppressed values when the job's files were last searched
-    /// for them.
+    /// For a running job: the number of suppressed (forgotten) values when the job's files were
+    /// last searched for them.
     scrubbed_running: u64,
     /// The last preview, and the inputs that it was computed from.
     cached_preview: Option<CachedPreview>,
-    /// The lease of a shared job, while this process holds the job.
+    /// The lease of a shared job, while this process holds the job; otherwise `None`.
     lease: Option<Arc<Lease>>,
     /// The turn of a shared job when its record was last read or changed. The turn is a number that
     /// grows with each new holder of the job.

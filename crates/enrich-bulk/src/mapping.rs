@@ -121,9 +121,9 @@ impl Mapping {
 
     /// Completes the mapping. A column name that differs from a column of the list only in case,
     /// spaces and punctuation is replaced by the name in the list. A field without a source gets
-    /// the column with its name; a required field also gets a column with one of its usual names. A
-    /// column with a name that only contains such a name is not used, because nobody checks it
-    /// before rows are charged.
+    /// the column with the field's name; a required field also gets a column with one of its usual
+    /// names. A column whose name only contains a usual name, such as `old_email`, is not used,
+    /// because nobody checks this choice before rows are charged.
     pub fn guessed(&self, endpoint: &Endpoint, columns: &[String]) -> Self {
         let mut mapping = self.clone();
         for (_, column) in &mut mapping.columns {

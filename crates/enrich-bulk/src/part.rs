@@ -105,8 +105,8 @@ impl Part {
         Self::open_with(out, format, purpose, true, None)
     }
 
-    /// Does the same as [`Part::open_to_stay`]. If the output is new, its idempotency keys begin
-    /// with `prefix`; with `None`, the prefix is random.
+    /// Does the same as [`Part::open_to_stay`]. If the output is new, its idempotency keys contain
+    /// `prefix`, or a random text if `prefix` is `None`.
     pub(crate) fn open_of_job(
         out: &Path,
         format: Format,
@@ -144,8 +144,9 @@ impl Part {
         }
         let known = read_checkpoint(&job)?;
         if out.exists() {
-            // If the checkpoint says that the part is complete, and there is no part any more, an
-            // earlier process has renamed the part to `out`. Any other file at `out` is an error.
+            // If the checkpoint says that the output is complete, and `OUT.part` no longer exists,
+            // an earlier process has renamed `OUT.part` to `out`. Any other file at `out` is an
+            // error.
             let Some(known) = known.filter(|known| known.is_whole && !part.exists()) else {
                 return Err(PartError::IsThere(out.to_owned()));
             };
@@ -238,9 +239,9 @@ impl Part {
         file.sync_all()
     }
 
-    /// Keeps or stores the CSV rows of a workbook. If `OUT.job` is kept, keeps the rows for a later
-    /// conversion. Otherwise, if the workbook has truncated cells, stores the rows as a CSV file
-    /// next to the workbook.
+    /// Keeps the CSV rows of a complete workbook, if they are needed. If `OUT.job` is kept, keeps
+    /// the rows for a later conversion to CSV. Otherwise, if the workbook has truncated cells,
+    /// writes the rows to a CSV file next to the workbook.
     fn keep_rows(&self) -> Result<(), PartError> {
         if !self.keeps_job {
             return match self.checkpoint.counts.cut_cells {

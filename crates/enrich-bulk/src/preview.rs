@@ -31,8 +31,9 @@ pub enum NationalNumbers {
     /// National numbers of this country are valid. With `None`, only international numbers are
     /// valid.
     Of(Option<Country>),
-    /// The country is unknown here, because another server has the account. Every text that may be
-    /// a national number of some country counts as valid. So the computed cost is never too low.
+    /// The account's country is unknown here, because the account is on another server. Every text
+    /// that may be a national number of some country counts as valid. So the computed cost is
+    /// never too low.
     OfUnknownAccount,
 }
 

@@ -68,9 +68,12 @@ impl Waiting {
         Some(left).filter(|left| !left.is_zero())
     }
 
-    /// Whether the run has got no answer for too long: for `patience`. If the server asks for a
-    /// pause (`asked`), the limit is twice this pause, if that is longer than `patience`. Without a
-    /// pause, and if no row was ever answered, the limit is at most [`FIRST_PATIENCE`].
+    /// Whether the run has got no answer for too long. The limit is `patience`, with two
+    /// exceptions:
+    ///
+    /// - If the server asks for a pause (`asked`), the limit is at least twice this pause.
+    /// - If the server asks for no pause, and no row was ever answered, the limit is at most
+    ///   [`FIRST_PATIENCE`].
     fn is_over(&self, asked: Option<Duration>) -> bool {
         let patience = match asked {
             Some(pause) => self.patience.max(2 * pause.min(LONGEST_ASKED)),
@@ -100,8 +103,8 @@ impl CandidatesOfRow {
     }
 }
 
-/// Sends a row. If its company is not found by its name, then asks for candidates, unless none are
-/// wanted.
+/// Sends a row. If the row's company is not found by its name, and `candidates` is given, then
+/// asks for candidates.
 ///
 /// # Errors
 ///
@@ -119,7 +122,7 @@ pub(crate) async fn ask(
         return Ok(added);
     };
     let CandidatesOfRow { question, most } = &wanted;
-    // The idempotency key belongs to the look-up, so the second question needs its own.
+    // The look-up has used `idempotency`, so the question for candidates needs a key of its own.
     let idempotency = format!("{idempotency}-candidates");
     let found = repeat(|| caller.candidates(question, *most, &idempotency), waiting).await?;
     let Added { values: candidates, error, credits, .. } = found;

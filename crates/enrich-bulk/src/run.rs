@@ -164,7 +164,8 @@ struct Engine<'a> {
     /// has no result yet, or can be written next.
     ahead: VecDeque<Slot>,
     ahead_bytes: usize,
-    /// A row that was read but cannot be sent yet.
+    /// A row that was read but cannot be sent yet, because the ceiling leaves too little credit
+    /// for it.
     held: Option<Row>,
     on_their_way: FuturesUnordered<LocalBoxFuture<'a, (u64, Answered)>>,
     is_read: bool,
@@ -218,7 +219,8 @@ impl<'a> Engine<'a> {
         })
     }
 
-    /// Sends rows while more rows may be in flight and the input has rows.
+    /// Sends rows until the maximum number of rows is in flight or in memory, or the list has no
+    /// more rows.
     fn fill(&mut self, stop: &Stop) {
         while self.end.is_none()
             && !self.is_read
@@ -250,9 +252,9 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Sends a row, unless it is invalid or an earlier run has its answer. Returns the row if the
-    /// ceiling leaves too little credit for it. The answers to rows in flight may free reserved
-    /// credit; if no row is in flight, the run ends.
+    /// Sends a row, unless it is invalid or an earlier run has its answer. If the ceiling leaves
+    /// too little credit for the row, returns the row. Then answers to rows in flight may free
+    /// reserved credit, so that the row can be sent later. If no row is in flight, the run ends.
     fn send(&mut self, row: Row) -> Option<Row> {
         let number = self.checkpoint.counts.rows + self.ahead.len() as u64;
         let fields = match input::fields(&self.bound, self.input.shape(), &row) {

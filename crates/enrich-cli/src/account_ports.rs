@@ -17,13 +17,13 @@ pub(crate) struct AccountPorts {
     pub(crate) accounts: Arc<dyn Accounts>,
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) sign_ins: Arc<dyn SignIns>,
-    /// The directory, if the accounts are in a data folder. It stays open only because this marks
-    /// the folder as in use.
+    /// The directory, if the accounts are in a data folder. It is never read. While it is open,
+    /// it marks the folder as in use.
     _directory: Option<Arc<SqliteDirectory>>,
 }
 
-/// Returns the error if the data folder of a node cannot be opened. A node is a process that uses
-/// the PostgreSQL database. If the folder does not exist, the message says what to do.
+/// Returns the error for a node (a process that uses the PostgreSQL database) whose data folder
+/// cannot be opened. If the folder does not exist, the message says what to do.
 pub(crate) fn node_folder_error(error: OpenError) -> anyhow::Error {
     let what_to_do = match error {
         OpenError::Missing(_) => {

@@ -136,7 +136,8 @@ pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     let shown = without_keys(&text);
     let shown = without_store_urls(&shown);
-    // A help text contains nothing that the user has typed, so it is printed unchanged.
+    // clap prints the text itself if nothing was removed from it. A help text is always
+    // unchanged, because it contains nothing that the user has typed.
     let is_printed = !error.use_stderr() || *shown == *text;
     // If the text cannot be written, at least the exit status shows the error.
     let _ = match is_printed {

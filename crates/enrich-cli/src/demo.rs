@@ -40,8 +40,7 @@ const RECORDS: [(&str, &str); 3] = [
 /// The email address with which the user of the demo signs in to the account page.
 const EMAIL: &str = "demo@enrich.example";
 
-/// The end of the greeting, if the demo stores its account in a PostgreSQL database that the user
-/// has given.
+/// The end of the greeting, if the demo uses a PostgreSQL database of the user.
 const IN_DATABASE: &str = "What it writes to the database stays there, and is of no use without that \
                            folder: drop the database.\n\n";
 
@@ -71,8 +70,8 @@ pub(crate) struct DemoArgs {
     with: Vec<PathBuf>,
 }
 
-/// Serves the sample data, or the records of the given files, until the process gets a stop signal.
-/// The greeting says what was imported from the files.
+/// Serves the sample data, or the records of the user's files, until the process gets a stop
+/// signal. For files, the greeting also says what was imported.
 ///
 /// # Errors
 ///

@@ -5,9 +5,8 @@ use std::borrow::Cow;
 
 use enrich_core::KEY_PREFIX;
 
-/// Replaces every API key in a text by its prefix and `…`. The error messages of clap quote
-/// arguments. Without this function, a key that the user has put into the wrong argument would be
-/// shown on the terminal or in a log.
+/// Replaces every API key in a text by `enr_live_…`. The error messages of clap quote arguments.
+/// Without this function, a key in the wrong argument would be shown on the terminal or in a log.
 pub(crate) fn without_keys(text: &str) -> Cow<'_, str> {
     let mut pieces = text.split(KEY_PREFIX);
     let mut cut = pieces.next().unwrap_or_default().to_owned();
@@ -21,9 +20,9 @@ pub(crate) fn without_keys(text: &str) -> Cow<'_, str> {
     if has_keys { Cow::Owned(cut) } else { Cow::Borrowed(text) }
 }
 
-/// Replaces two parts of a text with `…`. The first is the text after `://` in a URL with a user
-/// name. The second is the value of `store = …`, because an error may quote this line of the
-/// settings file.
+/// Hides URLs of databases in two places, by putting `…` there. The first is the text after `://`
+/// in a URL with a user name. The second is the value in a line `store = …`, because an error may
+/// quote this line of the settings file.
 pub(crate) fn without_store_urls(text: &str) -> Cow<'_, str> {
     if !text.contains("://") && !text.contains("store") {
         return Cow::Borrowed(text);

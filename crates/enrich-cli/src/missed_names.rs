@@ -1,5 +1,5 @@
-//! The counts of missed names: the company names that look-ups did not find. They are in a data
-//! folder, or in PostgreSQL.
+//! The counts of missed names: the company names that look-ups did not find. A data folder or a
+//! PostgreSQL database contains the counts.
 
 use enrich_core::Timestamp;
 use enrich_core::port::error::StoreError;

@@ -26,8 +26,9 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Opens PostgreSQL and the snapshots. If no location of snapshots is set, opens the directory
-    /// in the folder `data` instead. Then prepares look-ups, so that the first ones are fast too.
+    /// Opens PostgreSQL and the snapshots. If the settings name no location of snapshots, opens
+    /// the directory in the folder `data` instead. Then also loads what look-ups need, so that
+    /// the first look-up is fast too.
     ///
     /// # Errors
     ///

@@ -38,8 +38,8 @@ fn durability(text: &str) -> Result<Durability, &'static str> {
 }
 
 /// Serves until the process gets a stop signal. If the accounts are in the data folder `data`,
-/// creates this folder if it does not exist. If they are in PostgreSQL, the folder must already
-/// contain the `secret.key` of the PostgreSQL database.
+/// this folder is created if it does not exist. If they are in PostgreSQL, the folder must
+/// already exist, and must contain the `secret.key` of the PostgreSQL database.
 ///
 /// # Errors
 ///

@@ -30,7 +30,7 @@ pub(crate) use look_up::LookUpSettings;
 pub(crate) use public_url::PublicUrl;
 pub(crate) use store_url::StoreUrl;
 
-/// What happens beyond a key's rate limit.
+/// What happens to requests above a rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum RatePolicy {
@@ -49,7 +49,7 @@ impl From<RatePolicy> for enrich_core::RatePolicy {
     }
 }
 
-/// Whether the names of companies that are missed are counted.
+/// Whether the company names that look-ups did not find are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CountMisses {
@@ -72,8 +72,7 @@ impl From<CountMisses> for enrich_store::CountMisses {
     }
 }
 
-/// The divisor for the default limit of one address: one address may have a quarter of all
-/// connections.
+/// By default, one client address may have a quarter of all connections.
 const ADDRESS_SHARE: usize = 4;
 
 /// The settings. The derived layer has the settings from one source, and defines the flags.
@@ -307,9 +306,9 @@ impl Settings {
         Self::load(layer, None)
     }
 
-    /// Returns how many connections one address may have; `None` for no limit. The default is a
-    /// share of all connections. If the public URL is https, all connections come from a proxy.
-    /// Then the default is no limit.
+    /// Returns how many connections one client address may have; `None` for no limit. By default,
+    /// it is a share of all connections. If the public URL is https, the default is no limit,
+    /// because then a proxy makes all connections.
     fn connections_per_address(&self) -> Option<NonZeroUsize> {
         let has_proxy = self.public_url.as_ref().is_some_and(PublicUrl::is_https);
         let share = if has_proxy { 0 } else { self.max_connections.get().div_ceil(ADDRESS_SHARE) };
@@ -544,8 +543,8 @@ mod tests {
         known.sort_unstable();
         assert_eq!(documented, known);
         load(&[], file).unwrap();
-        // In this file, a setting with the comment `default: …` has an example as its value. Only
-        // the values of the other settings are the defaults.
+        // Some settings have no fixed default. The file marks them with the comment `default: …`,
+        // and shows an example as their value. All other values in the file must be the defaults.
         let defaults = lines.iter().filter(|(_, rest)| !rest.contains("default: "));
         let defaults: Vec<String> =
             defaults.map(|(name, rest)| format!("{name} = {rest}")).collect();

@@ -1,5 +1,5 @@
-//! The metrics of a node (a server that uses the PostgreSQL database): the work of its ledger at
-//! the database, and the snapshot from which it answers.
+//! The metrics of a node (a server that uses the PostgreSQL database): how its ledger uses the
+//! database, and from which snapshot it answers.
 
 use enrich_core::{Clock as _, Timestamp};
 use enrich_server::SampledMetric as Metric;

@@ -28,7 +28,7 @@ pub struct Account {
     /// Whether the account's keys are accepted.
     pub status: AccountStatus,
     /// The country that is assumed for phone numbers without a country calling code. With `None`,
-    /// such numbers are refused.
+    /// numbers without this code are refused.
     pub country: Option<Country>,
 }
 
@@ -71,8 +71,8 @@ impl AccountStatus {
         }
     }
 
-    /// Returns the status with this name; `None` if no status has it. Only
-    /// [`Suspended`](Self::Suspended) uses `reason`.
+    /// Returns the status with this name; `None` for an unknown name. `reason` is used only for
+    /// [`Suspended`](Self::Suspended).
     pub fn named(name: &str, reason: String) -> Option<Self> {
         match name {
             "active" => Some(Self::Active),
@@ -106,16 +106,16 @@ pub enum AccountChange {
     },
 }
 
-/// The rate limit of one key. For a value that is `None`, the server's setting applies.
+/// The rate limit that is set for one API key. If a value is `None`, the server's value applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateOverride {
-    /// Requests per window.
+    /// Maximum number of requests in a window.
     pub requests: Option<u32>,
     /// Window length in seconds.
     pub window_seconds: Option<u32>,
 }
 
-/// How many keys an account may have.
+/// The limit for the number of API keys of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyLimit {
     /// Maximum number of keys that are active at the same time.
@@ -126,19 +126,20 @@ pub struct KeyLimit {
 }
 
 impl KeyLimit {
-    /// The limit for keys that the owner of an account creates. Each key has its own rate limit, so
-    /// a limit on the number of keys also limits the requests of the whole account.
+    /// The limit for keys that the owner of an account creates. Each key has its own rate limit.
+    /// So the limit on the number of keys also limits how many requests the whole account can
+    /// make.
     pub const PER_ACCOUNT: Self = Self { active: 50, all: 1_000 };
-    /// The limit for keys that the operator creates: as many active keys as for the owner, and any
-    /// number of ended keys. So the operator can replace a leaked key even if the owner has created
-    /// too many keys.
+    /// The limit for keys that the operator creates: as many active keys as
+    /// [`PER_ACCOUNT`](Self::PER_ACCOUNT) allows, and any number of ended keys. So the operator
+    /// can still replace a leaked key when the owner has used up the total number of keys.
     pub const OF_OPERATOR: Self = Self { all: u32::MAX, ..Self::PER_ACCOUNT };
-    /// The number of days for which a key still counts towards `all` after its end. The store keeps
-    /// the key longer, because ledger entries refer to it.
+    /// The number of days after its end for which a key still counts towards [`all`](Self::all).
+    /// The store keeps the key longer, because ledger entries refer to it.
     pub const ENDED_DAYS: i64 = 90;
 }
 
-/// An API key that is to be stored.
+/// A new API key that is to be stored.
 #[derive(Clone, Debug)]
 pub struct NewKey {
     /// The key's id.
@@ -149,7 +150,8 @@ pub struct NewKey {
     pub label: String,
     /// The text of the key, which is secret.
     pub key: ApiKey,
-    /// The rate limit that is set for this key.
+    /// The rate limit that is set for this key; its values are `None` if the server's limit
+    /// applies.
     pub rate: RateOverride,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -181,7 +183,7 @@ impl NewKey {
     }
 }
 
-/// A stored key, without its secret text.
+/// A stored API key, without its secret text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyInfo {
     /// The key's id.
@@ -190,30 +192,35 @@ pub struct KeyInfo {
     pub account: AccountId,
     /// Label given by the operator or by the account's owner; may be empty.
     pub label: String,
-    /// The first characters of the key, by which people recognise it: [`ApiKey::hint`].
+    /// The first characters of the key, such as `enr_live_Ab3d`, by which people recognise it
+    /// ([`ApiKey::hint`]).
     pub hint: String,
-    /// The rate limit that is set for this key.
+    /// The rate limit that is set for this key; its values are `None` if the server's limit
+    /// applies.
     pub rate: RateOverride,
     /// Time of creation.
     pub created_at: Timestamp,
     /// The key is refused from this time on, because it expires, was revoked or was replaced by
     /// another key. `None` if the key does not expire.
     pub expires_at: Option<Timestamp>,
-    /// Whether the end of the key is final: the key was revoked, or the store has recorded that its
-    /// end has passed. A key with a final end stays refused even if the clock is set back.
+    /// Whether the end of the key is final, because the key was revoked, or because the store has
+    /// recorded that its end has passed. A key with a final end stays refused, even if the clock
+    /// is set back.
     pub has_ended: bool,
-    /// Time of the last known use. The key may have been used later, because usage counters are
-    /// written with a delay.
+    /// Time of the last known use; `None` if no use is known. The key may have been used later,
+    /// because uses are stored with a delay.
     pub last_used_at: Option<Timestamp>,
-    /// Whether the account is active. If not, the key is refused, even before its own expiry.
+    /// Whether the key's account is active. If it is not, the key is refused, even if the key
+    /// itself has not expired.
     pub is_account_active: bool,
     /// The country that is assumed for phone numbers without a country calling code. With `None`,
-    /// such numbers are refused.
+    /// numbers without this code are refused.
     pub country: Option<Country>,
 }
 
 impl KeyInfo {
-    /// Whether the key is still valid at `now`. The status of the key's account is ignored.
+    /// Whether the key itself is valid at `now`: it has not ended. The status of its account is
+    /// not checked.
     pub fn is_active(&self, now: Timestamp) -> bool {
         !self.has_ended && self.expires_at.is_none_or(|end| now < end)
     }

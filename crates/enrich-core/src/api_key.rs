@@ -1,25 +1,28 @@
-//! The secret that a caller sends: `enr_live_`, 32 random base62 characters and a checksum.
+//! API keys: the secrets that callers send. A key is `enr_live_`, 32 random base62 characters and
+//! a checksum.
 //!
-//! 32 base62 characters hold 190 bits. The 6 checksum characters (CRC-32) have two purposes: a
-//! typing error is detected without asking the store, and programs that scan public files for
-//! secrets recognise a leaked key.
+//! The 32 base62 characters contain 190 random bits. The 6 checksum characters (CRC-32) have two
+//! purposes:
+//!
+//! - A typing error is detected without asking the store.
+//! - Programs that scan public files for secrets recognise a leaked key.
 
 use std::fmt;
 
 use secrecy::{ExposeSecret, SecretString};
 
-/// The prefix of every key.
+/// The prefix of every API key.
 pub const KEY_PREFIX: &str = "enr_live_";
 
 const RANDOM_LEN: usize = 32;
 const CHECKSUM_LEN: usize = 6;
 const KEY_LEN: usize = KEY_PREFIX.len() + RANDOM_LEN + CHECKSUM_LEN;
-/// The number of random characters that [`ApiKey::hint`] shows. They hold 4 × 5.95 = 24 of the
-/// key's 190 bits, too few to help an attacker.
+/// The number of random characters that [`ApiKey::hint`] shows. They contain 4 × 5.95 ≈ 24 of the
+/// key's 190 random bits, too few to help an attacker.
 const HINT_LEN: usize = 4;
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// A well-formed key. Only [`ApiKey::expose`] returns its text.
+/// An API key with the right shape and checksum. Only [`ApiKey::expose`] returns its whole text.
 #[derive(Clone)]
 pub struct ApiKey(SecretString);
 
@@ -51,7 +54,8 @@ impl ApiKey {
         Ok(Self(text.into()))
     }
 
-    /// Parses the text of a key as a caller sent it. White space around the text is ignored.
+    /// Parses the text of an API key, as a caller sent it. White space around the text is
+    /// ignored.
     ///
     /// # Errors
     ///

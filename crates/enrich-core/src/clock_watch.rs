@@ -1,18 +1,18 @@
-//! Decides whether the wall clock is reliable. Only then, keys and sessions that have expired may
-//! be ended permanently.
+//! Decides whether the wall clock is reliable. Expired keys and sessions are ended permanently
+//! only while it is reliable.
 
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// Compares the wall clock with the monotonic clock. If both have agreed for long enough, the store
-/// may make the end of an expired key or session final. A final end stays in force even if the
-/// clock is set back.
+/// Compares the wall clock with the monotonic clock. If both have advanced equally for
+/// [`STEADY_TIME`](Self::STEADY_TIME), the store may make the ends of expired keys and sessions
+/// final. A key with a final end stays refused, even if the wall clock is set back later.
 ///
-/// After a machine has started, its wall clock may be ahead until time synchronisation corrects it.
-/// Until then, keys and sessions that seem expired are refused. When the clock is right, they are
-/// accepted again. If their ends became final before the correction, these keys and sessions would
-/// stay refused.
+/// The reason: after a machine has started, its wall clock may be ahead until time
+/// synchronisation corrects it. Until then, some keys and sessions seem to have expired and are
+/// refused. After the correction, they are accepted again, but only if their ends have not become
+/// final in the meantime.
 #[derive(Clone, Debug)]
 pub struct ClockWatch {
     /// The time of the wall clock when the watch began.
@@ -22,11 +22,11 @@ pub struct ClockWatch {
 }
 
 impl ClockWatch {
-    /// Minimum time for which both clocks must agree before the wall clock is trusted.
+    /// The time for which both clocks must advance equally before the wall clock is trusted.
     pub const STEADY_TIME: Duration = Duration::from_secs(10 * 60);
-    /// The maximum difference between the times that have passed on the two clocks. With a larger
-    /// difference, the clocks do not agree. Leap seconds and small corrections of the wall clock
-    /// cause smaller differences.
+    /// The maximum difference between the times that have passed on the two clocks. A larger
+    /// difference means that the wall clock has jumped. Leap seconds and small corrections of the
+    /// wall clock cause smaller differences.
     const TOLERANCE: SignedDuration = SignedDuration::from_secs(10);
 
     /// Starts the watch at the present times of both clocks. `monotonic` is the time since any
@@ -35,8 +35,9 @@ impl ClockWatch {
         Self { wall, monotonic }
     }
 
-    /// Whether the clocks have agreed for [`STEADY_TIME`](Self::STEADY_TIME) since the watch began.
-    /// If the wall clock has jumped, starts the watch again and returns `false`.
+    /// Whether the clocks have advanced equally since the watch began, for at least
+    /// [`STEADY_TIME`](Self::STEADY_TIME). If the wall clock has jumped, starts the watch again
+    /// and returns `false`.
     pub fn is_steady(&mut self, wall: Timestamp, monotonic: Duration) -> bool {
         let elapsed = monotonic.saturating_sub(self.monotonic);
         let shown = wall.duration_since(self.wall);

@@ -1,6 +1,6 @@
-//! The confidence of an answer: how sure the answer is, from 1 to 100.
+//! The confidence of an answer: how sure it is that the answer is right, from 1 to 100.
 
-/// A confidence from 1 to 100. A miss has no confidence.
+/// A confidence from 1 to 100; 100 is the surest. An answer that found nothing has no confidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Confidence(u8);
 
@@ -9,12 +9,13 @@ impl Confidence {
     pub const FULL: Self = Self(100);
     /// The confidence of a record, if the confidence that its source gives cannot be parsed.
     pub const LEAST: Self = Self(1);
-    /// The highest confidence of an answer if another subject fits equally well.
+    /// The highest confidence of an answer if another company or person fits equally well.
     pub const AMBIGUOUS: Self = Self(80);
 
-    /// The default minimum confidence of a match by name. A match with a lower confidence counts as
-    /// not found. Even with this minimum, a name of a company that is not in the directory
-    /// sometimes gets a wrong answer; `docs/matching.md` gives the share of such names.
+    /// The default minimum confidence of a company that is found by its name. A company with a
+    /// lower confidence counts as not found. Even with this minimum, a look-up of a company that
+    /// the directory does not contain sometimes returns another company; `docs/matching.md` says
+    /// how often.
     pub const LEAST_BY_NAME: Self = Self(90);
 
     /// Creates a confidence. Returns `None` if `percent` is not from 1 to 100.

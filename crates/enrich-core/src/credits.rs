@@ -36,7 +36,7 @@ impl fmt::Display for Credits {
     }
 }
 
-/// The rule for the price of an endpoint's answers. A miss is always free.
+/// The rule for the price of an endpoint's answers. An answer that found nothing is always free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Price {
     /// A fixed number of credits for each answer.
@@ -46,7 +46,7 @@ pub enum Price {
 }
 
 impl Price {
-    /// Returns the lowest price of an answer that is not a miss.
+    /// Returns the lowest price of an answer that found something.
     pub const fn least(self) -> Credits {
         match self {
             Self::PerAnswer(credits) => Credits(credits),
@@ -54,20 +54,22 @@ impl Price {
         }
     }
 
-    /// Returns the price of an answer with `items` items. A miss has 0 items and is free.
+    /// Returns the price of an answer with `items` items. An answer that found nothing has 0
+    /// items and is free.
     pub const fn of(self, items: u64) -> Credits {
         match self {
             _ if items == 0 => Credits::ZERO,
             Self::PerAnswer(credits) => Credits(credits),
-            // A group of 0 items makes no sense, so 0 counts as 1.
+            // `div_ceil` cannot divide by 0, so 0 items for a credit count as 1.
             Self::PerItems(per_credit) => {
                 Credits(items.div_ceil(if per_credit == 0 { 1 } else { per_credit }))
             }
         }
     }
 
-    /// Returns the maximum number of items that `balance` pays for. If the price does not depend on
-    /// the number of items, returns [`u64::MAX`] if `balance` pays for an answer, and otherwise 0.
+    /// Returns the maximum number of items that `balance` pays for. A price for each answer does
+    /// not depend on the number of items. For this price, returns [`u64::MAX`] if `balance` pays
+    /// for an answer, and otherwise 0.
     pub const fn most_items(self, balance: Credits) -> u64 {
         match self {
             Self::PerAnswer(credits) if balance.0 < credits => 0,
@@ -84,7 +86,7 @@ impl Price {
     }
 }
 
-/// Shows the rule in words: `1 if found`, `1 per 5 items`.
+/// Shows the rule in words, such as `1 if found` or `1 per 5 items`.
 impl fmt::Display for Price {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

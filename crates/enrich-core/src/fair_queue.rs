@@ -1,16 +1,17 @@
-//! A bounded queue in which tenants take turns.
+//! A queue with a maximum length, in which tenants take turns. A tenant is whoever adds items to
+//! the queue, for example an account.
 //!
-//! Each tenant has its own queue, and each turn removes the oldest item of one tenant. So a tenant
-//! with one item waits for at most one item of each other tenant. If all queues together are full,
-//! and a tenant with few items adds another item, the newest item of the tenant with the most items
-//! is removed to make room.
+//! Each tenant has its own queue, and each turn removes the oldest item of one tenant. So a
+//! tenant with one item waits for at most one item of each other tenant. When all queues together
+//! have reached the maximum length, a tenant with few items may still add an item. Then the
+//! newest item of the tenant with the most items is removed to make room.
 
 use std::collections::VecDeque;
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
-/// A bounded queue of items `T`, fair among tenants `K`.
+/// A queue of items `T` with a maximum length, in which tenants `K` take turns.
 #[derive(Debug)]
 pub struct FairQueue<K, T> {
     /// The items of each tenant, oldest first. Tenants without items have no entry.
@@ -92,8 +93,9 @@ impl<K: Copy + Eq + Hash, T> FairQueue<K, T> {
     }
 
     /// Makes room for a new item of a tenant that has `own` items: removes and returns the newest
-    /// item of the tenant with the most items. Removes nothing and returns `None` if the tenant
-    /// with the most items would then have fewer items than the tenant of the new item.
+    /// item of the tenant with the most items. Returns `None` and removes nothing if no tenant
+    /// has at least `own + 2` items. Then the exchange would leave the other tenant with fewer
+    /// items than the tenant of the new item.
     fn displace(&mut self, own: usize) -> Option<T> {
         let longest = self.items.values_mut().max_by_key(|items| items.len())?;
         if longest.len() < own + 2 {

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use uuid::Uuid;
 
-/// Defines a type for the ids of one kind of thing. With separate types, ids of different kinds
-/// cannot be confused.
+/// Defines a type for the ids of one kind of thing. Because each kind has its own type, the
+/// compiler refuses an id of the wrong kind.
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*

@@ -1,20 +1,21 @@
-//! Decides to which stored subject a record belongs, by the native format's rules on merging.
+//! Decides to which stored company or person an imported record belongs.
 //!
-//! For companies, this is only the first choice. After a load, [`crate::resolution`] takes all
+//! For companies, this is only the first choice. After an import, [`crate::resolution`] takes all
 //! records that are connected by common values, such as a domain or a name, and divides them into
-//! companies again. The result does not depend on the order of the records.
+//! companies again. The result of that step does not depend on the order of the records.
 //!
 //! A company record belongs to the stored company that has one of the record's external ids
 //! ([`CompanyRecord::ids`]). If no company has such an id, the record belongs to the company that
-//! has the record's main domain. If the record has no domain, its LinkedIn page decides. If it has
-//! no LinkedIn page either, its name and seats decide. The rules after the first one (domain, page,
-//! name and seats) never merge two companies that have different ids in the same scheme
-//! ([`ids_differ`]).
+//! has the record's main domain. If the record has no domain, its LinkedIn page decides. If it
+//! has no LinkedIn page either, its name and seats decide. But if the ids of two companies
+//! contradict each other, such as two different LEIs, then a common domain, page or name never
+//! merges them ([`ids_differ`]).
 //!
 //! A person record belongs to the stored person who has the record's LinkedIn page. If nobody has
-//! this page, the record belongs to a person who has one of its email addresses, and otherwise to a
-//! person with the same name and employer. People with two different LinkedIn pages are always two
-//! people, even if they have the same address or name.
+//! this page, the record belongs to a person who has one of its email addresses. If nobody has
+//! one of them either, it belongs to a person with the same name and employer. If two records
+//! have different LinkedIn pages, they are two people, even if they have the same email address
+//! or name.
 
 use enrich_text::{
     CompanyName, Country, Domain, EmailAddress, ExternalId, Network, PageUrl, PersonPage,
@@ -22,18 +23,18 @@ use enrich_text::{
 
 use crate::record::{CompanyRecord, PersonRecord};
 
-/// Whether the ids of a record contradict the ids of a company: both have ids of the same scheme,
-/// but no common id of this scheme. `ids` are the record's ids. `known` are the company's ids as
-/// texts, such as `lei:…`. A record whose ids contradict a company is not merged with it, unless
-/// both have a common id of another scheme.
+/// Whether the ids of a record contradict the ids of a company: for some scheme (such as `lei`),
+/// both have ids, but no id in common. `ids` are the record's ids. `known` are the company's ids
+/// as texts, such as `lei:…`. If the ids contradict each other, the record and the company are
+/// merged only if they have a common id of another scheme.
 pub fn ids_differ(ids: &[ExternalId], known: &[String]) -> bool {
     let known = known.iter().map(String::as_str);
     differing_ids(ids.iter().map(ExternalId::as_str), known).is_some()
 }
 
-/// Returns the first pair of ids by which two sets of ids contradict each other: both ids are of
-/// the same scheme, and the sets have no id of that scheme in common. The ids are texts such as
-/// `lei:…`.
+/// Returns the first pair of ids by which two sets of ids contradict each other. Both ids are of
+/// the same scheme, such as `lei`. The two sets have no id of this scheme in common. The ids are
+/// texts such as `lei:…`. Returns `None` if the sets do not contradict each other.
 pub(crate) fn differing_ids<'a, I, J>(these: I, those: J) -> Option<(&'a str, &'a str)>
 where
     I: Iterator<Item = &'a str> + Clone,
@@ -52,34 +53,35 @@ fn scheme_of(id: &str) -> &str {
     id.split_once(':').map_or("", |(scheme, _)| scheme)
 }
 
-/// The values by which a store searches for the stored subject of a record. The store tries the
-/// identities in the order in which [`CompanyRecord::identity`] or [`PersonRecord::identities`]
-/// returns them.
+/// The values by which a store searches for the company or person that an imported record
+/// describes. [`CompanyRecord::identity`] and [`PersonRecord::identities`] return them. The store
+/// tries them in that order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Identity<'a> {
-    /// The subject is the company with this domain.
+    /// The record describes the company with this domain.
     Domain(&'a Domain),
-    /// The subject is the company with this page.
+    /// The record describes the company with this page.
     Page(&'a PageUrl),
-    /// The subject is a company with the same folded name as the record. The countries are the
-    /// record's seats; the company must have a seat in one of them. If the record has no seat, the
-    /// company must have none either.
+    /// The record describes a company with the same name, apart from case, accents and
+    /// punctuation. The countries are the record's seats; the company must have a seat in one of
+    /// them. If the record has no seat, the company must have none either.
     NameAndSeats(&'a CompanyName, &'a [Country]),
-    /// The subject is the person with this page.
+    /// The record describes the person with this page.
     PersonPage(&'a PersonPage),
-    /// The subject is a person with one of these email addresses. If the record and the stored
-    /// person both have a page, they are different people, because the search by page has found
-    /// nobody.
+    /// The record describes a person with one of these email addresses. The store has searched by
+    /// the record's page before, and found nobody. So if the stored person has a page and the
+    /// record has one too, the pages differ, and they are two people.
     Emails(&'a [EmailAddress]),
-    /// The subject is a person with the record's name and employer. If the record and the stored
-    /// person both have a page, they are different people, because the search by page has found
-    /// nobody.
+    /// The record describes a person with the same name and employer. The store has searched by
+    /// the record's page before, and found nobody. So if the stored person has a page and the
+    /// record has one too, the pages differ, and they are two people.
     NameAtEmployer,
 }
 
 impl CompanyRecord {
-    /// Returns the identity to search for: the company's main domain. If the record has no domain,
-    /// returns its LinkedIn page. If it has no LinkedIn page either, returns its name and seats.
+    /// Returns the value by which a store searches for the company: the record's main domain. If
+    /// the record has no domain, returns its LinkedIn page. If it has no LinkedIn page either,
+    /// returns its name and seats.
     pub fn identity(&self) -> Identity<'_> {
         if let Some((main, _)) = self.sites.first() {
             return Identity::Domain(main);
@@ -93,10 +95,11 @@ impl CompanyRecord {
 }
 
 impl PersonRecord {
-    /// Returns the identities to search for, the most certain first. The first identity that fits a
-    /// stored person decides. So email addresses and names are tried only if no stored person has
-    /// the record's page. If the record and a person who is found by address or name both have a
-    /// page, they are different people.
+    /// Returns the values by which a store searches for the person: first the page, then the
+    /// email addresses, then name and employer. The first value that fits a stored person
+    /// decides. So addresses and names are tried only if no stored person has the record's page.
+    /// If a person is found by an address or by the name, but has a page and the record has one
+    /// too, they are two people.
     pub fn identities(&self) -> Vec<Identity<'_>> {
         let mut identities = Vec::with_capacity(3);
         identities.extend(self.page.as_ref().map(Identity::PersonPage));

@@ -1,5 +1,5 @@
-//! The requests with an idempotency key that are running. While the first call with a key is
-//! running, a repeat of this call must not run.
+//! The calls with an idempotency key that are running in this process. While the first call with
+//! an idempotency key is running, a repeat of the call must not run.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ type Running = (AccountId, IdempotencyKey);
 #[derive(Debug, Default)]
 pub(crate) struct InFlight(Mutex<HashSet<Running>>);
 
-/// Marks a request as running while this value exists.
+/// Marks a call as running while this value exists.
 #[derive(Debug)]
 pub(crate) struct InFlightGuard<'a> {
     of: &'a InFlight,
@@ -21,8 +21,8 @@ pub(crate) struct InFlightGuard<'a> {
 }
 
 impl InFlight {
-    /// Marks a request as running until the returned guard is dropped. Returns `None` if the same
-    /// request is running already.
+    /// Marks a call as running until the returned guard is dropped. Returns `None` if a call of
+    /// the same account with the same idempotency key is running already.
     pub(crate) fn enter(
         &self,
         account: AccountId,
@@ -30,7 +30,8 @@ impl InFlight {
     ) -> Option<InFlightGuard<'_>> {
         let running = (account, key.clone());
         let is_new = self.0.lock().insert(running.clone());
-        // Not `then_some`: a guard that is made and dropped here would remove the mark of the first call.
+        // Not `then_some`: it would create a guard even if `is_new` is `false`. When this guard
+        // is dropped, it would remove the entry of the first call.
         is_new.then(|| InFlightGuard { of: self, running })
     }
 }

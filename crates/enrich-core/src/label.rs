@@ -1,8 +1,9 @@
-//! The label of a key, an account or a grant: one line of text.
+//! Labels: short texts, by which people recognise a key, an account or a grant.
 
 use std::fmt;
 
-/// One line of at most [`Label::MAX_CHARACTERS`] characters, trimmed. It may be empty.
+/// One line of text, with at most [`Label::MAX_CHARACTERS`] characters and without white space
+/// around it. It may be empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Label(String);
 
@@ -21,7 +22,7 @@ impl Label {
     /// Maximum length of a label, in characters.
     pub const MAX_CHARACTERS: usize = 200;
 
-    /// Parses a label as a person typed it.
+    /// Parses a label that a person has typed. White space around it is removed.
     ///
     /// # Errors
     ///

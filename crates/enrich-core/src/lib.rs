@@ -1,11 +1,13 @@
-//! The domain model of Enrich: questions, prices, and the metering of look-ups.
+//! The domain model of Enrich: questions, prices, and look-ups that are checked, charged and
+//! counted.
 //!
-//! Every look-up has the same form: *find a subject by an identifier, return one of its attributes,
-//! and charge the endpoint's price if the attribute exists.* [`Service`] makes look-ups. It uses
-//! stores and the clock only through the ports in [`port`].
+//! Every look-up has the same form: *find a company, a person or a domain by an identifier or a
+//! name; return one of its attributes; and charge the endpoint's price if the attribute exists.*
+//! [`Service`] makes look-ups. It uses the stores and the clock only through the traits in
+//! [`port`].
 //!
-//! What is not here: SQL, HTTP, serde on domain types, the wall clock, field names and paths of the
-//! interface.
+//! What this crate does not contain: SQL, HTTP, serde on domain types, reads of the wall clock,
+//! and the field names and paths of the HTTP interface.
 
 mod account;
 mod api_key;
@@ -77,6 +79,6 @@ pub use suppressed::{
     SuppressedSince, SuppressedValues, holds_suppressed, names_suppressed, without_suppressed,
 };
 
-/// The type of every time in the ports: UTC with nanoseconds. Only a [`Clock`] returns the present
-/// time.
+/// The type of every time in this crate: UTC with nanoseconds. Code gets the present time only
+/// from a [`Clock`].
 pub use jiff::Timestamp;

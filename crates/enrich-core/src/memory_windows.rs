@@ -12,14 +12,15 @@ use crate::port::error::StoreError;
 use crate::port::rate_limiter::RateLimiter;
 use crate::rate::{RateLimit, RateLimitStatus, RateScope, Window};
 
-/// Rate-limit windows in the memory of this process.
+/// Counts requests in rate-limit windows, in the memory of this process. A restart loses the
+/// counts.
 #[derive(Debug, Default)]
 pub struct MemoryWindows {
     keys: Mutex<FxHashMap<KeyId, Window>>,
     accounts: Mutex<FxHashMap<AccountId, Window>>,
 }
 
-/// Ended windows are removed only if at least this number of windows is in memory.
+/// Windows that have ended are removed only if at least this number of windows is in memory.
 const SWEEP_FROM: usize = 4096;
 
 #[async_trait]
@@ -53,7 +54,7 @@ fn count_in<Id: Copy + Eq + Hash>(
     let mut windows = windows.lock();
     // Removing ended windows visits all windows, so it is done only when the map is full, not for
     // each request. Windows of the same length end at the same time, so one removal usually frees
-    // many places. If it frees none, the map doubles its capacity.
+    // many places. If it frees no place, the map grows.
     let is_full = windows.len() >= SWEEP_FROM && windows.len() == windows.capacity();
     if is_full && !windows.contains_key(&id) {
         windows.retain(|_, window| !window.has_ended(now));

@@ -1,16 +1,18 @@
-//! Merges the facts of several sources into one subject.
+//! Merges the facts that several sources give about one company, person or domain. A fact is one
+//! value of one attribute.
 //!
-//! Every store keeps the facts and derives the subjects from them. When a source is removed, its
-//! facts are deleted, and its subjects are derived again. Two rules apply:
+//! A store saves all facts, and calculates the companies, people and domains of the look-up data
+//! from them. When a source is removed, its facts are deleted, and everything that they have
+//! contributed to is calculated again. Two rules apply:
 //!
-//! - An attribute with one value gets the value of the fact with the highest confidence. If several
-//!   facts have this confidence, the first of them decides.
+//! - An attribute with one value gets the value of the fact with the highest confidence. If
+//!   several facts have this confidence, the first of them decides.
 //! - An attribute with a list of values gets the values of all its facts, in their order.
 //!
-//! If a company has several facts with names, the first rule chooses its name, and the other names
-//! become aliases. The facts of a company are first brought into an order that does not depend on
-//! the order of imports ([`facts_in_order`]). The facts of a person keep the order in which they
-//! were first imported.
+//! If a company has several facts with names, the first rule chooses its name, and the other
+//! names become aliases. The facts of a company are first brought into an order that does not
+//! depend on the order of imports ([`facts_in_order`]). The facts of a person are used in the
+//! order in which they were first imported.
 
 mod order;
 
@@ -21,7 +23,7 @@ pub use order::{ClaimedFact, facts_in_order};
 
 use crate::subject::{Company, DomainFacts, Employer, Person, Site, SubjectId};
 
-/// The attribute of a fact.
+/// The attribute of a fact: what kind of value the fact is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Attribute {
     /// A company's name.
@@ -32,7 +34,8 @@ pub enum Attribute {
     Country,
     /// A domain of a company. The fact's country is the country of the website.
     Domain,
-    /// A company's page in the form in which answers contain it: `linkedin.com/company/quill`.
+    /// A company's page on this network, in the form in which answers contain it:
+    /// `linkedin.com/company/quill`.
     Page(Network),
     /// An email address.
     Email,
@@ -58,21 +61,22 @@ pub enum Attribute {
     PageRank,
 }
 
-/// One value that a source gave for a subject.
+/// One value that a source gives for a company, a person or a domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
     /// The attribute of the value.
     pub attribute: Attribute,
-    /// The value, in normal form.
+    /// The value, in the normal form of its attribute.
     pub value: String,
-    /// The country that the website at a domain is for; `None` for other attributes.
+    /// For a domain, the country for which its website is made, if the source gives it. `None`
+    /// for other attributes.
     pub country: Option<Country>,
-    /// The confidence that the source gives the value.
+    /// The confidence that the source gives to the value.
     pub confidence: Confidence,
 }
 
 /// Returns the value of an attribute with the highest confidence. If several values have this
-/// confidence, returns the first.
+/// confidence, returns the first of them.
 fn best(facts: &[Fact], attribute: Attribute) -> Option<&str> {
     let mut best: Option<&Fact> = None;
     for fact in facts.iter().filter(|fact| fact.attribute == attribute) {
@@ -126,8 +130,8 @@ pub fn company_from_facts(id: SubjectId, facts: &[Fact]) -> Option<Company> {
     })
 }
 
-/// Returns a company's domains in the order of the facts. The country of a domain comes from the
-/// fact with the highest confidence.
+/// Returns a company's domains in the order of the facts. If several facts give a country for the
+/// same domain, the country comes from the fact with the highest confidence.
 fn sites(facts: &[Fact]) -> Vec<Site> {
     let mut sites: Vec<(Site, Option<Confidence>)> = Vec::new();
     let mut indexes = std::collections::HashMap::new();
@@ -146,8 +150,8 @@ fn sites(facts: &[Fact]) -> Vec<Site> {
     sites.into_iter().map(|(site, _)| site).collect()
 }
 
-/// Returns a company's pages in the order of the facts. If the same page is spelt differently in
-/// several facts, only the first spelling is returned.
+/// Returns a company's pages in the order of the facts. If several facts spell the same page
+/// differently, such as `…/Quill` and `…/quill`, only the first spelling is returned.
 fn pages(facts: &[Fact]) -> Vec<(Network, String)> {
     let mut seen = std::collections::HashSet::new();
     let mut pages = Vec::new();
@@ -184,8 +188,8 @@ pub fn person_from_facts(
     })
 }
 
-/// Builds the facts of a domain; returns `None` if they contain neither an IP address nor a page
-/// rank.
+/// Builds the [`DomainFacts`] of a domain; returns `None` if `facts` contains neither an IP
+/// address nor a page rank.
 pub fn domain_facts_from_facts(domain: &str, facts: &[Fact]) -> Option<DomainFacts> {
     let known = DomainFacts {
         domain: domain.to_owned(),

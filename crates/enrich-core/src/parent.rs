@@ -1,4 +1,4 @@
-//! How a record names the organisation that a company belongs to.
+//! The parent of a company: the organisation that the company belongs to, as a record names it.
 
 use std::fmt;
 
@@ -8,20 +8,21 @@ use crate::question::CompanyRef;
 
 /// The organisation that a company belongs to, as a record names it.
 ///
-/// The parent is stored as a text. It is looked up only when it is needed, because the organisation
-/// may be imported later than the record. The parent has no effect on which stored company the
-/// record belongs to.
+/// The parent is stored as a text, and not as the id of a stored company, because the
+/// organisation may be imported later than the record. The parent does not influence with which
+/// other records the record is merged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Parent {
     /// The organisation with this id in a register or data set.
     Id(ExternalId),
-    /// The organisation with this domain, or with a name that has the form of a domain.
+    /// The organisation with this domain. If no company has the domain, the organisation whose
+    /// name is this text, such as `Booking.com`.
     Domain(Domain),
     /// The organisation with this name.
     Name(CompanyName),
 }
 
-/// Why a text does not name an organisation.
+/// Why a text cannot name a parent organisation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidParent {
     /// The text begins with the name of a scheme, such as `lei:`, but contains no valid id of this
@@ -34,8 +35,8 @@ pub enum InvalidParent {
 }
 
 impl Parent {
-    /// Parses an id with its scheme (`lei:213800D1EI4B9WTWWD28`), a domain or a name. If
-    /// [`as_str`](Self::as_str) of the result is parsed again, the result is the same.
+    /// Parses an id with its scheme (`lei:213800D1EI4B9WTWWD28`), a domain or a name. The text
+    /// that [`as_str`](Self::as_str) returns can be parsed again, with the same result.
     ///
     /// # Errors
     ///
@@ -52,7 +53,7 @@ impl Parent {
         }
     }
 
-    /// Returns the text that a store saves.
+    /// Returns the text that a store saves for the parent.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Id(id) => id.as_str(),
@@ -61,7 +62,7 @@ impl Parent {
         }
     }
 
-    /// Returns the reference by which the organisation is looked up.
+    /// Returns the reference by which the directory looks up the parent organisation.
     pub fn company_ref(&self) -> CompanyRef {
         match self {
             Self::Id(id) => CompanyRef::Id(id.clone()),

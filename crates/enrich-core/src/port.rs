@@ -1,7 +1,11 @@
-//! The ports: interfaces through which the service uses stores and the clock.
+//! The ports: traits through which the service uses the stores and the clock.
 //!
-//! The caller passes times and ids to a store. A store never creates them itself. `Ok(None)` means
-//! that the requested thing does not exist. An error means that the store failed.
+//! The caller passes the present time to a store, and also the ids of new accounts, keys and
+//! ledger entries. The store does not create them itself. One exception: the clock of the store
+//! decides when the lease of a job ends ([`jobs`]).
+//!
+//! If a method returns `Ok(None)`, the requested thing does not exist. If it returns an error,
+//! the store failed.
 
 pub mod accounts;
 pub mod clock;

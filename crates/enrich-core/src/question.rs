@@ -15,45 +15,50 @@ pub enum Question {
     Candidates {
         /// The requested name.
         name: CompanyName,
-        /// The country in which the companies are looked for, as in [`CompanyRef::Name`].
+        /// If present, the companies must have a domain for this country, as in
+        /// [`CompanyRef::Name`].
         country: Option<Country>,
     },
-    /// Find a person, by an identifier or by a name with a country or employer.
+    /// Find a person, by an identifier, or by a name together with a country or an employer.
     Person(PersonRef),
-    /// Find the facts that are stored for exactly this host.
+    /// Find the facts (IP address and page rank) that are stored for exactly this host.
     Host(Domain),
-    /// Find the facts that are stored for this host. If there are none, find the facts of its
-    /// registrable domain.
+    /// Find the facts (IP address and page rank) that are stored for this host. If there are
+    /// none, find those of its registrable domain: `quill.example` for `shop.quill.example`.
     Domain(Domain),
 }
 
 /// How a caller identifies a company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CompanyRef {
-    /// One of the company's domains. The directory looks for the host first, then for its
-    /// registrable domain.
+    /// One of the company's domains. The directory looks for exactly this host first, then for
+    /// its registrable domain: `quill.example` for `shop.quill.example`.
     Domain(Domain),
     /// One of the company's pages.
     Page(PageUrl),
-    /// One of the company's ids in registers and data sets. No endpoint takes such an id. It is
-    /// used to find the [parent](crate::Parent) of a company, and to look up a company on the
-    /// command line.
+    /// One of the company's ids in registers and data sets. No endpoint has an input for ids.
+    /// They are used to find the [parent](crate::Parent) of a company, and to look up a company
+    /// on the command line.
     Id(ExternalId),
-    /// An email address. The directory looks for a company with this address; else for the employer
-    /// of a person with this address; else for the company with the address's domain. The domain of
-    /// a public mail host belongs to no company. An address with a `+tag` is tried with the tag
-    /// first, then without it.
+    /// An email address. The directory returns the first of these companies that it finds:
+    ///
+    /// - the company with this address;
+    /// - the employer of the person with this address;
+    /// - the company with the address's domain, unless the domain belongs to a public mail host.
+    ///
+    /// An address with a `+tag` is tried with the tag first, then without it.
     Email(EmailAddress),
     /// A name, possibly with a country.
     Name {
         /// The requested name.
         name: CompanyName,
         /// If present, the company must have a domain for this country
-        /// ([`crate::Company::domain_in`]).
+        /// ([`crate::Company::domain_in`]). Exception: a well-known company may be found without
+        /// one.
         country: Option<Country>,
     },
-    /// A text that is a domain, but may also be a name (Booking.com). The directory looks for the
-    /// domain first, then for the name.
+    /// A text that has the form of a domain, but may also be a name, such as `Booking.com`. The
+    /// directory looks for the domain first, then for the name.
     DomainOrName(Domain, CompanyName),
 }
 
@@ -82,12 +87,13 @@ pub enum PersonRef {
     },
 }
 
-/// The parts of a subject that an answer needs. The store need not read other parts.
+/// The parts of a company, person or domain that an answer needs. The store may leave out all
+/// other parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Projection {
-    /// The subject's own attributes, without a company's employees.
+    /// All attributes, except the employees of a company.
     Profile,
-    /// A company with its employees.
+    /// All attributes of a company, and its employees.
     Employees {
         /// Maximum number of employees to read; `None` for all.
         limit: Option<u64>,
@@ -95,8 +101,8 @@ pub enum Projection {
 }
 
 impl Question {
-    /// Turns a question for a company by its name into the question for its candidates: all
-    /// companies that this name may mean. Returns `None` for every other question.
+    /// If this question asks for one company by its name, returns the question for all companies
+    /// that the name may mean. Returns `None` for every other question.
     pub fn candidates(&self) -> Option<Self> {
         let (name, country) = match self {
             Self::Company(CompanyRef::Name { name, country }) => (name, *country),
@@ -108,12 +114,12 @@ impl Question {
 }
 
 impl CompanyRef {
-    /// Creates the reference for a text that may be a domain or a company's name. If no company has
-    /// the text as its domain, the directory looks for the text as a name.
+    /// Creates the reference for a text that may be a domain or a company's name. If no company
+    /// has the text as its domain, the directory looks for the text as a name.
     ///
     /// # Errors
     ///
-    /// When the text is neither a domain nor a company's name.
+    /// When the text cannot be a company's name, for example because it is empty.
     pub fn domain_or_name(text: &str) -> Result<Self, InvalidCompanyName> {
         let name = CompanyName::parse(text)?;
         Ok(match Domain::parse(text) {

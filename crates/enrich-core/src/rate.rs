@@ -1,10 +1,12 @@
-//! Rate limits: how many requests are allowed in a window of time, for each key, and optionally for
-//! all keys of an account together. Requests are always counted, and responses show the status. The
-//! operator decides whether requests beyond the limit are refused.
+//! Rate limits: how many requests are allowed in a window of time, for each key, and optionally
+//! for all keys of an account together. Every request is counted, and every response shows how
+//! many requests are left. The operator decides whether requests beyond the limit are refused
+//! ([`RatePolicy`]).
 //!
 //! Windows start at whole multiples of their length on the UTC clock, at the same time for every
-//! key. A count depends only on the state of the window and on the time of the request.
-//! [`MemoryWindows`](crate::MemoryWindows) holds the state in memory and loses it on a restart.
+//! key. This module reads no clock: the caller passes the time of each request.
+//! [`MemoryWindows`](crate::MemoryWindows) stores the windows in memory and loses them on a
+//! restart.
 
 use jiff::Timestamp;
 
@@ -34,30 +36,30 @@ impl RateLimit {
         Some(Self { requests, window_seconds })
     }
 
-    /// Requests per window.
+    /// Returns the maximum number of requests in a window.
     pub const fn requests(self) -> u32 {
         self.requests
     }
 
-    /// Window length in seconds.
+    /// Returns the length of a window, in seconds.
     pub const fn window_seconds(self) -> u32 {
         self.window_seconds
     }
 
-    /// Returns this limit, with its numbers replaced by those that `own` contains. If `own`
-    /// contains a 0, returns this limit unchanged.
+    /// Returns the limit of a key with the values `own`. A value that is `None` comes from this
+    /// limit. If a value in `own` is 0, returns this limit unchanged.
     pub fn with(self, own: RateOverride) -> Self {
         let requests = own.requests.unwrap_or(self.requests);
         let window_seconds = own.window_seconds.unwrap_or(self.window_seconds);
         Self::new(requests, window_seconds).unwrap_or(self)
     }
 
-    /// Returns the maximum number of requests per window that the owner of a key may set. `self` is
-    /// the server's limit. The result is the larger of these numbers:
+    /// Returns the maximum number of requests per window that the owner of a key may set. `self`
+    /// is the server's limit. The result is the larger of these two numbers:
     ///
-    /// - the number of requests that the key has now;
-    /// - the server's number, scaled to the length of the key's window, but at most the server's
-    ///   number.
+    /// - the number of requests per window that the key has now;
+    /// - the server's number of requests × the length of the key's window ÷ the length of the
+    ///   server's window, but at most the server's number.
     pub fn most_of_owner(self, key: RateOverride) -> u32 {
         let own = self.with(key);
         let as_fast = u64::from(self.requests) * u64::from(own.window_seconds)
@@ -66,10 +68,10 @@ impl RateLimit {
         own.requests.max(as_fast.min(self.requests))
     }
 
-    /// Returns the new rate limit of a key after its owner has set the number of requests. If
-    /// `requests` is `None`, the server's number applies to the key. The length of the key's window
-    /// stays the same. Returns `None` if the number is 0 or above
-    /// [`most_of_owner`](Self::most_of_owner).
+    /// Returns the rate limit of a key after its owner has set the number of requests per window.
+    /// With `None`, the server's number applies to the key. The length of the key's window does
+    /// not change. Returns `None` if the number is 0 or above
+    /// [`most_of_owner`](Self::most_of_owner), so that the owner may not set it.
     pub fn set_by_owner(self, key: RateOverride, requests: Option<u32>) -> Option<RateOverride> {
         let most = self.most_of_owner(key);
         let is_allowed = (1..=most).contains(&requests.unwrap_or(self.requests));
@@ -87,7 +89,7 @@ pub enum RatePolicy {
     Reject,
 }
 
-/// The requests counted in one window.
+/// A rate-limit window: a fixed time in which the requests of one key or account are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     /// The number of windows of the same length between the Unix epoch and the start of this
@@ -95,12 +97,12 @@ pub struct Window {
     number: i64,
     /// The number of requests counted in the window.
     used: u32,
-    /// The length of the window in seconds. If the limit of a request has another length, a new
-    /// window begins.
+    /// The length of the window in seconds. If the length that is configured changes, the next
+    /// request begins a new window.
     seconds: u32,
 }
 
-/// The requests to which a limit applies.
+/// Whose requests a rate limit counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RateScope {
     /// The requests of one key.
@@ -110,26 +112,28 @@ pub enum RateScope {
     Account,
 }
 
-/// The rate-limit status of a key or account, in which the current request is already counted.
+/// How many requests a key or an account has left in its window. The current request is already
+/// counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimitStatus {
-    /// The limit that applies.
+    /// The rate limit that applies to the request.
     pub limit: RateLimit,
-    /// Requests left in the window.
+    /// The number of requests left in the window.
     pub remaining: u32,
     /// Seconds until the window ends, at least 1.
     pub reset_seconds: u32,
-    /// Whether this request is beyond the limit.
+    /// Whether the current request is beyond the limit.
     pub is_over: bool,
-    /// Whether this request is the first in its window beyond the limit.
+    /// Whether the current request is the first one beyond the limit in its window.
     pub is_first_over: bool,
     /// Whether the limit applies to one key or to the whole account.
     pub scope: RateScope,
 }
 
 impl RateLimitStatus {
-    /// Returns the stricter of two statuses: one that is beyond its limit, else the one that leaves
-    /// fewer requests. If both are equal, returns `self`.
+    /// Returns the stricter of two statuses. A status beyond its limit is stricter than one
+    /// within its limit. Otherwise, the status with fewer remaining requests is stricter. If both
+    /// are equal, returns `self`.
     pub fn tighter(self, other: Self) -> Self {
         let key =
             |rate_limit_status: &Self| (!rate_limit_status.is_over, rate_limit_status.remaining);

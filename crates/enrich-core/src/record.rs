@@ -1,5 +1,5 @@
-//! Records of the native format with their values parsed, before they are merged with stored
-//! subjects.
+//! Parsed records of the native import format (`docs/reference/import-format.md`). An import
+//! merges them with the stored companies, people and domains.
 
 use std::net::IpAddr;
 
@@ -29,21 +29,23 @@ impl SourceName {
     }
 }
 
-/// The origin of a record: the id and the confidence that the source gives the record, and the hash
-/// of the record's content.
+/// The origin of a record: the id and the confidence that its source gives to it, and a hash of
+/// its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The id that the source gives the record.
+    /// The id that the source gives to the record; `None` if it gives none.
     pub id: Option<String>,
-    /// The confidence that the source gives the record.
+    /// The confidence that the source gives to the record.
     pub confidence: Confidence,
-    /// A hash of the record as the source gives it. If a source gives the same record again, the
-    /// hash is the same. So the repetition is detected before values are compared.
+    /// A hash of the record's text, as the source gives it. If a later import contains the same
+    /// text, its hash is the same. So the import detects an unchanged record without comparing
+    /// its values.
     pub content: [u8; 16],
 }
 
 impl Origin {
-    /// Creates the origin of a record with this content, with full confidence and without an id.
+    /// Creates the origin of a record whose source gives neither an id nor a confidence. `record`
+    /// is the text of the record; its hash is BLAKE3, cut to 16 bytes. The confidence is 100.
     pub fn of(record: &[u8]) -> Self {
         let mut content = [0; 16];
         blake3::Hasher::new().update(record).finalize_xof().fill(&mut content);
@@ -51,14 +53,15 @@ impl Origin {
     }
 }
 
-/// A record of the native format.
+/// A parsed record of the native import format: what a source says about one company, person or
+/// domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// Facts of a company.
+    /// The record describes a company.
     Company(CompanyRecord),
-    /// Facts of a person.
+    /// The record describes a person.
     Person(PersonRecord),
-    /// Facts of a domain.
+    /// The record describes a domain.
     Domain(DomainRecord),
 }
 
@@ -73,18 +76,19 @@ impl Record {
     }
 }
 
-/// The facts that a source gives about a company.
+/// What a source says about a company, in one record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompanyRecord {
-    /// The id, the confidence and the content hash of the record.
+    /// The id and the confidence of the record, and the hash of its content.
     pub origin: Origin,
-    /// The name that answers contain.
+    /// The company's name. [`aliases`](Self::aliases) contains its other names.
     pub name: CompanyName,
     /// Other names of the company.
     pub aliases: Vec<CompanyName>,
     /// The countries of the company's head offices.
     pub seats: Vec<Country>,
-    /// The company's domains, each with the country of the website; the first is the main domain.
+    /// The company's domains; the first is the main domain. Each has the country for which its
+    /// website is made, or `None` if the record gives no country.
     pub sites: Vec<(Domain, Option<Country>)>,
     /// The company's pages; answers contain the first page of each network.
     pub pages: Vec<PageUrl>,
@@ -122,16 +126,16 @@ impl CompanyRecord {
     }
 }
 
-/// The facts that a source gives about a person.
+/// What a source says about a person, in one record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PersonRecord {
-    /// The id, the confidence and the content hash of the record.
+    /// The id and the confidence of the record, and the hash of its content.
     pub origin: Origin,
     /// First name, as the source writes it.
     pub first_name: String,
     /// Last name, as the source writes it.
     pub last_name: String,
-    /// The full name, for comparison.
+    /// The person's first and last name, in the form in which names are compared.
     pub name: PersonName,
     /// Job title.
     pub title: Option<String>,
@@ -148,7 +152,7 @@ pub struct PersonRecord {
 }
 
 /// The employer that a person's record gives: a name, a domain or both. If there are both, the
-/// domain decides which company it is.
+/// domain decides which company is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmployerRecord {
     /// The employer's name.
@@ -157,10 +161,10 @@ pub struct EmployerRecord {
     pub domain: Option<Domain>,
 }
 
-/// The facts that a source gives about a domain itself, not about its owner.
+/// What a source says about a domain itself (not about its owner), in one record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainRecord {
-    /// The id, the confidence and the content hash of the record.
+    /// The id and the confidence of the record, and the hash of its content.
     pub origin: Origin,
     /// The domain that the record describes.
     pub domain: Domain,

@@ -5,13 +5,13 @@ use crate::rate::RateLimitStatus;
 use crate::repeat::InvalidIdempotencyKey;
 use crate::shortfall::MOST_A_DAY;
 
-/// The input fields that are invalid, in the endpoint's order. Each element has the name of the
-/// field, and a text that says how to correct the field.
+/// The input fields that are invalid, in the order in which the endpoint lists its inputs. Each
+/// element is the name of a field, and a text that says how to correct the field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InvalidFields(pub Vec<(&'static str, String)>);
 
 /// How a refusal describes the cost of an answer that the balance does not pay for. The refusal
-/// does not show the exact cost.
+/// never shows the cost of a list, because the cost would show how many items were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needed {
     /// The answer costs at least this many credits, the lowest price of the endpoint. Nothing was
@@ -19,20 +19,21 @@ pub enum Needed {
     Least(Credits),
     /// The answer was looked up, and costs more than the balance.
     MoreThanLeft,
-    /// The answer may cost more than the balance. Nothing was looked up, because there were already
-    /// too many answers on this day that the account could not pay for.
+    /// The answer may cost more than the balance. Nothing was looked up, because the account has
+    /// already reached the daily maximum of answers that it could not pay for.
     PerhapsMore,
 }
 
-/// Why a call is refused. The `Display` text is for the caller. It says what to do, and contains no
-/// value that the caller has sent.
+/// Why a call is refused. The `Display` text is shown to the caller. It says what the caller can
+/// do, and contains no value that the caller has sent.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// The API key is malformed, unknown or ended, or its account is not active. The caller does
     /// not learn which of these is the reason.
     #[error("the API key is missing or invalid; send a key that was issued to you")]
     InvalidKey,
-    /// The request is beyond the rate limit, and the rate policy is to reject it.
+    /// The request is beyond the rate limit, and the server is configured to refuse requests
+    /// beyond it.
     #[error(
         "more than {} requests in {} seconds; wait {} seconds",
         .0.limit.requests(), .0.limit.window_seconds(), .0.reset_seconds
@@ -44,10 +45,10 @@ pub enum Refusal {
     /// The caller has sent an `Idempotency-Key` that is not valid.
     #[error("this Idempotency-Key cannot be used; send 1 to 255 visible ASCII characters")]
     BadIdempotencyKey(#[source] InvalidIdempotencyKey),
-    /// The account has used the idempotency key for another question.
+    /// The account has already used the idempotency key for a different request.
     #[error("this Idempotency-Key was used for another request; use a new one")]
     IdempotencyKeyReused,
-    /// The first call with this idempotency key is still running.
+    /// An earlier call with the same idempotency key is still running.
     #[error("the first request with this Idempotency-Key is still running; repeat it in a second")]
     StillRunning,
     /// The balance does not pay for the answer.
@@ -55,7 +56,7 @@ pub enum Refusal {
     NotEnoughCredits {
         /// The endpoint's price rule.
         price: Price,
-        /// A description of the cost of the answer.
+        /// What the refusal says about the cost of the answer.
         needed: Needed,
         /// The current balance.
         balance: Credits,
@@ -70,14 +71,14 @@ pub enum Refusal {
          Idempotency-Key it will not be charged twice, without one it may be"
     )]
     OutcomeUnknown(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The ledger decides no charges at present, so no call can be charged.
+    /// The ledger has stopped charging, so no call can be answered.
     #[error("charging is stopped for now; nothing was charged, repeat later")]
     NotCharging,
-    /// Too many requests are waiting for a store.
+    /// Too many requests are waiting for a database.
     #[error("too many requests are waiting; nothing was charged, repeat in a second")]
     Overloaded,
-    /// The limit of stored idempotency records is reached, so the answer could not be stored for
-    /// repeats.
+    /// The maximum number of stored responses is reached. So the answer could not be stored for a
+    /// repeat of the call, and nothing was charged.
     #[error(
         "no more requests with an Idempotency-Key can be kept at the moment; nothing was charged, \
          repeat later or without the key"
@@ -86,8 +87,8 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Returns after how many seconds the caller can repeat the call; `None` if this is unknown, or
-    /// if the same call would be refused again.
+    /// Returns the number of seconds after which the caller can repeat the call. Returns `None`
+    /// if this number is unknown, or if the same call would be refused again.
     pub fn retry_after_seconds(&self) -> Option<u32> {
         match self {
             Self::OverRate(rate_limit_status) => Some(rate_limit_status.reset_seconds),

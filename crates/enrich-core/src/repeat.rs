@@ -13,14 +13,14 @@ use crate::response_template::BodyTemplate;
 pub struct RequestId(String);
 
 impl RequestId {
-    /// Returns the id that a caller has sent. Returns `None` if the text does not consist of 1 to
-    /// 128 visible ASCII characters.
+    /// Parses the id that a caller has sent: 1 to 128 visible ASCII characters. Returns `None`
+    /// for any other text.
     pub fn accept(text: &str) -> Option<Self> {
         let fits = (1..=128).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
         fits.then(|| Self(text.to_owned()))
     }
 
-    /// Generates an id for a request without an id of the caller.
+    /// Generates an id for a request whose caller has sent none.
     pub fn make(now: Timestamp) -> Self {
         Self(crate::id::uuid_at(now).simple().to_string())
     }
@@ -37,7 +37,8 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// An `Idempotency-Key`: 1 to 255 visible ASCII characters. Two accounts may use the same key.
+/// An `Idempotency-Key`: a caller's name for a call, so that a repeat of the call is not charged
+/// again. It has 1 to 255 visible ASCII characters. Two accounts may use the same text.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(String);
 
@@ -70,22 +71,21 @@ impl fmt::Debug for IdempotencyKey {
     }
 }
 
-/// An answer with its question and idempotency key. The transaction of the charge stores it. For 24
-/// hours, repeats of the call get this answer.
+/// An answer, its question and the idempotency key of the call. The ledger stores this record in
+/// the same transaction as the charge. For 24 hours, a repeat of the call gets the stored answer.
 #[derive(Clone, PartialEq, Eq)]
 pub struct IdempotencyRecord {
     /// The idempotency key of the call.
     pub key: IdempotencyKey,
-    /// The question as bytes. The bytes do not depend on the encoding of the request or on the API
-    /// key. So equal bytes mean the same question. The store keeps only a keyed hash of these
-    /// bytes.
+    /// The question as bytes. A repeat of the call has the same bytes, even if it is encoded
+    /// differently or made with another API key. The ledger stores only a keyed hash of them.
     pub question: Vec<u8>,
-    /// The answer. It is stored encrypted.
+    /// The answer. The ledger encrypts it before it stores it.
     pub body: BodyTemplate,
 }
 
 impl IdempotencyRecord {
-    /// The time for which a response is kept, in seconds: 24 hours.
+    /// The time for which an answer is stored for repeats, in seconds: 24 hours.
     pub const SECONDS: i64 = 24 * 60 * 60;
 }
 
@@ -98,16 +98,17 @@ impl fmt::Debug for IdempotencyRecord {
 /// The response that the ledger has stored for an idempotency key.
 #[derive(Clone, PartialEq, Eq)]
 pub enum StoredResponse {
-    /// The idempotency key was used for the same question; this is the first answer.
+    /// The idempotency key was used for the same question before. The fields describe the answer
+    /// to that first call.
     Answer {
         /// The answer's bytes.
         body: BodyTemplate,
-        /// The balance after the first answer.
+        /// The account's balance after the charge for that answer.
         balance: Credits,
-        /// The number of items that were charged; 0 for a miss.
+        /// The number of items that were charged; 0 if nothing was found.
         items: u64,
     },
-    /// The idempotency key was used for another question.
+    /// The idempotency key was used for another question before.
     OtherQuestion,
 }
 

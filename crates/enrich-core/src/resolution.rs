@@ -1,19 +1,22 @@
 //! Entity resolution: decides which records describe the same company.
 //!
-//! [`clusters`] gets the records of a neighbourhood: records that are connected, directly or
-//! through other records, by a common name, domain, page, phone number or id. It returns which of
-//! them are one company. The result depends only on the set of records. It does not depend on their
-//! order, on the time of their import, or on the companies to which an import first added them.
-//! Records of different neighbourhoods never influence each other, so each neighbourhood is decided
-//! alone.
+//! [`clusters`] takes the records of a neighbourhood, and returns which of them are one company.
+//! A neighbourhood is all records that are connected, directly or through other records, by a
+//! common name, domain, page, phone number or id. Records of different neighbourhoods never
+//! influence each other, so each neighbourhood is decided alone.
 //!
-//! [`clusters`] first follows the decisions of an operator ([`Decisions`]).
+//! The result depends only on the set of records. It does not depend on their order, on the time
+//! of their import, or on the companies to which an import first added them.
 //!
-//! Then it unites further records in two steps. First, each pair of records that may describe one
-//! company becomes a link. The links are followed in the order of their strength ([`Strength`]).
-//! Each link unites the clusters of its two records, unless these clusters have different ids of
-//! one scheme, or a decision keeps them apart. Second, a cluster that is known only by its name
-//! joins another cluster that has this name, if there is exactly one such cluster.
+//! [`clusters`] works in three steps. At the beginning, each record is a cluster of its own.
+//!
+//! 1. It unites the records that an operator has declared to be one company ([`Decisions`]).
+//! 2. Each pair of records that may describe one company becomes a link. The links are followed
+//!    in the order of their strength ([`Strength`]). Each link unites the clusters of its two
+//!    records, unless these clusters have different ids of one scheme (such as two LEIs), or a
+//!    decision keeps them apart.
+//! 3. If a cluster has neither a domain nor a page, but a name that exactly one other cluster has
+//!    too, it joins that cluster.
 
 mod claims;
 mod clusters;

@@ -1,15 +1,19 @@
 //! An answer with a gap for the balance.
 //!
-//! An answer shows the balance after its charge. This balance is known only during the transaction
-//! of the charge. But the bytes of the answer must exist before that transaction: nothing is
-//! charged without an answer, and the transaction stores the answer for repeats. So the answer is
-//! written with a gap, and the balance is inserted later.
+//! An answer shows the balance after its charge. This balance is known only during the
+//! transaction of the charge. But the answer must be written before that transaction, for two
+//! reasons:
+//!
+//! - A call must not be charged if its answer cannot be written.
+//! - The transaction stores the answer, so that a repeat of the call gets it again.
+//!
+//! So the answer is written with a gap, and the balance is inserted into the gap later.
 
 use std::io::Write;
 
 use crate::credits::Credits;
 
-/// An answer that is not yet charged: the number of its items, and its bytes with a gap for the
+/// An answer before its charge: the number of its items, and its bytes with a gap for the
 /// balance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResponseTemplate {
@@ -35,13 +39,13 @@ impl BodyTemplate {
         Self { bytes, balance_at }
     }
 
-    /// The answer's bytes without the balance.
+    /// Returns the answer's bytes without the balance.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Returns how many bytes are before the balance; `None` if the answer does not show the
-    /// balance.
+    /// Returns the position at which the balance is inserted: the number of bytes before it;
+    /// `None` if the answer does not show the balance.
     pub fn balance_at(&self) -> Option<usize> {
         self.balance_at
     }

@@ -1,13 +1,13 @@
 //! The metered service: it makes the same checks in the same order for every call.
 //!
 //! ```text
-//! key → window → fields → idempotency → balance ≥ least price → look up
+//! key → rate limit → input fields → idempotency key → balance ≥ lowest price → look-up
 //!     → price of the result → charge → answer
 //! ```
 //!
-//! `docs/api-design.md`, "Order of checks", defines this order. The bytes of the answer exist
-//! before the charge is made. They are sent only after the ledger has reported that the charge is
-//! durable.
+//! `docs/api-design.md`, "Order of checks", defines this order. The answer is written before the
+//! charge is made, but sent only after the ledger has reported that the charge is durable (on
+//! disk).
 
 mod call;
 mod canonical;
@@ -50,19 +50,19 @@ pub struct Service {
     pub accounts: Arc<dyn Accounts>,
     /// The ledger, which decides charges.
     pub ledger: Arc<dyn Ledger>,
-    /// The rate-limit windows.
+    /// Counts the requests of each key and account for their rate limits.
     pub rate_limiter: Arc<dyn RateLimiter>,
-    /// The usage counters, which count calls by day and outcome.
+    /// The usage counters: the number of calls by day, account, key, endpoint and outcome.
     pub usage: Arc<dyn Usage>,
     /// Counts the company names that look-ups did not find; `None` if this is switched off.
     pub misses: Option<Arc<dyn Misses>>,
     /// The clock, the only source of the present time.
     pub clock: Arc<dyn Clock>,
-    /// The rate limit of a key that has none of its own.
+    /// The rate limit of a key for which no other limit is set.
     pub rate_limit: RateLimit,
     /// The rate limit of all keys of an account together; `None` if there is none.
     pub account_rate_limit: Option<RateLimit>,
-    /// What happens to requests beyond the limits.
+    /// Whether requests beyond these rate limits are answered as usual or refused.
     pub rate_policy: RatePolicy,
     /// Maximum number of items in each list of an answer, for endpoints whose price does not depend
     /// on the number of items. With `None`, answers contain all items, as the interface specifies.
@@ -71,8 +71,9 @@ pub struct Service {
     shortfalls: Shortfalls,
 }
 
-/// A call whose key is identified and whose request is counted. The caller must then call
-/// [`answer`](Self::answer), because only this method counts the call in the usage counters.
+/// A call whose key is identified, and which is already counted for the rate limit. The next step
+/// must be [`answer`](Self::answer): it also counts the call in the usage counters, which nothing
+/// else does for an admitted call.
 #[must_use]
 pub struct AdmittedCall<'a> {
     service: &'a Service,
@@ -90,9 +91,9 @@ pub struct ServicePorts {
     pub accounts: Arc<dyn Accounts>,
     /// The ledger, which decides charges.
     pub ledger: Arc<dyn Ledger>,
-    /// The rate-limit windows.
+    /// Counts the requests of each key and account for their rate limits.
     pub rate_limiter: Arc<dyn RateLimiter>,
-    /// The usage counters, which count calls by day and outcome.
+    /// The usage counters: the number of calls by day, account, key, endpoint and outcome.
     pub usage: Arc<dyn Usage>,
     /// The clock, the only source of the present time.
     pub clock: Arc<dyn Clock>,
@@ -121,11 +122,11 @@ impl Service {
     }
 
     /// Makes the checks that do not need the input fields: identifies the key, and counts the
-    /// request.
+    /// request for the rate limit.
     ///
     /// # Errors
     ///
-    /// The outcome of the call, if one of these checks refuses it.
+    /// If one of these checks refuses the call: the outcome of the call, with the refusal.
     pub async fn admit<'a>(&'a self, call: Call<'a>) -> Result<AdmittedCall<'a>, Outcome> {
         let now = self.clock.now();
         let key = match self.identify(call.key, now).await {
@@ -151,8 +152,9 @@ impl Service {
         Err(admitted.close(Err(refusal), remaining))
     }
 
-    /// Counts a request of a key. If accounts have a rate limit, counts it for the account too.
-    /// Returns the stricter of the two statuses ([`RateLimitStatus::tighter`]).
+    /// Counts a request for the rate limit of its key. If accounts have a rate limit, also counts
+    /// the request for the key's account. Returns the stricter of the two statuses
+    /// ([`RateLimitStatus::tighter`]).
     async fn count_in_windows(
         &self,
         key: &KeyInfo,
@@ -169,8 +171,9 @@ impl Service {
         }
     }
 
-    /// Finds the key with this text. If the key is not accepted, the refusal does not show the
-    /// reason.
+    /// Finds the API key with this text. The refusal is the same for a malformed, an unknown and
+    /// an ended key, and for a key of an inactive account. So it does not show whether the key
+    /// exists.
     async fn identify(&self, key: &str, now: Timestamp) -> Result<Arc<KeyInfo>, Refusal> {
         let key = ApiKey::parse(key).map_err(|_| Refusal::InvalidKey)?;
         let found = self.accounts.find_key(&key).await.map_err(store_refusal)?;
@@ -183,13 +186,13 @@ impl Service {
 }
 
 impl AdmittedCall<'_> {
-    /// The caller's key.
+    /// Returns the caller's API key, without its secret text.
     pub fn key(&self) -> &KeyInfo {
         &self.key
     }
 
-    /// Makes the remaining checks, looks up, charges and answers. `ask` is the parsed request, or
-    /// the input fields that are invalid.
+    /// Makes the remaining checks, finds the subject, writes the answer with `write`, and charges
+    /// its price. `ask` is the parsed request, or the input fields that are invalid.
     pub fn answer(
         self,
         ask: Result<Ask, InvalidFields>,
@@ -210,8 +213,8 @@ impl AdmittedCall<'_> {
         }
     }
 
-    /// Returns `balance`, which is the last balance that this call has read. If the call has read
-    /// no balance, returns the cached balance.
+    /// Returns `balance`, the last balance that this call has read. If it is `None`, returns the
+    /// ledger's cached balance; `None` if that cannot be read.
     async fn remaining(&self, balance: Option<Credits>) -> Option<Credits> {
         match balance {
             Some(balance) => Some(balance),

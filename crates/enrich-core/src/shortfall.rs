@@ -1,10 +1,11 @@
-//! Counts the shortfalls of each account by day (UTC): answers that were looked up, but that the
-//! balance did not pay for.
+//! Counts the shortfalls of each account by day (UTC). A shortfall is an answer that was looked
+//! up, but that the balance did not pay for.
 //!
-//! After such a look-up, the call is refused and free. But the refusal shows that an answer exists.
-//! So an account has a daily maximum. When an account has reached it, calls whose answer may cost
-//! more than the balance are refused before the look-up. This ends when the account receives
-//! credits, or with the day. The counts are only in memory; a restart sets them to zero.
+//! A call with a shortfall is refused and free. But its refusal shows that an answer exists. So
+//! an account has a daily maximum of shortfalls, [`MOST_A_DAY`]. After that, a call whose answer
+//! may cost more than the balance is refused before the look-up. The count starts again at zero
+//! when the account receives credits, and on the next day. The counts are only in memory, so a
+//! restart also sets them to zero.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,17 +19,19 @@ use crate::credits::Credits;
 /// Maximum number of shortfalls of one account in a day (UTC). A shortfall is an answer that was
 /// looked up, but that the balance did not pay for.
 pub(crate) const MOST_A_DAY: u32 = 100;
-/// The counts of earlier days are removed only if at least this number of accounts is in memory.
+/// Counts of earlier days are removed from memory only if at least this number of accounts has a
+/// count.
 const SWEEP_FROM: usize = 4096;
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
-/// The shortfalls of today, by account: answers that were looked up, but that the balance did not
-/// pay for. Counts of earlier days may also be in the map; they are ignored.
+/// The number of shortfalls of each account today. A shortfall is an answer that was looked up,
+/// but that the balance did not pay for. The map may also contain counts of earlier days; they
+/// are ignored.
 #[derive(Debug, Default)]
 pub(crate) struct Shortfalls {
     accounts: Mutex<FxHashMap<AccountId, Shortfall>>,
-    /// Whether there was any shortfall since the start of the process. Every charge checks this
-    /// flag first, because the check needs no lock.
+    /// Whether any account has had a shortfall since the start of the process. Every charge reads
+    /// this flag first: while it is `false`, the charge needs no lock.
     are_any: AtomicBool,
 }
 
@@ -42,7 +45,8 @@ struct Shortfall {
 }
 
 impl Shortfalls {
-    /// Counts an answer of an account that was looked up, but that this balance did not pay for.
+    /// Counts a shortfall: an answer that was looked up for the account, but that `balance` did
+    /// not pay for.
     pub(crate) fn count(&self, account: AccountId, balance: Credits, now: Timestamp) {
         let today = day(now);
         let mut known = self.accounts.lock();
@@ -60,8 +64,8 @@ impl Shortfalls {
         shortfall.balance = balance;
     }
 
-    /// Stores the balance of an account after a charge, if it is the lowest balance since the
-    /// account's last shortfall.
+    /// Stores the present balance of an account, if it is the lowest since the account's last
+    /// shortfall.
     pub(crate) fn note(&self, account: AccountId, balance: Credits) {
         if !self.are_any.load(Ordering::Acquire) {
             return;
@@ -72,9 +76,9 @@ impl Shortfalls {
         }
     }
 
-    /// Returns the lowest balance since the last shortfall; `None` if the account is below the
-    /// daily maximum of shortfalls. If the present balance is higher than the result, the account
-    /// has received credits.
+    /// If the account has reached the daily maximum of shortfalls, returns its lowest balance
+    /// since its last shortfall; otherwise `None`. If the present balance is higher than the
+    /// result, the account has received credits.
     pub(crate) fn used_up(&self, account: AccountId, now: Timestamp) -> Option<Credits> {
         let known = self.accounts.lock();
         let shortfall = known.get(&account)?;

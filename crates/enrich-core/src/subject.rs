@@ -1,6 +1,6 @@
 //! The results of look-ups: companies, people and facts of domains.
 //!
-//! At import, `enrich-text` has brought the texts into their normal form. So texts are not parsed
+//! All texts are in the normal form that `enrich-text` produced at import. So they are not parsed
 //! again when a subject is read.
 
 use enrich_text::{CompanyName, Country, Domain, Network, country_in_addition, names_country};
@@ -8,23 +8,23 @@ use enrich_text::{CompanyName, Country, Domain, Network, country_in_addition, na
 use crate::confidence::Confidence;
 use crate::credits::Price;
 
-/// The id of a subject in a directory. It stays the same when the subject's records are imported
-/// again.
+/// The id of a company, a person or the facts of a domain in the look-up data. It stays the same
+/// when the records are imported again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SubjectId(pub u64);
 
-/// The number of a state of the directory. Every change of the data increases it.
+/// The version number of the look-up data. Every change of the data increases it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DirectoryRevision(pub u64);
 
-/// The result of a question: a subject, the confidence, and the revision of the directory.
+/// The result of a look-up: what was found, its confidence, and the revision of the look-up data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The subject that was found.
+    /// The company, the candidates, the person or the domain that was found.
     pub subject: Subject,
-    /// The confidence that this subject is the requested one.
+    /// The confidence that this is what the question asked for.
     pub confidence: Confidence,
-    /// The revision of the directory from which the subject was read.
+    /// The revision (version number) of the look-up data from which the subject was read.
     pub revision: DirectoryRevision,
 }
 
@@ -62,13 +62,13 @@ impl Found {
     }
 }
 
-/// A subject that a look-up can find.
+/// What a look-up can find.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The subject is a company.
     Company(Company),
-    /// The companies that a name may mean, the likeliest first; at least one. Each company is in
-    /// the list once.
+    /// The companies that a name may mean, the likeliest first; at least one. No company is in
+    /// the list twice.
     Candidates(Vec<Candidate>),
     /// The subject is a person.
     Person(Person),
@@ -83,55 +83,57 @@ pub struct Candidate {
     pub id: SubjectId,
     /// The company's name, as the source writes it.
     pub name: String,
-    /// The requested country, if the company is there. Otherwise the country of the company's first
-    /// head office; if no head office is known, the country of its main domain.
+    /// The requested country, if the company is in it. Otherwise the country of the company's
+    /// first head office. If no head office is known, the country of its main domain; `None` if
+    /// that has none.
     pub country: Option<Country>,
-    /// The company's domain for the requested country. If there is no such domain, the main domain.
+    /// The company's domain for the requested country. If it has none for this country, its main
+    /// domain; `None` if it has no domain.
     pub domain: Option<String>,
-    /// The confidence that this company is meant.
+    /// The confidence that the name means this company.
     pub confidence: Confidence,
     /// A sentence that says why the name may mean this company.
     pub why: String,
 }
 
 impl Candidate {
-    /// Maximum number of candidates of one name.
+    /// Maximum number of candidates that are listed for one name.
     pub const MOST: usize = 10;
 
     /// The price of a list of candidates that is not empty. An empty list is free.
     pub const PRICE: Price = Price::PerAnswer(1);
 
-    /// The explanation of a candidate if no evidence can be put into words, or if the real
+    /// The text of [`why`](Self::why), if there is no better explanation, or if the real
     /// explanation contains a suppressed value.
     pub const WHY_WITHOUT_NAMES: &'static str = "One of its names resembles the name.";
 
-    /// The name under which lists of candidates are charged and counted.
+    /// The name under which the ledger and the usage counters record lists of candidates.
     pub const PURPOSE: &'static str = "candidates";
 }
 
-/// A company, with the facts that all sources give about it.
+/// A company, with the values that all sources give together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Company {
     /// The company's id.
     pub id: SubjectId,
     /// The company's name, as the source writes it.
     pub name: String,
-    /// The company's other names, as the sources write them, in the order of
-    /// [`facts_in_order`](crate::facts_in_order).
+    /// The company's other names, as the sources write them.
+    /// [`facts_in_order`](crate::facts_in_order) defines their order.
     pub aliases: Vec<String>,
     /// The countries of the company's head offices.
     pub seats: Vec<Country>,
     /// The company's domains; the first is the main one.
     pub sites: Vec<Site>,
-    /// The company's pages in display form: `linkedin.com/company/quill`. An answer contains the
-    /// first page of a network.
+    /// The company's pages, such as `linkedin.com/company/quill`. If there are several pages on
+    /// one network, answers contain the first.
     pub pages: Vec<(Network, String)>,
     /// The company's own email addresses. Answers contain them in this order.
     pub emails: Vec<String>,
     /// The company's own phone numbers (E.164 with `+`). Answers contain them in this order.
     pub phones: Vec<String>,
-    /// The company's ids in registers and data sets, such as `lei:…`, in the order of
-    /// [`facts_in_order`](crate::facts_in_order).
+    /// The company's ids in registers and data sets, such as `lei:…`.
+    /// [`facts_in_order`](crate::facts_in_order) defines their order.
     pub ids: Vec<String>,
     /// The organisation that the company belongs to, as a source names it
     /// ([`crate::Parent::parse`]).
@@ -146,7 +148,8 @@ pub struct Company {
 pub struct Site {
     /// The domain, which is a registrable domain or a host below one.
     pub domain: String,
-    /// The country of the website at this domain, if a record gives it.
+    /// The country for which the website at this domain is made; `None` if no record gives a
+    /// country.
     pub country: Option<Country>,
 }
 
@@ -157,7 +160,7 @@ pub struct Employee {
     pub name: String,
     /// Job title.
     pub title: Option<String>,
-    /// The employee's own page, in display form: `linkedin.com/in/ada`.
+    /// The employee's own page, such as `linkedin.com/in/ada`.
     pub page: Option<String>,
 }
 
@@ -179,8 +182,9 @@ impl Company {
         }
     }
 
-    /// Whether the company is in a country: it has a seat there, a domain that a record marks for
-    /// this country, or a domain under the country's top-level domain.
+    /// Whether the company is in `country`. One of these facts shows it: a head office in the
+    /// country, a domain for which a record gives the country, or a domain under the country's
+    /// top-level domain.
     pub fn is_in(&self, country: Country) -> bool {
         self.seats.contains(&country)
             || self.sites.iter().any(|site| {
@@ -190,9 +194,9 @@ impl Company {
             })
     }
 
-    /// Returns the aliases that are compared with a name: the first `most` aliases, and at most
-    /// `most` later aliases that contain all words of the name. The number is limited, because some
-    /// companies have thousands of aliases.
+    /// Returns the aliases that are compared with `name`: the first `most` aliases, and of the
+    /// later ones at most `most` that contain all words of `name`. The number is limited, because
+    /// some companies have thousands of aliases.
     pub fn aliases_near<'a>(
         &'a self,
         name: &'a CompanyName,
@@ -206,24 +210,24 @@ impl Company {
         first.iter().chain(others.iter().filter(holds_all).take(most))
     }
 
-    /// Returns the name, as the source writes it. The result is never `None`; it is an `Option` for
-    /// use in [`Service::look_up`](crate::Service::look_up).
+    /// Returns the company's name, as the source writes it. It is always `Some`. The type is
+    /// `Option`, so that [`Service::look_up`](crate::Service::look_up) can use this method.
     pub fn name(&self) -> Option<&str> {
         Some(&self.name)
     }
 
-    /// Returns the main domain.
+    /// Returns the company's main domain; `None` if it has no domain.
     pub fn domain(&self) -> Option<&str> {
         self.sites.first().map(|site| site.domain.as_str())
     }
 
-    /// Returns the page on `network` that answers contain, which is the first one.
+    /// Returns the company's first page on `network`, which is the one that answers contain.
     pub fn page(&self, network: Network) -> Option<&str> {
         self.pages.iter().find(|(on, _)| *on == network).map(|(_, page)| page.as_str())
     }
 
-    /// Whether the company's country is known: the company has a seat, or its main domain has a
-    /// country.
+    /// Whether a country of the company is known: from a head office, from a record that gives a
+    /// country for the main domain, or from the top-level domain of the main domain.
     pub fn has_country(&self) -> bool {
         let main = self.sites.first();
         !self.seats.is_empty()
@@ -233,12 +237,12 @@ impl Company {
             })
     }
 
-    /// Returns the domain that answers a look-up of a name with a country: the company's domain for
-    /// this country, or else its main domain.
+    /// Returns the domain that a look-up by the name `asked` returns: the company's domain for
+    /// the requested country, or else its main domain.
     ///
-    /// If no country is given, a country at the end of the requested name counts. So `Quill
-    /// (Deutschland)` and `Quill Deutschland` mean Quill's domain for Germany. A country without
-    /// parentheses does not count if the company's own name contains this country.
+    /// If `country` is `None`, the country at the end of `asked` is used. So `Quill
+    /// (Deutschland)` and `Quill Deutschland` return Quill's domain for Germany. Exception: a
+    /// country without parentheses is ignored if the company's own name contains it too.
     pub fn domain_near(&self, asked: &CompanyName, country: Option<Country>) -> Option<&str> {
         let in_name = || {
             let country = country_in_addition(asked)?;
@@ -249,10 +253,12 @@ impl Company {
         country.and_then(|country| self.domain_in(country)).or_else(|| self.domain())
     }
 
-    /// Returns the company's domain for `country`; `None` if there is none. First choice: a domain
-    /// that a record marks for the country. Second: a domain under the country's top-level domain
-    /// that no record marks for a country. Third: the main domain, if the company has a seat in the
-    /// country.
+    /// Returns the company's domain for `country`: the first of these domains that exists, or
+    /// else `None`.
+    ///
+    /// 1. A domain for which a record gives this country.
+    /// 2. A domain under the country's top-level domain for which no record gives a country.
+    /// 3. The main domain, if the company has a head office in the country.
     pub fn domain_in(&self, country: Country) -> Option<&str> {
         let marked = self.sites.iter().find(|site| site.country == Some(country));
         let under_its_tld = || {
@@ -269,7 +275,7 @@ impl Company {
     }
 }
 
-/// A person, with the facts that all sources give about the person.
+/// A person, with the values that all sources give together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
     /// The person's id.
@@ -284,7 +290,7 @@ pub struct Person {
     pub employer: Option<Employer>,
     /// The person's country.
     pub country: Option<Country>,
-    /// The person's own page, in display form: `linkedin.com/in/ada`.
+    /// The person's own page, such as `linkedin.com/in/ada`.
     pub page: Option<String>,
     /// Email addresses. Answers contain them in this order.
     pub emails: Vec<String>,
@@ -304,19 +310,19 @@ pub struct Employer {
 }
 
 impl Person {
-    /// First and last name, with a space between them.
+    /// Returns the first and the last name, with a space between them.
     pub fn full_name(&self) -> String {
         format!("{} {}", self.first_name, self.last_name)
     }
 
-    /// Returns the first name, as the source writes it. The result is never `None`; it is an
-    /// `Option` for use in [`Service::look_up`](crate::Service::look_up).
+    /// Returns the first name, as the source writes it. It is always `Some`. The type is
+    /// `Option`, so that [`Service::look_up`](crate::Service::look_up) can use this method.
     pub fn first_name(&self) -> Option<&str> {
         Some(&self.first_name)
     }
 
-    /// Returns the last name, as the source writes it. The result is never `None`; it is an
-    /// `Option` for use in [`Service::look_up`](crate::Service::look_up).
+    /// Returns the last name, as the source writes it. It is always `Some`. The type is `Option`,
+    /// so that [`Service::look_up`](crate::Service::look_up) can use this method.
     pub fn last_name(&self) -> Option<&str> {
         Some(&self.last_name)
     }
@@ -331,9 +337,12 @@ impl Person {
         self.employer.as_ref()?.domains.first().map(String::as_str)
     }
 
-    /// Returns one of the person's email addresses. Prefers an address at the host `asked`, then an
-    /// address at the registrable domain of `asked`, then an address at a domain of the employer,
-    /// then the first address.
+    /// Returns the first of these email addresses of the person that exists:
+    ///
+    /// 1. An address at the host `asked`.
+    /// 2. An address at the registrable domain of `asked`.
+    /// 3. An address at a domain of the employer.
+    /// 4. The first address.
     pub fn business_email(&self, asked: Option<&Domain>) -> Option<&str> {
         let at = |domain: &str| {
             self.emails.iter().find(|email| email.rsplit('@').next() == Some(domain))
@@ -346,7 +355,7 @@ impl Person {
             .map(String::as_str)
     }
 
-    /// Returns the first mobile number; if there is none, the first number.
+    /// Returns the first mobile number; if the person has none, the first phone number.
     pub fn mobile(&self) -> Option<&str> {
         let is_mobile = |number: &&String| {
             enrich_text::Phone::parse(number).is_ok_and(|phone| phone.is_mobile())
@@ -355,10 +364,10 @@ impl Person {
     }
 }
 
-/// The facts about a domain itself, not about its owner.
+/// What is known about a domain itself, not about its owner.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DomainFacts {
-    /// The domain to which the facts belong.
+    /// The domain.
     pub domain: String,
     /// The IPv4 or IPv6 address of the domain.
     pub ip: Option<String>,

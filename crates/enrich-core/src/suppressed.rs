@@ -1,8 +1,9 @@
 //! The suppressed values, and the check whether a text contains one of them.
 //!
-//! A stored response, or a list that an account uploaded, may contain a value that was suppressed
-//! later. The value may be in any form in which people write it. So the check parses the text as
-//! each kind of value, and compares the normal form with the suppressed values.
+//! A stored response, or a list that an account has uploaded, may contain a value that was
+//! suppressed later. The value may be written in different ways, such as `+44 20 7946 0123` or
+//! `+442079460123`. So the check parses the text as an email address, a phone number, a page and
+//! a domain, and compares the normal forms with the suppressed values.
 
 mod screening;
 
@@ -16,8 +17,9 @@ pub use screening::{names_suppressed, without_suppressed};
 
 /// The suppressed values at one point in time.
 pub trait SuppressedValues: Send + Sync {
-    /// Returns the number of changes: each suppression of a value is one change, and each time a
-    /// value is taken back is another. So two states with the same number are equal.
+    /// Returns how many changes the suppressed values have had. Each suppression of a value is
+    /// one change, and each end of a suppression is one too. So if the number is the same as
+    /// before, the values are also the same as before.
     fn count(&self) -> u64;
 
     /// Whether exactly this value is suppressed.
@@ -31,7 +33,7 @@ pub trait SuppressedValues: Send + Sync {
 pub struct SuppressedSince<'a> {
     /// All suppressed values, including those that were suppressed before `since`.
     pub values: &'a dyn SuppressedValues,
-    /// Only values that were suppressed at this time or later count.
+    /// The values that were suppressed before this time are ignored.
     pub since: Timestamp,
 }
 
@@ -49,12 +51,12 @@ impl SuppressedValues for SuppressedSince<'_> {
     }
 }
 
-/// Maximum length, in bytes, of a part of a text that is parsed as one value. Longer parts are not
-/// compared.
+/// Maximum length, in bytes, of a part of a text that is parsed as one value. Longer parts count
+/// as not suppressed.
 const MOST_BYTES: usize = 512;
 
-/// Whether a text contains a suppressed value: as the whole text, as an element of a list, or as a
-/// word.
+/// Whether a text contains a suppressed value: as the whole text, as an element of a list such as
+/// `a@quill.example|b@quill.example`, or as a word.
 pub fn holds_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
     let is_between_values = |letter: char| matches!(letter, '|' | ';' | ',' | '\n' | '\t' | '"');
     let is_between_words =
@@ -67,8 +69,8 @@ pub fn holds_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
 
 /// Whether a text is a suppressed value, or an email address at a suppressed domain.
 fn is_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
-    // A list may have an apostrophe at the start of a cell, so that a spreadsheet does not evaluate
-    // the cell. The apostrophe is not part of the value.
+    // A cell of a list may begin with an apostrophe, so that a spreadsheet does not evaluate the
+    // cell as a formula. The apostrophe is not part of the value.
     let text = text.trim().trim_start_matches('\'');
     if text.len() < 3 || text.len() > MOST_BYTES {
         return false;
@@ -80,7 +82,8 @@ fn is_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
     if is_number && Phone::parse(text).is_ok_and(|phone| values.holds(&Suppressed::Phone(phone))) {
         return true;
     }
-    // A handle alone does not count as a page, because it may also be a name.
+    // Only a LinkedIn URL is parsed as a page. A handle alone, such as `ada-example`, may also be
+    // a name.
     let is_page = text.to_ascii_lowercase().contains("linkedin.");
     if is_page
         && PersonPage::parse(text).is_ok_and(|page| values.holds(&Suppressed::PersonPage(page)))

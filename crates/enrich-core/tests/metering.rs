@@ -1,5 +1,5 @@
-//! Tests of the order in which a call is checked. The ports are in memory and record how they are
-//! called.
+//! Tests of the order in which the service checks a call. The stores are fakes in memory that
+//! record how they are called.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 #[path = "metering/charges.rs"]

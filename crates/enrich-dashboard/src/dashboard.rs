@@ -30,8 +30,8 @@ const UPLOADS: usize = 8;
 /// Maximum number of uploads of one account that run at the same time.
 const UPLOADS_OF_ONE: usize = 2;
 
-/// Minimum time between two writes of a session's last use to the store. Uses in between are not
-/// recorded.
+/// Minimum time between two writes of a session's last use to the store. Later uses within this
+/// time are not written.
 const NOTED_EACH: SignedDuration = SignedDuration::from_mins(1);
 
 /// The state that the pages of all accounts share, such as the settings and the login throttle.
@@ -138,7 +138,8 @@ impl Dashboard {
     }
 
     /// Whether the host in the request is this server. With a public URL, the result is always
-    /// `true`, because a proxy may change the host. The origin of the request is checked instead.
+    /// `true`, because a proxy may change the host. Then only the origin of the request is
+    /// checked.
     pub(crate) fn is_own_host(&self, request: &Request) -> bool {
         match (&self.settings.public_url, self.settings.listens_on, &request.host) {
             (None, Some(listens_on), Some(named)) => host::is_own(named, listens_on),

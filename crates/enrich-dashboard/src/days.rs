@@ -91,7 +91,8 @@ impl Days {
         (self.first..=self.last).contains(&Day::of(at))
     }
 
-    /// Returns the part of the range between `first` and `last`; `None` if the part is empty.
+    /// Returns the days of this range from `first` to `last`; `None` if the range has none of
+    /// these days.
     pub(crate) fn within(self, first: Day, last: Day) -> Option<Self> {
         let (first, last) = (self.first.max(first), self.last.min(last));
         (first <= last).then_some(Self { first, last })

@@ -1,10 +1,10 @@
 //! Slows down password guessing, by address and by account.
 //!
-//! Each address and each account has a fixed number of attempts. An attempt is taken before the
-//! password is checked, and given back if the password is right. After each fixed interval, one
-//! taken attempt becomes available again. This is the generic cell rate algorithm: for each address
-//! and account, it stores only the time at which all attempts are available again. Unknown accounts
-//! are treated like existing accounts.
+//! Each address and each account has a fixed number of attempts. Each check of a password uses up
+//! one attempt. If the password is right, the attempt is returned. After each fixed interval, one
+//! used attempt is available again. This is the generic cell rate algorithm: it needs only one
+//! number for each address and account, the time at which all attempts are available again.
+//! Unknown accounts are treated like existing accounts.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -32,7 +32,7 @@ const OF_ADDRESS: Pace = Pace { at_once: 20, each: SignedDuration::from_secs(15)
 /// twelve characters.
 const OF_ACCOUNT: Pace = Pace { at_once: 10, each: SignedDuration::from_secs(30) };
 
-/// The times when all attempts of each address and account are available again.
+/// Stores for each address and each account when all its attempts are available again.
 #[derive(Default)]
 pub(crate) struct LoginThrottle {
     addresses: Mutex<Tries>,
@@ -52,12 +52,12 @@ struct Tries {
 const SHARED: u64 = 0;
 
 impl LoginThrottle {
-    /// Takes one attempt from the address and one from the typed account name.
+    /// Uses up one attempt of the address and one of the typed account name.
     ///
     /// # Errors
     ///
-    /// The time to wait, if the address or the account has no attempt left. Then no attempt is
-    /// taken from either of them.
+    /// The time to wait, if the address or the account has no attempt left. In this case, neither
+    /// of them loses an attempt.
     pub(crate) fn take(
         &self,
         peer: IpAddr,
@@ -71,7 +71,7 @@ impl LoginThrottle {
         })
     }
 
-    /// Gives back the attempts that were taken from the address and from the account name.
+    /// Returns one used attempt to the address and one to the account name.
     pub(crate) fn give_back(&self, peer: IpAddr, typed: &str) {
         self.addresses.lock().give_back(self.number(&network(peer)), OF_ADDRESS);
         self.accounts.lock().give_back(self.number(&typed), OF_ACCOUNT);
@@ -102,8 +102,9 @@ impl Tries {
         }
     }
 
-    /// Returns the key of the entry for `who`. This is `who` if an entry for it exists or there is
-    /// room for another entry; otherwise it is [`SHARED`].
+    /// Returns the key of the entry to use for `who`: `who` itself if it has an entry or there is
+    /// room for one, and otherwise [`SHARED`]. If there is no room, first removes the entries
+    /// whose attempts are all available again.
     fn permit(&mut self, who: u64, now: Timestamp) -> u64 {
         if self.back_at.contains_key(&who) || self.back_at.len() < MOST {
             return who;

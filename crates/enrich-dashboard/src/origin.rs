@@ -1,10 +1,12 @@
 //! Decides whether a request for a change comes from these pages (protection against CSRF).
 //!
-//! Browsers send the origin of a request in two headers that no page can forge. `Sec-Fetch-Site` is
-//! sent only to https and loopback addresses. This is enough, because sessions work only at such
-//! addresses. `Origin` is sent with every POST. Its value is `null` if the page has
-//! `Referrer-Policy: no-referrer`, as these pages have. `null` is accepted only if `Sec-Fetch-Site`
-//! shows the same origin.
+//! Browsers send the origin of a request in two headers that no page can forge:
+//!
+//! - `Sec-Fetch-Site` is sent only to https and loopback addresses. This is enough, because
+//!   sessions work only at such addresses.
+//! - `Origin` is sent with every POST. Its value is `null` if the page has the referrer policy
+//!   `no-referrer`, as the pages of this crate have. `null` is accepted only if `Sec-Fetch-Site`
+//!   shows the same origin.
 
 use crate::http::Request;
 

@@ -130,7 +130,8 @@ impl OwnerContext<'_> {
         Ok(Frame { owner: Some(Owner { name: name.clone(), balance, suspended }), here })
     }
 
-    /// Returns the account's cached balance. It may lack what other processes have just charged.
+    /// Returns the account's cached balance. Charges that other processes have just made may be
+    /// missing.
     pub(crate) async fn balance(&self) -> Result<Credits, Fault> {
         let account = self.session.account.id;
         Ok(self.dashboard.service.ledger.cached_balance(account).await?.unwrap_or_default())

@@ -114,8 +114,8 @@ impl Passwords {
         self.threads.run(made).await?.map_err(HashError::Failed)
     }
 
-    /// Whether the password matches the hash. If `hash` is `None`, the result is `false`, but
-    /// computing it takes the same time.
+    /// Whether the password matches the hash. If `hash` is `None`, the result is `false`. Both
+    /// cases take the same time.
     pub(crate) async fn is_right(
         &self,
         password: Password,

@@ -1,6 +1,6 @@
-//! Long reads and reads of files. They run on separate threads, so that pages do not wait for them.
-//! The reads of one account run one after the other, so that one account cannot occupy all threads
-//! and delay other accounts.
+//! Long reads and reads of files. They run on separate threads, so that pages do not wait for
+//! them. The reads of one account run one after the other. Otherwise one account could occupy all
+//! threads and delay other accounts.
 
 use std::sync::Arc;
 
@@ -11,21 +11,22 @@ use crate::fault::Fault;
 use crate::threads::Threads;
 
 const THREADS: usize = 2;
-/// Maximum number of reads that wait. Each account has at most one read and one piece of a download
-/// in the queue.
+/// Maximum number of reads, and of pieces of downloads, that wait for a thread. Each account has
+/// at most one read and one piece in this queue, because its other reads wait for the account's
+/// turn.
 const WAITING: usize = 512;
 /// Maximum number of concurrent downloads of one account.
 const DOWNLOADS_OF_ONE: usize = 4;
 
-/// Threads for slow reads, which all accounts share. The reads of one account take turns.
+/// Threads for slow reads, which all accounts share. For each account, one read runs at a time.
 pub(crate) struct Scans {
     threads: Arc<Threads>,
     reads: AccountLimit,
     downloads: AccountLimit,
 }
 
-/// The permit of an account for one read or download, which runs in pieces. Dropping this value
-/// releases the permit.
+/// A permit of an account for one read, or for one download, which runs in pieces. Dropping this
+/// value releases the permit.
 pub(crate) struct Download {
     threads: Arc<Threads>,
     permit: Arc<AccountPermit>,
@@ -82,8 +83,8 @@ impl Scans {
 }
 
 impl Download {
-    /// Runs `work`, which reads the next piece of the download, when the account's earlier pieces
-    /// are done.
+    /// Runs `work` when the account's earlier work of the same kind is done. For a download,
+    /// `work` reads its next piece.
     ///
     /// # Errors
     ///
@@ -95,8 +96,8 @@ impl Download {
         let turn = self.permit.turn().await;
         let permit = Arc::clone(&self.permit);
         let work = move || {
-            // The account's turn lasts until the work ends, even if the caller no longer waits for
-            // the work.
+            // If the caller no longer waits for the work, the work runs on. The account's turn
+            // ends only with the work.
             let _turn = (turn, permit);
             work()
         };

@@ -59,8 +59,8 @@ impl Dashboard {
                 answer(&context).await
             }
             Handler::Owner(answer) => {
-                // The session is checked before the body is read. Without a session, the body is
-                // never read.
+                // The session is checked first, so that the server does not read a body from
+                // somebody who is not signed in.
                 let Some(session) = self.session(request, now).await? else {
                     return Ok(to_sign_in(request));
                 };
@@ -107,8 +107,8 @@ fn to_sign_in(request: &Request) -> Response {
     Response::see_other(path)
 }
 
-/// Adds the security headers that every response needs, and forbids caching unless the response
-/// allows it.
+/// Adds the security headers that every response needs. If the response has no header
+/// `Cache-Control`, also forbids caching.
 fn protected(mut response: Response) -> Response {
     let has_cache_control = response.headers.iter().any(|(name, _)| *name == "cache-control");
     if !has_cache_control {

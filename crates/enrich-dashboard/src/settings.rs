@@ -11,7 +11,7 @@ pub struct Settings {
     /// URL, the host in the request is used.
     pub public_url: Option<String>,
     /// The listening address. Without a public URL, the header `Host` must contain this address.
-    /// With `None`, any host is accepted, because the HTTP server checks the host itself.
+    /// `None` accepts any host; then the HTTP server must check the host itself.
     pub listens_on: Option<SocketAddr>,
     /// Idle time after which a session ends.
     pub session_idle: SignedDuration,

@@ -38,7 +38,8 @@ impl Threads {
         let place = Arc::clone(&self.running_or_waiting).try_acquire_owned().map_err(|_| Busy)?;
         let turn = Arc::clone(&self.running).acquire_owned().await.map_err(|_| Busy)?;
         let work = move || {
-            // Both permits are released when the task ends, even if the caller no longer waits.
+            // If the caller no longer waits, the task runs on. Both permits are released only
+            // when it ends.
             let _permits = (place, turn);
             work()
         };

@@ -75,9 +75,9 @@ pub(crate) async fn take(
         Ok(piece) if !pace.is_fast_enough(piece.len(), clock.now()) => Err(BodyFault::TooSlow),
         piece => piece,
     });
-    // The parser requires a stream that is `Send`. The body is not `Send`, but its request stays on
-    // one thread, so a wrapper may make the body `Send`. The parser buffers all bytes that are
-    // ready: with this HTTP server, some tens of KiB.
+    // The parser requires a stream that is `Send`. The body is not `Send`, but its request stays
+    // on one thread, so the wrapper is safe. The parser buffers only bytes that have already
+    // arrived: with this HTTP server, some tens of KiB.
     let form = Multipart::with_constraints(SendWrapper::new(body), boundary, constraints);
     take_field(dashboard, account, form).await
 }
@@ -138,7 +138,7 @@ async fn store(
     match (stored?, read) {
         (Ok(job), _) => Ok(job),
         (Err(JobError::TooLarge(bytes)), _) => Err(too_large(bytes)),
-        // The list was not stored because it did not arrive completely.
+        // Both failed. The list was not stored because it did not arrive, so this cause is shown.
         (Err(_), Err(fault)) => Err(broken(fault, dashboard.job_settings.max_upload_bytes)),
         (Err(error), _) => Err(match Fault::of_job(error) {
             Ok(said) => UploadError::Message(422, said),

@@ -4,11 +4,12 @@
 //! cargo run --release -p enrich-import --example fuzz -- FOLDER [INPUTS] [SEED]
 //! ```
 //!
-//! `FOLDER` holds the fixtures, as `crates/enrich-mapping/tests/fixtures` does. Every input is made
-//! from one or two of these files by changes of bytes and words. Some inputs are packed (gzip,
-//! zstd, bzip2, zip). The program samples each input, detects its format, and reads it to its end
-//! in the detected format or in a random one. One input of 16 is parsed as a mapping file instead.
-//! A run is repeatable: an input depends only on the fixtures, the seed, and the input's number.
+//! `FOLDER` contains the fixtures, as `crates/enrich-mapping/tests/fixtures` does. Every input is
+//! made from one or two of these files by changes of bytes and words. Some inputs are packed
+//! (gzip, zstd, bzip2, zip). The program samples each input, detects its format, and reads it to
+//! its end in the detected format or in a random one. One input of 16 is parsed as a mapping file
+//! instead. A run is repeatable: an input depends only on the fixtures, the seed, and the input's
+//! number.
 //!
 //! The program prints the number of inputs and the greatest memory of the process. An input that
 //! causes a panic is written to `fuzz-SEED-NUMBER`, and the exit status is 1.

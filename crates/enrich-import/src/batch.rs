@@ -20,12 +20,13 @@ use crate::source::Source;
 
 /// Maximum number of records in a batch, including rejected ones.
 const MAX_RECORDS: usize = 4096;
-/// A batch is full when its lines have this many bytes. Together with the maximum number of waiting
-/// batches, this bounds the memory of an import.
+/// Number of bytes of lines at which a batch is full. This limit and the maximum number of
+/// waiting batches bound the memory of an import.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// Maximum number of already imported records in a batch. They are not parsed and add no bytes to
-/// the batch, so without this limit the progress would be reported too seldom.
+/// Maximum number of records in a batch that the directory already has. These records are not
+/// parsed and add no bytes to the batch, so the other limits do not count them. Progress is
+/// reported once for each batch, so without this limit it would be reported too seldom.
 const MAX_KNOWN: u64 = 1 << 16;
 
 #[derive(Debug, Default)]
@@ -58,7 +59,7 @@ pub(crate) struct ReadOptions {
     pub(crate) until_rejected: bool,
 }
 
-/// Which text of each line a batch keeps.
+/// Which text of each line a batch contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Texts {
     Dropped,
@@ -145,7 +146,7 @@ enum Reading {
     Mapped(Box<MappedReading>),
 }
 
-/// The format of a source with native records. These need no mapping.
+/// The format of a source whose records are native, so that they need no mapping.
 enum Form {
     JsonLines(Option<KnownLines>),
     Csv(Box<Table>),
@@ -177,7 +178,7 @@ impl Reading {
     }
 
     /// Returns the next record, or why it is rejected. `left` is the number of records that may
-    /// still be read from the source; this method counts it down.
+    /// still be read from the source; this method reduces it by one for each record.
     fn next(&mut self, notes: &mut Notes, left: &mut u64, texts: Texts) -> Result<Next, ReadError> {
         let count = || {
             let is_left = *left > 0;

@@ -125,7 +125,7 @@ pub(crate) fn refused(head: &[u8]) -> Option<NoList> {
     found.map(|(_, content)| NoList::Other(*content))
 }
 
-/// Whether a text begins like a JSON array of objects. A file with such text is not JSON Lines.
+/// Whether a text begins like a JSON array of objects. JSON Lines never begins like this.
 pub(crate) fn is_json_array(text: &[u8]) -> bool {
     let inside = text.trim_ascii_start().strip_prefix(b"[");
     inside.is_some_and(|inside| matches!(inside.trim_ascii_start().first(), Some(b'{')))

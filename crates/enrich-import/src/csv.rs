@@ -69,8 +69,8 @@ impl Table {
             return Err(Rejection::FieldCount { found, expected });
         }
         let mut fields = Fields::default();
-        // An ignored column is not part of the record's hash. So if only an ignored column has
-        // changed, the record counts as unchanged.
+        // The names and values from which the record's hash is made. Ignored columns are not
+        // included. So if only an ignored column has changed, the record counts as unchanged.
         let mut parts: Vec<&[u8]> = Vec::with_capacity(2 * expected);
         for (column, bytes) in self.columns.iter().zip(self.splitter.fields()) {
             let text = std::str::from_utf8(bytes).map_err(|_| Rejection::NotUtf8)?;
@@ -112,9 +112,9 @@ impl Table {
 enum Column {
     /// The column gives this field of the native format.
     Field(Named),
-    /// The column holds a company's ids in this scheme.
+    /// The column contains a company's ids of this scheme.
     Ids(&'static str),
-    /// The column has a name that is not a field's name, and is ignored.
+    /// The column's name is neither a field nor a scheme, so the column is ignored.
     Other(String),
 }
 

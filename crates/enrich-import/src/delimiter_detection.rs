@@ -13,9 +13,15 @@ fn announced(line: &[u8]) -> Option<Delimiter> {
     name.eq_ignore_ascii_case(b"sep=").then(|| Delimiter::parse(value))?
 }
 
-/// Returns the delimiter of a file that begins with the lines `looked_at`. This is the first of
-/// these that exists: `chosen`; the delimiter that a first line such as `sep=;` sets; the delimiter
-/// that fits the lines best; `usual`. Removes a first line such as `sep=;` from `lines`.
+/// Returns the delimiter of a file that begins with the lines `looked_at`: the first of these
+/// that exists.
+///
+/// 1. `chosen`, the setting of the caller.
+/// 2. The delimiter in a first line such as `sep=;`.
+/// 3. The delimiter that fits the lines best.
+/// 4. `usual`.
+///
+/// Removes a first line such as `sep=;` from `lines`.
 pub(crate) fn of_file(
     lines: &mut Lines,
     looked_at: &[Line],
@@ -24,7 +30,7 @@ pub(crate) fn of_file(
 ) -> Delimiter {
     let announced = looked_at.first().and_then(|line| announced(&line.bytes));
     if announced.is_some() {
-        // The line was already read once, so reading it again cannot fail.
+        // The line is already in memory, so reading it cannot fail.
         let _ = lines.next();
     }
     chosen.or(announced).unwrap_or_else(|| detect(looked_at, usual))

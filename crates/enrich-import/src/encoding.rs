@@ -107,8 +107,8 @@ impl KnownEncoding {
 pub(crate) struct Decoding {
     input: Box<dyn BufRead>,
     state: State,
-    /// Whether to guess a single-byte encoding if the text isn't UTF-8. Without a guess, the text
-    /// counts as UTF-8.
+    /// Whether to guess the encoding if the text isn't UTF-8. Without a guess, the text counts as
+    /// UTF-8.
     guesses: bool,
     known: KnownEncoding,
     decoded: Vec<u8>,
@@ -257,8 +257,8 @@ fn guess(window: &[u8]) -> &'static Encoding {
         let is_cut = chunks.peek().is_none() && window.len() == WINDOW_BYTES;
         faults += usize::from(!chunk.invalid().is_empty() && !is_cut);
     }
-    // UTF-8 text may be damaged at a few places. So the text counts as UTF-8 unless it has more
-    // damaged places than valid letters that are not ASCII.
+    // UTF-8 text may be damaged at a few places. So the text counts as UTF-8 if it has at least
+    // as many valid letters outside ASCII as damaged places.
     if letters >= faults {
         return UTF_8;
     }

@@ -14,8 +14,9 @@ use crate::value::{Values, parse_item};
 use enrich_mapping::Field;
 use enrich_mapping::plain_name;
 
-/// Returns the scheme whose ids a CSV column holds. A scheme of two letters must be written in
-/// lower case and without punctuation: `no` is a scheme, but a column `No.` usually holds numbers.
+/// Returns the scheme of the ids that a CSV column contains. A scheme of two letters must be
+/// written in lower case and without punctuation: `no` is a scheme, but a column `No.` usually
+/// has numbers.
 pub(crate) fn scheme_of_column(column: &str) -> Option<&'static str> {
     let plain = plain_name(column);
     let mut known = ExternalId::known_schemes();

@@ -40,7 +40,8 @@ impl Progress for () {
 #[derive(Debug, thiserror::Error)]
 #[error("the import stopped")]
 pub struct ImportError {
-    /// The results up to the stop. If the whole import is one transaction, nothing is stored.
+    /// The results up to the stop. If the whole import is one transaction, nothing is stored, and
+    /// the numbers of stored records are 0.
     pub report: Box<Report>,
     /// Why the import stopped.
     #[source]
@@ -86,7 +87,7 @@ pub enum Cause {
 /// `rejects` receives a JSON object for each rejected line: `source`, `line`, `reason`, `record`.
 ///
 /// The future blocks while it waits for the reading thread, so it must not run on a server's
-/// executor. If the import stops early, the reading thread may live on until its pending read of
+/// executor. If the import stops early, the reading thread still runs until its pending read of
 /// the input returns.
 ///
 /// # Errors
@@ -116,8 +117,8 @@ pub async fn import(
 pub struct Preview {
     /// The first records that can be imported, as native records in JSON.
     pub records: Vec<String>,
-    /// The report of an import into an empty directory without suppressed values. Every record that
-    /// can be imported counts as added.
+    /// The report that an import into an empty directory without suppressed values would return.
+    /// Every record that can be imported counts as added.
     pub report: Report,
 }
 
@@ -208,8 +209,8 @@ impl Import<'_> {
         }
     }
 
-    /// Handles a source that can't be read further. Commits the batches that were already stored,
-    /// unless the whole import is one transaction. Always returns an error.
+    /// Ends an import whose source can't be read further. Commits the batches that were already
+    /// stored, unless the whole import is one transaction. Always returns an error.
     async fn give_up(&self, loading: Box<dyn Loading>, error: ReadError) -> Result<(), Cause> {
         if !self.is_whole && self.report.took_anything() {
             loading.finish().await?;
@@ -283,7 +284,8 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Writes the buffered rejected lines to their file. The next batch is stored only after this.
+    /// Writes the buffered rejected lines to their file. This happens before the next batch is
+    /// stored, so the file has the rejected lines of all earlier batches.
     fn flush_rejects(&mut self) -> Result<(), Cause> {
         match self.rejects.as_mut() {
             Some(into) => into.flush().map_err(Cause::Rejects),

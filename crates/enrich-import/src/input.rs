@@ -125,8 +125,8 @@ impl InputRecords {
         self.archive.as_ref().map(Archive::names).unwrap_or_default()
     }
 
-    /// Returns the names of the members of the JSON object around the records, at most
-    /// [`MAX_COLUMNS`]. Returns none if there is no such object.
+    /// Returns the names of the members of the JSON object that contains the records, at most
+    /// [`MAX_COLUMNS`]. Returns no names if the records are not inside a JSON object.
     ///
     /// [`MAX_COLUMNS`]: crate::MAX_COLUMNS
     pub fn envelope(&self) -> &[String] {
@@ -167,7 +167,7 @@ impl InputRecords {
         self.read_bytes.take()
     }
 
-    /// Opens the next file of the archive. After the last file, there is no current content.
+    /// Opens the next file of the archive. After the last file, sets `current` to `None`.
     fn next_member(&mut self) -> Result<(), ReadError> {
         self.current = None;
         let Some(archive) = &mut self.archive else { return Ok(()) };

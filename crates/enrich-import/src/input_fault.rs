@@ -80,8 +80,8 @@ pub enum InputFault {
     /// The records are spread over several files, but the input is a single file.
     #[error("records of this format are spread over several files ({0}); give the zip archive")]
     NotJoined(String),
-    /// Rows of several files with the same key become one record, but this file has no column with
-    /// the key.
+    /// Each record is joined from the rows with the same key in several files. This file has no
+    /// column with the key.
     #[error(
         "`{file}` has no column `{column}`, by which its rows are joined; get the archive again"
     )]
@@ -163,7 +163,7 @@ impl From<InputFault> for io::Error {
     }
 }
 
-/// Names of files in an archive, at most ten.
+/// Names of files in an archive: the first ten, and the number of further files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileNames {
     pub(crate) first: Vec<String>,

@@ -1,8 +1,8 @@
 //! Reads the records of a joined source. A record consists of the rows with the same key in several
 //! files of a zip archive.
 //!
-//! First, the rows of each file are sorted by the key, in temporary files. Then all files are read
-//! together, one record at a time. So files may have any order and size.
+//! First, the rows of each file are sorted by the key, in temporary files. Then all files are
+//! read together, one record at a time. So rows may have any order, and files any size.
 
 use enrich_mapping::{Input, InputKind, Join, JoinMember};
 use serde_json::{Map, Value};

@@ -20,7 +20,7 @@ pub(crate) fn next(lines: &mut Lines, notes: &mut Notes) -> io::Result<Option<Pa
     Ok(lines.next_filled()?.map(|line| parsed(line, notes)))
 }
 
-/// Parses the record on a line, and keeps the line.
+/// Parses the record on a line. The result also contains the line's text.
 pub(crate) fn parsed(line: Line, notes: &mut Notes) -> Parsed {
     let record = read(&line, notes);
     Parsed { line: line.number, text: line.bytes, record }

@@ -8,8 +8,8 @@ use enrich_core::port::importer::KnownRecords;
 use crate::jsonl;
 use crate::lines::{Line, Lines};
 
-/// The number of lines that are looked up together. The store reads them in its own order, which is
-/// faster for many lines.
+/// The number of lines that are looked up together. The store can choose the order in which it
+/// reads their records, which is faster than one look-up for each line.
 const AT_ONCE: usize = 4096;
 /// The lines that are looked up together have at most about this number of bytes.
 const MAX_BYTES: usize = 4 * 1024 * 1024;

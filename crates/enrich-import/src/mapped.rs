@@ -28,8 +28,8 @@ pub struct MapAs {
 }
 
 impl MapAs {
-    /// Returns a way to read a source with a mapping. `input` is the layout of the file. Settings
-    /// that are missing in `input` are detected.
+    /// Combines a mapping with the settings of the import and with `input`, the layout of the
+    /// file. Settings that are missing in `input` are detected.
     pub fn new(mapping: Mapping, input: Input, settings: Settings) -> Self {
         Self { mapping, settings, input }
     }

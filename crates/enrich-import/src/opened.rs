@@ -22,14 +22,15 @@ pub(crate) const HEAD_BYTES: usize = 16 * 1024;
 pub(crate) const LOOKED_AT_LINES: usize = 100;
 /// Maximum number of bytes of the lines that are examined to detect the format and the delimiter.
 pub(crate) const LOOKED_AT_BYTES: usize = 256 * 1024;
-/// Maximum size of a workbook that is read from a stream, in bytes. Such a workbook is kept in
-/// memory.
+/// Maximum size of a workbook that is read from a stream, in bytes. The whole workbook is then
+/// kept in memory.
 pub(crate) const MAX_HELD_WORKBOOK: usize = 64 * 1024 * 1024;
 
 /// The decompressed bytes of a source, with the settings for reading them.
 pub(crate) struct Input {
     pub(crate) bytes: Box<dyn BufRead>,
-    /// The same input as a `File` with positions to seek to; `None` if the input is not a file.
+    /// The same input as a `File`, in which the reader can seek; `None` if the input is not a
+    /// file.
     pub(crate) file: Option<File>,
     /// The format that the file's name shows.
     pub(crate) format: Option<Format>,
@@ -95,7 +96,7 @@ impl Opened {
     }
 
     /// Creates the splitter of the source's rows, which come from CSV or a workbook. For a
-    /// workbook, call this only once.
+    /// workbook, call this only once, because the splitter takes the workbook.
     pub(crate) fn splitter(&mut self) -> Splitter {
         match self.workbook.take() {
             Some(workbook) => Splitter::of_workbook(workbook),

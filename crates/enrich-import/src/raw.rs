@@ -9,14 +9,14 @@ use enrich_mapping::{Field, Named};
 
 const CSV_LIST_SEPARATOR: char = '|';
 
-/// The fields of a record. A file may give a list field under its name and also under the singular
-/// of its name, such as `emails` and `email`. So each field has two places: the first for the value
-/// under the singular, the second for the value under the name itself. In CSV, a company's ids may
-/// also have a column for each scheme.
+/// The fields of a record. A file may give the values of a list field under the field's name,
+/// such as `emails`, and also under its singular, such as `email`. So each field has two places:
+/// the first for the value under the singular, the second for the value under the name itself. In
+/// CSV, a company's ids may also have a column for each scheme.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fields<'a> {
     values: [[Option<Raw<'a>>; 2]; Field::COUNT],
-    /// The fields of a CSV row that hold ids, each with the scheme.
+    /// The texts of the CSV columns that contain ids, each with the scheme of its column.
     ids: Vec<(&'static str, &'a str)>,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Fields<'a> {
         given.iter().any(Option::is_some).then_some(Given(given))
     }
 
-    /// Adds the text of a CSV column that holds ids of `scheme`.
+    /// Adds the text of a CSV column that contains ids of `scheme`.
     pub(crate) fn add_ids(&mut self, scheme: &'static str, text: &'a str) {
         self.ids.push((scheme, text));
     }
@@ -46,9 +46,8 @@ impl<'a> Fields<'a> {
         self.ids.iter().flat_map(move |&(scheme, text)| items(text).map(move |id| (scheme, id)))
     }
 
-    /// Moves the value of the field `from` to the field `to`. The result is as if the file gave the
-    /// value under the singular of `to`. Does nothing if the file already gives a value under this
-    /// singular.
+    /// Moves the value of the field `from` to the field `to`, as if the file had given it under
+    /// the singular of `to`. Does nothing if the file has given a value under this singular.
     pub(crate) fn move_to_singular(&mut self, from: Field, to: Field) {
         if let Some(Given([singular, own])) = self.get(from)
             && self.values[to as usize][0].is_none()
@@ -101,8 +100,8 @@ pub(crate) enum Item<'a> {
     /// A JSON number, as the characters that are in the file.
     Number(&'a str),
     Object(&'a RawValue),
-    /// A value that no field accepts: a boolean, a list inside a list, or text with an escape that
-    /// encodes no character.
+    /// A value that no field accepts: a boolean, a list inside a list, or text with an invalid
+    /// escape, such as `\ud800`.
     Other,
 }
 
@@ -196,11 +195,10 @@ pub(crate) struct SiteObject<'a> {
     pub(crate) country: Option<&'a RawValue>,
 }
 
-/// Splits a text such as `acme.de@DE` into domain and country.
+/// Splits a text such as `quill.example@DE` into domain and country.
 ///
-/// An `@` can also be part of a URL, as in `//user@acme.example`. No country's code or name
-/// contains a dot. So if the text after the last `@` contains a dot, this text is a host and not a
-/// country.
+/// An `@` can also be part of a URL, as in `//user@quill.example`. No country's code or name
+/// contains a dot. So a text with a dot after the last `@` is a host and not a country.
 pub(crate) fn csv_site(text: &str) -> (&str, Option<&str>) {
     match text.rsplit_once('@') {
         Some((domain, country)) if !country.contains('.') => (domain, Some(country)),

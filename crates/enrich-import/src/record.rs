@@ -78,8 +78,8 @@ pub(crate) fn is_name_only(record: &Record) -> bool {
     }
 }
 
-/// Returns the hash of the parts of a record as they are in the file. Before each part, its length
-/// is hashed. So the same bytes, divided into other parts, have another hash.
+/// Returns the hash of a record's texts as they are in the file. The length of each text is
+/// hashed before the text, so that `ab`, `c` and `a`, `bc` have different hashes.
 pub(crate) fn content_hash<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 16] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&[READING]);
@@ -161,8 +161,8 @@ fn origin(values: &mut Values<'_, '_>, content: [u8; 16]) -> Origin {
 }
 
 /// Returns the confidence of a record. A record without a confidence gets 100. If the confidence
-/// can't be read, returns the lowest one, so that a typing error never makes a record win over
-/// others.
+/// can't be read, returns the lowest one, so that a typing error never makes a record more
+/// trusted than others.
 fn trust(values: &mut Values<'_, '_>) -> Confidence {
     let given = values.fields.get(Field::Confidence);
     let says_something = given.is_some_and(|raw| !matches!(raw.one(), Ok(None)));

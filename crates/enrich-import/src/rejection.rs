@@ -129,13 +129,13 @@ pub enum BadValue {
     /// The value is not a page of the field's network, such as LinkedIn.
     #[error(transparent)]
     Page(#[from] InvalidPage),
-    /// The value is not an id in a register or data set.
+    /// The value is not a valid id of a register or data set.
     #[error(transparent)]
     ExternalId(#[from] InvalidExternalId),
     /// The value does not name an organisation.
     #[error(transparent)]
     Parent(#[from] InvalidParent),
-    /// The value is a page of the network, but not the page of a person.
+    /// The value is not the page of a person.
     #[error(transparent)]
     PersonPage(#[from] InvalidPersonPage),
 }

@@ -56,13 +56,13 @@ pub struct Report {
     /// records of this kind. Some of them may be mistyped.
     pub ignored_fields: BTreeSet<String>,
     /// The number of skipped records, by reason. Most reasons come from the mapping: it made no
-    /// native record from an input record, which is then not part of `read`. Only the reason "not
-    /// in the directory" is about native records: the import must not add subjects, and the
-    /// record's subject is not stored.
+    /// native record from an input record. Such input records are not part of `read`. Only the
+    /// reason "not in the directory" is about native records: the import must not add subjects,
+    /// and the record's subject is not stored.
     pub skipped: BTreeMap<String, u64>,
-    /// The number of values of input records that are not in the native record, by kind, such as
-    /// `addresses on platforms`. The mapping did not copy them, or too many records share their
-    /// domain. They are not part of `dropped`, which counts values of native records.
+    /// The number of values of input records that are missing in the native record, by kind, such
+    /// as `addresses on platforms`. Either the mapping did not copy them, or too many records
+    /// share their domain. They are not part of `dropped`, which counts values of native records.
     pub left_out: BTreeMap<&'static str, LeftOut>,
     /// The layout of the source, or of the first of several sources; `None` for an empty source.
     pub layout: Option<Layout>,
@@ -147,8 +147,7 @@ impl Report {
     }
 }
 
-/// Adds the report of another source to this one. A line number in the sum is still a line number
-/// of its own source.
+/// Adds the report of another source to this one. Line numbers stay those of their own source.
 impl AddAssign for Report {
     fn add_assign(&mut self, other: Self) {
         self.read += other.read;
@@ -185,7 +184,7 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Counts an input record that the mapping leaves out.
+    /// Counts an input record that the mapping skips for this reason.
     pub(crate) fn skip(&mut self, reason: &str) {
         match self.skipped.get_mut(reason) {
             Some(count) => *count += 1,
@@ -246,8 +245,8 @@ fn looks_like_a_name(name: &str) -> bool {
 
 /// Whether a value is a domain, a URL or an email address.
 fn is_key(value: &str) -> bool {
-    // An abbreviation or a decimal number also contains a dot. But the part after the dot does not
-    // look like the end of a domain.
+    // Abbreviations (`e.g.`) and decimal numbers (`3.14`) also contain a dot. So the part after
+    // the last dot must have at least two letters, and nothing else.
     let ending = value.split(['/', '?']).find(|part| part.contains('.')).unwrap_or_default();
     let ending = ending.rsplit('.').next().unwrap_or_default();
     let has_ending = ending.len() >= 2 && ending.bytes().all(|byte| byte.is_ascii_alphabetic());

@@ -9,11 +9,11 @@ use crate::input_fault::InputFault;
 use crate::read_error::ReadError;
 use crate::sorted_rows::Sorter;
 
-/// Maximum number of domains with more records than a mapping allows. Each of them takes 12 bytes
-/// of memory.
+/// Maximum number of domains with more records than a mapping allows. Each of these domains takes
+/// 12 bytes of memory.
 const MAX_SHARED: usize = 4_000_000;
 
-/// Counts the records of each domain. The domains are kept as hashes in a temporary file.
+/// Counts the records of each domain. The hashes of the domains are written to a temporary file.
 #[derive(Default)]
 pub(crate) struct DomainCount {
     hashes: Sorter,

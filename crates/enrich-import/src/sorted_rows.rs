@@ -1,8 +1,9 @@
 //! Sorts rows by a key, in a temporary file if there are many.
 //!
-//! Rows are sorted in memory in blocks. Each block is written to the file as a sorted run. If a
-//! block begins after the last row in the file, it continues the last run. So rows that are already
-//! sorted make a single run. Rows with the same key keep their order.
+//! Rows are sorted in memory in blocks. Each block is written to the file as a run, a sequence of
+//! sorted rows. If the first key of a block is not smaller than the last key in the file, the
+//! block becomes a part of the last run. So rows that are already sorted make a single run. Rows
+//! with the same key keep their order.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -109,8 +110,8 @@ impl Sorter {
     }
 }
 
-/// The next row of a run, which is compared with the next rows of the other runs: its key, the
-/// number of its run, and its content. `Reverse` makes the heap return the smallest key first.
+/// The next row of a run: its key, the number of its run, and its content. The heap compares the
+/// next rows of all runs. `Reverse` makes the heap return the smallest key first.
 type FirstRow = Reverse<(Vec<u8>, usize, Vec<u8>)>;
 
 /// Rows in the order of their keys.
@@ -271,7 +272,7 @@ mod tests {
     fn sorted_rows_make_one_run_on_the_disk() {
         let rows: Vec<_> = (0..5_000).map(|n| (format!("{n:05}"), String::new())).collect();
         let (runs, found) = sorted(&rows);
-        // The last block stays in memory.
+        // One run is in the file. The other is the last block, which stays in memory.
         assert_eq!(runs, 2);
         assert_eq!(found, rows);
         assert_eq!(sorted(&[]), (1, Vec::new()));

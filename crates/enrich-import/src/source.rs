@@ -33,7 +33,7 @@ pub struct Source {
     format: Option<Format>,
     compression: Option<Compression>,
     file_name: String,
-    /// The path from which the source can be opened again, if it is a file.
+    /// The path from which the source can be opened again; `None` if the source is a stream.
     place: Option<FilePlace>,
     total_bytes: Option<u64>,
     name: Option<SourceName>,
@@ -209,8 +209,9 @@ impl Source {
         Ok((first, Again { source, kept: Some(kept) }))
     }
 
-    /// Writes a zip archive from a stream into a temporary file, because its list of files is at
-    /// its end.
+    /// Writes a zip archive from a stream into a temporary file. The archive's list of files is
+    /// at its end and must be read first, which is impossible in a stream. Returns other sources
+    /// unchanged.
     pub(crate) fn in_a_file_if_archive(mut self) -> Result<Self, ReadError> {
         if self.file.is_some() {
             return Ok(self);

@@ -58,8 +58,8 @@ pub struct ListEntries {
     format: ListFormat,
     /// The name of the file, for messages.
     name: String,
-    /// The file of DROP that is being read, after its path in the archive. The path is `None` if
-    /// the list is not an archive.
+    /// The path of the current file in the archive, and the file of DROP at this path. The path
+    /// is `None` if the list is not an archive. The whole field is `None` before the first entry.
     current: Option<(Option<String>, Arc<DropFile>)>,
 }
 
@@ -89,7 +89,7 @@ pub enum EntryContent {
     },
     /// The digest of an email address.
     Digest(Digest),
-    /// A value.
+    /// A value in plain text, such as an email address.
     Value(String),
 }
 
@@ -196,7 +196,8 @@ impl ListEntries {
         }
     }
 
-    /// Returns the file of DROP that is being read. Checks its columns at its first entry.
+    /// Returns the file of DROP that is being read. Checks the columns of a file at its first
+    /// entry.
     fn current_file(&mut self) -> Result<Arc<DropFile>, ListFault> {
         let member = self.records.member();
         if let Some((known, file)) = &self.current

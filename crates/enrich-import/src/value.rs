@@ -23,7 +23,7 @@ pub(crate) struct Values<'f, 'a> {
 pub(crate) struct Sites {
     /// The domains that could be read. Each may have the country of its website.
     pub(crate) sites: Vec<(Domain, Option<Country>)>,
-    /// Whether the first domain in the file, which is the main domain, could be read.
+    /// Whether the record's first domain, which is the main domain, could be read.
     pub(crate) has_main: bool,
 }
 

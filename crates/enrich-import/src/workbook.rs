@@ -112,8 +112,8 @@ impl Workbook {
         })
     }
 
-    /// Returns the next rows that aren't blank, without taking them: `count` rows, or all that are
-    /// left.
+    /// Returns the next rows that aren't blank: `count` rows, or all that are left. `next_row`
+    /// still returns these rows.
     pub(crate) fn peek(&mut self, count: usize) -> io::Result<&[SheetRow]> {
         while self.ready.len() < count && !self.is_ended {
             let batch = self.next_batch()?;
@@ -136,7 +136,7 @@ impl Workbook {
         }
     }
 
-    /// Waits for the next rows of the reading thread. No rows mark the end of the sheet.
+    /// Waits for the next rows of the reading thread. An empty batch marks the end of the sheet.
     fn next_batch(&mut self) -> io::Result<Vec<SheetRow>> {
         let batch = self
             .rows
@@ -153,8 +153,8 @@ impl Drop for Workbook {
     }
 }
 
-/// Returns the folder in the archive that holds the parts of the workbook, usually `xl/`. Returns
-/// an error if the archive is not a workbook.
+/// Returns the folder in the archive that contains the parts of the workbook, usually `xl/`.
+/// Returns an error if the archive is not a workbook.
 fn folder_of_workbook(archive: &Archive) -> io::Result<String> {
     let has = |name: &str| archive.index_for_name(name).is_some();
     if has("xl/workbook.xml") {
@@ -174,9 +174,9 @@ fn folder_of_workbook(archive: &Archive) -> io::Result<String> {
     Err(refusal(refused))
 }
 
-/// Refuses archives with too many files, because the archive library keeps the names of all files
-/// in memory. In the archive, a list has an entry for each file; each entry begins with
-/// `ENTRY_MAGIC`.
+/// Refuses archives with too many files, because the archive library stores the names of all
+/// files in memory. An archive has a list of its files. Each entry of this list begins with
+/// `ENTRY_MAGIC`, so the occurrences of `ENTRY_MAGIC` are counted.
 fn check_file_count(file: &mut dyn Seekable, limits: &Limits) -> io::Result<()> {
     const ENTRY_MAGIC: &[u8] = b"PK\x01\x02";
     file.seek(SeekFrom::Start(0))?;

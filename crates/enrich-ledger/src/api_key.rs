@@ -1,5 +1,5 @@
-//! How a store keeps API keys. The store finds a key by a keyed hash. It also stores the key's text
-//! encrypted, so that the owner can see the text again.
+//! The stored form of API keys. A store finds a key by a keyed hash of the key's text. It also
+//! stores the text encrypted, so that the owner can see the text again.
 
 use enrich_core::{ApiKey, KeyId, NewKey};
 use enrich_secrets::{CannotDecrypt, Purpose, SealError, Secret, Secrets};
@@ -11,8 +11,8 @@ pub fn key_hash(secret: &Secret, key: &ApiKey) -> KeyHash {
     secret.hash(Purpose::ApiKeyHash, &[key.expose().as_bytes()])
 }
 
-/// Encrypts the text of a new key, so that the owner can see it again. The same key id is needed to
-/// decrypt the result.
+/// Encrypts the text of a new key, so that the owner can see it again. To decrypt the result, the
+/// same key id is needed.
 ///
 /// # Errors
 ///

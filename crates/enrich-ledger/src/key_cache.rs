@@ -1,8 +1,8 @@
 //! A cache of recently used API keys. A call with a cached key needs no read from the database.
 //!
 //! A key is cached under its keyed hash; its text is not cached. The store passes a value to the
-//! cache that differs after every change of a key, such as the number of changes. If the value
-//! differs from the one before, the cache is cleared.
+//! cache that is different after every change of a key, such as the number of changes. If the
+//! value differs from the last value, the cache is cleared.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,8 +14,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// A keyed hash of an API key, by which stores and the cache find the key.
 pub type KeyHash = [u8; 32];
 
-/// The number of parts of the cache. Each part has its own lock. With a single lock, every call
-/// would move the lock's cache line from one processor to another, which takes time.
+/// The number of parts of the cache. Each part has its own lock. With a single lock, the
+/// processors would have to pass the memory of the lock to each other for every call, which takes
+/// time.
 const SHARDS: usize = 16;
 /// Maximum number of keys in the cache; they take about 40 MB. The cache also holds the hashes of
 /// at most this number of unknown keys. Each shard may hold a sixteenth of both numbers. A shard
@@ -28,8 +29,8 @@ const MOST: usize = 100_000;
 #[derive(Debug)]
 pub struct KeyCache<Changes> {
     shards: [RwLock<Shard>; SHARDS],
-    /// The number of times that the cache was cleared. A read that began before the last clearing
-    /// must not be cached.
+    /// The number of times that the cache was cleared. The result of a read that began before the
+    /// last clearing must not be cached.
     clearings: AtomicU64,
     /// The value that was given to the last call of [`Self::confirm`].
     changes: Mutex<Option<Changes>>,

@@ -140,7 +140,7 @@ pub fn expired_day_of_misses(now: Timestamp) -> i64 {
 }
 
 /// Whether a text is counted as a name. Some callers send an email address, a number or a URL in
-/// place of a name; these are not counted.
+/// place of a name. Such texts are not counted.
 fn is_countable(text: &str) -> bool {
     let digits = text.chars().filter(char::is_ascii_digit).count();
     text.len() <= LONGEST && digits <= MOST_DIGITS && !text.contains(['@', '/'])

@@ -18,13 +18,14 @@ use enrich_secrets::{CannotDecrypt, Purpose, SealError, Secret, Secrets};
 const TAG_BYTES: usize = 32;
 /// Marks the place of the balance in a response before the response is encrypted. The first zero
 /// byte of a response is always this mark: JSON contains no zero byte, because it escapes control
-/// characters. A response that is not JSON consists of lines, and its first line is the balance.
+/// characters. A response that is not JSON begins with the balance, so its first byte is this
+/// mark.
 const BALANCE_MARK: u8 = 0;
-/// When half of the space for records is used, each account may use at most one sixteenth of the
-/// space.
+/// When half of the space for idempotency records is used, one account may use at most a sixteenth
+/// of the space.
 const SHARES: u64 = 16;
 
-/// The two hashes by which a store finds a record, both made with the same secret.
+/// The two hashes by which a store finds an idempotency record, both made with the same secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResponseName {
     /// The number of the secret with which both hashes are made.
@@ -73,8 +74,8 @@ pub struct StoredRecord<'a> {
     pub at: Timestamp,
 }
 
-/// Returns the names that a record can have: one for each secret, beginning with the current
-/// secret.
+/// Returns the names that an idempotency record can have: one for each secret, beginning with the
+/// current secret.
 pub fn response_names(
     secrets: &Secrets,
     account: AccountId,
@@ -92,8 +93,8 @@ pub fn response_names(
     secrets.newest_first().map(name).collect()
 }
 
-/// Encrypts a response with the current secret. To decrypt it, the same account, the record's name
-/// and `at`, the time of the charge, are needed.
+/// Encrypts a response with the current secret. To decrypt the result, three values are needed:
+/// the same account, the record's name, and `at`, the time of the charge.
 ///
 /// # Errors
 ///
@@ -147,22 +148,23 @@ impl StoredRecord<'_> {
                 secret.open(Purpose::ResponseSeal, &associated_data, sealed)
             }
             // Either the record was altered, or a build before schema 4 of SQLite's ledger wrote
-            // it. A record of an older build expires within a day. The next call that stores a
-            // response then deletes the record.
+            // it. Such an old record expires within a day. Then the next call that stores a
+            // response deletes it.
             _ => secret.open(Purpose::OldResponseSeal, &associated_data, self.sealed),
         };
         opened.map(decoded)
     }
 }
 
-/// Whether a record that was made at `at` has expired at `now`. It expires after 24 hours.
+/// Whether an idempotency record with the time `at` has expired at `now`. It expires after 24
+/// hours.
 pub fn has_expired(at: Timestamp, now: Timestamp) -> bool {
     now.duration_since(at) >= jiff::SignedDuration::from_secs(IdempotencyRecord::SECONDS)
 }
 
-/// Returns the maximum number of records that one account may store; `None` if a single account has
-/// no limit. `records` is the number of records that all accounts have stored, and `most` is the
-/// limit for all accounts together.
+/// Returns the maximum number of idempotency records of one account; `None` if a single account
+/// has no limit. `records` is the number of records that all accounts have stored, and `most` is
+/// the limit for all accounts together.
 ///
 /// While `records` is less than half of `most`, an account has no limit. After that, an account may
 /// store at most a sixteenth of `most`, so that other accounts have room. If a sixteenth is less

@@ -16,8 +16,8 @@ pub const NO_ROW: Chain = [0; 32];
 /// The version of the layout of [`Row::bytes`]. If the layout changes, this number must change too.
 const LAYOUT: u8 = 1;
 
-/// A ledger row as it is stored; its content may be wrong. A column that rows of this kind do not
-/// use is `None`.
+/// A ledger row as it is stored. The values of its columns are not checked yet. A column that rows
+/// of this kind do not use is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row<'a> {
     /// The account to which the row belongs.

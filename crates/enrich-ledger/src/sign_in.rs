@@ -1,5 +1,5 @@
-//! How a store keeps sign-ins. It finds addresses and tokens by keyed hashes. It stores addresses
-//! and the hashes of passwords encrypted.
+//! The stored form of sign-ins. A store finds email addresses and tokens by keyed hashes. It stores
+//! the addresses and the hashes of passwords encrypted.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub struct Sealed {
     pub secret: u32,
 }
 
-/// A sign-in as it is stored: address and password are encrypted.
+/// A sign-in as it is stored: the address and the hash of the password are encrypted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedSignIn {
     /// The account to which the sign-in belongs.
@@ -73,8 +73,8 @@ impl SignInSealing {
         (secret.hash(purpose, &[text.as_bytes()]), secret.id())
     }
 
-    /// Encrypts an address, or the hash of a password. The same account and purpose are needed to
-    /// decrypt the result.
+    /// Encrypts an address, or the hash of a password. To decrypt the result, the same account and
+    /// purpose are needed.
     ///
     /// # Errors
     ///

@@ -90,8 +90,8 @@ fn charged<'a>(charge: &'a Charge, secrets: &Secrets) -> (Row<'a>, LastRow) {
     (row, last)
 }
 
-// Databases contain such hashes, so the hashes must never change. The expected hashes are from an
-// older build, in which the crate `enrich-store-ledger` made the rows.
+// Databases contain the hashes of rows, so the same row must always have the same hash. The
+// expected hashes come from an older build.
 #[test]
 fn the_bytes_of_rows_and_their_hashes_stay() {
     let secrets = secret_7();
@@ -189,13 +189,12 @@ fn record() -> IdempotencyRecord {
 const RECORDED: RecordedCharge =
     RecordedCharge { balance: Credits(4), charge: Some(ChargeId(Uuid::from_u128(2))) };
 
-/// A record that an older build wrote, in which the crate `enrich-store-ledger` encrypted
-/// responses.
+/// An idempotency record that an older build wrote.
 const STORED: &str = "113fe74cc094bbe6c770910ac4dccce25ca68e11aad098769e9e1f13f164fea1\
                       1250e67c22a6c09a74a16684002461f39446d8f79b8b827446682db89785cf\
                       cf1ef6921e8cab8a3b2439846f036095";
-/// A record with the answer `{}`. A build before schema 4 of SQLite's ledger wrote this record, and
-/// encrypted the answer with a key for another purpose (`OldResponseSeal`).
+/// An idempotency record with the answer `{}`. A build before schema 4 of SQLite's ledger wrote
+/// it, and encrypted the answer with the key for another purpose (`OldResponseSeal`).
 const OLD: &str = "07e6120d8a5f0acbabcb7f811e2fc94f940732e472ddee9fe02fa1ffdf76038e\
                    d7863ed0aedab8ee8a7f";
 

@@ -7,7 +7,7 @@ use enrich_core::port::usage::{Use, UseOutcome};
 use enrich_core::{AccountId, KeyId, Timestamp};
 use rustc_hash::FxHashMap;
 
-/// Maximum number of usage counters in memory, which take about 15 MB. When there are this many, a
+/// Maximum number of usage counters in memory; they take about 15 MB. If this number is reached, a
 /// call that needs a new counter is not counted.
 const MAX_GATHERED: usize = 100_000;
 /// Maximum value of an integer column in a database.

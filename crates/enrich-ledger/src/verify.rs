@@ -2,8 +2,8 @@
 //! writes the texts of faults.
 //!
 //! A store reads the rows of each account in order. Rows of several accounts may alternate. Some
-//! faults can occur in only one kind of store, for example in its indexes. That store finds and
-//! reports such faults itself.
+//! faults can occur in only one kind of store, for example faults in its indexes. The code of that
+//! store finds and reports such faults.
 
 use std::fmt;
 
@@ -14,7 +14,8 @@ use enrich_secrets::{Secret, Secrets};
 use crate::last_row::LastRow;
 use crate::row::{Chain, NO_ROW, Row};
 
-/// Maximum number of faults that are reported. In a wrong database, every row could have a fault.
+/// Maximum number of faults that are reported. In a badly damaged database, every row could have a
+/// fault.
 const MAX_FAULTS: usize = 1000;
 
 /// Identifies a row in the text of a fault, by account and sequence.
@@ -225,9 +226,9 @@ impl AccountCheck {
         Self { sequence: at.1, balance: None, chain, ..*self }
     }
 
-    /// Checks `chain`, the hash of the next row. Returns the secret with which the hash was made.
-    /// If the secret is unknown, reports this fault and returns `None`; the row cannot be checked
-    /// further then.
+    /// Checks that `chain` is the hash of `row`, which is the account's next row. Returns the
+    /// secret with which the hash was made. If the secret is unknown, reports a fault and returns
+    /// `None`: the row cannot be checked then.
     pub fn check_chain<'s>(
         &self,
         row: &Row<'_>,

@@ -10,20 +10,22 @@ use crate::record_rule::RecordRule;
 use crate::rule::Rule;
 
 impl Mapping {
-    /// Creates a mapping from pairs of a field of native records and a column. For an id that a
-    /// register gives a company, the field is `ids.SCHEME`; the scheme names the register. For a
-    /// well-known register, the scheme alone is enough, such as `lei`. If a field is paired with
-    /// several columns, all of them are read.
+    /// Creates a mapping from pairs of a field and a column, such as `("domains", "Website")`. An
+    /// id that a register gives a company has the field `ids.SCHEME`, where the scheme names the
+    /// register. For a well-known register, the scheme alone is enough, such as `lei`. If a field
+    /// is paired with several columns, all of them are read.
     ///
-    /// If `kind` is `None`, the fields decide which kind of record each row gives. `first_name`,
-    /// `last_name` or `full_name` mean people. Otherwise `name` means companies, and otherwise
-    /// `domain` or `domains` means facts of domains. Without any of these fields, each row gives a
-    /// company.
+    /// If `kind` is `None`, the fields decide which kind of record each row gives:
+    ///
+    /// - With `first_name`, `last_name` or `full_name`: a person.
+    /// - Otherwise, with `name`: a company.
+    /// - Otherwise, with `domain` or `domains`: facts of a domain.
+    /// - Otherwise: a company.
     ///
     /// # Errors
     ///
-    /// A pair names a field that this kind of record does not have. The error lists the fields that
-    /// are allowed.
+    /// Returns an error if a pair names a field that this kind of record does not have. The error
+    /// lists the fields that are allowed.
     pub fn from_columns(
         pairs: &[(String, String)],
         kind: Option<RecordType>,
@@ -64,8 +66,8 @@ impl Mapping {
     }
 }
 
-/// Returns the texts that separate several values of a field in one cell. A text is a separator
-/// only if no value of the field can contain it.
+/// Returns the texts that separate several values of `field` in one cell. A text that a single
+/// value can contain is no separator: a phone number, for example, can contain blanks.
 pub(crate) fn separators(field: Field) -> &'static [&'static str] {
     match field {
         Field::Domains | Field::Emails => &["\n", "|", ";", ",", " "],

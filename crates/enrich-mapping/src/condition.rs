@@ -36,8 +36,8 @@ impl Condition {
         node.list().iter().map(read).collect()
     }
 
-    /// Reads a condition from a table. The table may also have keys that are not part of the
-    /// condition.
+    /// Reads a condition from a table. The table may also have other keys, such as `reason` in a
+    /// table `[[skip]]`.
     pub(crate) fn read(table: &Table<'_, '_>) -> Result<Self, MappingError> {
         let columns = table.texts("column")?;
         let places: Vec<Path> =
@@ -64,7 +64,8 @@ impl Condition {
         Ok(Self { places, tests })
     }
 
-    /// Whether the record meets the condition. A record without a value does not meet `not-in`.
+    /// Whether the record meets the condition. If the record has no value at the places, the
+    /// tests `equals`, `in` and `not-in` all fail.
     pub(crate) fn is_met(&self, record: &Map<String, Value>) -> bool {
         let found = self.places.iter().flat_map(|place| place.find(record));
         let values: Vec<String> = found.flat_map(texts).collect();

@@ -18,14 +18,14 @@ pub struct Sample<'a> {
     /// The name of the archive's member that `keys` were read from; empty if the file is not an
     /// archive.
     pub member: &'a str,
-    /// The names of all members of an archive.
+    /// The names of all members of an archive; empty if the file is not an archive.
     pub members: &'a [String],
     /// The form of the file; `None` if it is not known.
     pub kind: Option<InputKind>,
     /// The names of the columns, or the first row if there is no header. For one JSON object: its
     /// top-level keys. For a list or lines of JSON objects: the keys of the first object.
     pub keys: &'a [String],
-    /// The first records, if the reader could already read records.
+    /// The first records; empty if the reader could not read records yet.
     pub records: &'a [Map<String, Value>],
 }
 
@@ -34,8 +34,8 @@ pub struct Sample<'a> {
 pub enum Detection {
     /// The file contains native records, which are in Enrich's own import format.
     Native,
-    /// The file is from a built-in source. The second value is the mapping's input that fits the
-    /// layout of the file.
+    /// The file is from a built-in source. The second value is the first input of the mapping
+    /// that fits the file, and describes how the file is read.
     BuiltIn(&'static Mapping, &'static Input),
     /// The file may be from several built-in sources. The value contains their names.
     Several(Vec<&'static str>),
@@ -43,13 +43,16 @@ pub enum Detection {
     Unknown,
 }
 
-/// Detects which source a file is from.
+/// Detects which source a file is from. The first of these rules that applies decides:
 ///
-/// The file contains native records if the first record has a native `type`, or if all columns or
-/// keys are native. Otherwise, a built-in source fits if the file has the columns or keys that the
-/// source requires. If several sources fit, the file's name decides. If no source fits, the file
-/// still counts as native if it has the native columns that a record needs, and no other column
-/// with a known meaning.
+/// 1. If the `type` of the first record is a native kind, such as `company`, the file is native.
+///    It is also native if all its columns or keys are native fields.
+/// 2. A built-in source fits if the file has the columns or keys that the source requires. If one
+///    source fits, the file is from this source. If several fit, and the file's name is typical
+///    of some of them, only these remain. If more than one remains, the result is
+///    [`Detection::Several`].
+/// 3. If the file has the native columns that a record needs, and no other column with a known
+///    meaning, the file is native.
 pub fn detect(sample: &Sample<'_>) -> Detection {
     if says_native_type(sample) || is_all_native(sample) {
         return Detection::Native;
@@ -102,8 +105,8 @@ fn fits(input: &Input, sample: &Sample<'_>, is_named: bool) -> bool {
         (Some(wanted), Some(kind)) => wanted == kind,
         (None, _) | (_, None) => true,
     };
-    // An input without globs reads one file. It does not fit an archive with several files, unless
-    // the sample says which of them was read.
+    // An input without globs reads one file. If the file is an archive with several members, the
+    // sample must name the member that was read.
     let is_there = match input.member.as_slice() {
         [] => sample.members.len() <= 1 || !sample.member.is_empty(),
         _ => {
@@ -146,8 +149,9 @@ fn is_all_native(sample: &Sample<'_>) -> bool {
     !sample.keys.is_empty() && sample.keys.iter().all(|key| is_native(key)) && has_subject(sample)
 }
 
-/// Whether a file has the native columns that a record needs. It must have no other column with a
-/// known meaning, because such a column would not be read.
+/// Whether a file has the native columns that a record needs, and no other column with a known
+/// meaning. If it has such another column, the file is not native, because that column would not
+/// be read.
 fn is_native_enough(sample: &Sample<'_>) -> bool {
     if !has_subject(sample) {
         return false;

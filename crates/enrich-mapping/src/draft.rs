@@ -65,7 +65,7 @@ impl Draft {
     }
 
     /// Adds a country, given by its code, its name, or its Wikidata item. An unknown country is
-    /// left out and noted.
+    /// left out, and a [`Note`] is added for it.
     pub(crate) fn add_country(&mut self, text: &str) {
         let item = || ExternalId::parse("wikidata", text).ok();
         let of_item = || item().and_then(|item| country_of_item(item.id()));
@@ -122,9 +122,9 @@ impl Draft {
         }
     }
 
-    /// Adds a page on a network, given by its URL or a handle. For a company, a URL that is not a
-    /// page of this network is added by [`add_url`](Self::add_url). A text that is neither is added
-    /// unchanged, so that the import reports it as invalid.
+    /// Adds a page on a network, given by its URL or its handle. If a company's text is a URL of
+    /// anything else, [`add_url`](Self::add_url) adds it. Any other text is added unchanged, so
+    /// that the import reports it as invalid.
     pub(crate) fn add_network(&mut self, network: Network, text: &str) {
         if self.kind == RecordType::Person {
             match PersonPage::parse(text) {
@@ -144,10 +144,11 @@ impl Draft {
         add(&mut self.emails, text);
     }
 
-    /// Adds a phone number in E.164 form, or several that are separated by slashes. A national
-    /// number is read as a number of the record's first country, or of `country` if the record has
-    /// none. A number that may be a national number of an unknown country is left out and noted. A
-    /// text that is no number is added unchanged, so that the import reports it as invalid.
+    /// Adds the phone number in a text, or several numbers that are separated by slashes, in
+    /// E.164 form. A national number is read as a number of the record's first country, or of
+    /// `country` if the record has none. If there is no country at all, a national number is left
+    /// out, and a [`Note`] is added. A text that is no number is added unchanged, so that the
+    /// import reports it as invalid.
     pub(crate) fn add_phone(&mut self, text: &str, country: Option<Country>) {
         let country = self.countries.first().copied().or(country);
         for text in whole_numbers(text) {
@@ -166,7 +167,8 @@ impl Draft {
     }
 
     /// Adds an id of a company. `scheme` is the register or data set that gives the id, such as
-    /// `lei`. If the id does not have the form of this scheme, it is left out and noted.
+    /// `lei`. If the id does not have the form of this scheme, it is left out, and a [`Note`] is
+    /// added.
     pub(crate) fn add_id(&mut self, scheme: &str, text: &str) {
         let Ok(id) = ExternalId::parse(scheme, text) else {
             self.notes.push(Note::BadId);
@@ -179,9 +181,9 @@ impl Draft {
         }
     }
 
-    /// Sets the domain of a person's employer, if the URL leads to a company's website. A text that
-    /// is not a URL is set unchanged, so that the import reports it as invalid. Any other address
-    /// is left out.
+    /// Sets the domain of a person's employer, if the URL leads to a company's website. A text
+    /// that is not a URL is set unchanged, so that the import reports it as invalid. An address
+    /// on a social network or on a platform is left out.
     pub(crate) fn set_company_domain(&mut self, text: &str) {
         match route_url(text) {
             Route::Domain(domain) => self.company_domain = Some(domain),
@@ -192,8 +194,8 @@ impl Draft {
         }
     }
 
-    /// Splits a full name into first and last name if one of them is missing. If `full` is `None`,
-    /// splits a first name of several words instead.
+    /// Sets the first and the last name from the full name, unless both are known. If `full` is
+    /// `None`, splits the first name instead, if it has several words.
     pub(crate) fn split_name(&mut self, full: Option<String>) {
         let from_first = || self.first_name.clone().filter(|name| name.contains(' '));
         if self.first_name.is_some() && self.last_name.is_some() {
@@ -205,7 +207,7 @@ impl Draft {
         }
     }
 
-    /// Returns the native record, or the reason why there is none.
+    /// Returns the native record, or the reason why no record can be made.
     pub(crate) fn finish(self, confidence: Option<u8>) -> Result<Map<String, Value>, &'static str> {
         let mut record = Map::new();
         record.insert("type".to_owned(), self.kind.as_str().into());
@@ -303,10 +305,11 @@ impl Draft {
     }
 }
 
-/// Returns the numbers in a text. A slash separates numbers only if all are whole: it may also
-/// separate an area code from the rest of one number, or two endings of one number.
+/// Returns the phone numbers in a text. Splits the text at slashes only if every part is a
+/// complete number. A slash can also be inside one number: after the area code (`030/5550100`),
+/// or before a second ending (`5550100/01`).
 fn whole_numbers(text: &str) -> Vec<&str> {
-    /// Minimum number of digits of a number with its area code.
+    /// Minimum number of digits of a complete number.
     const LEAST_DIGITS: usize = 7;
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).count();
     let parts: Vec<&str> = text.split('/').map(str::trim).collect();
@@ -325,7 +328,7 @@ fn names_country(number: &str) -> bool {
     number.starts_with('+') || number.starts_with("00")
 }
 
-/// Whether a phone number begins with the single zero of national numbers.
+/// Whether a phone number begins with a single zero, as national numbers do in many countries.
 fn has_trunk_zero(number: &str) -> bool {
     !names_country(number) && number.trim_start_matches([' ', '(']).starts_with('0')
 }

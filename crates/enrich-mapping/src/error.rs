@@ -11,7 +11,7 @@ pub enum MappingError {
         /// A sentence that says what is wrong and what is allowed.
         problem: String,
     },
-    /// A mapping from columns of the command line is wrong.
+    /// A pair of a field and a column, given on the command line, is wrong.
     #[error("{0}")]
     Columns(String),
 }

@@ -26,47 +26,52 @@ pub enum InputKind {
 /// How the records of a file are read.
 ///
 /// Each record is a JSON object. A row becomes an object with a member for each column, in order.
-/// An XML element becomes an object with its text under `$`, its attributes under `@name`, and its
-/// child elements under their names without the prefix of the namespace. If a child occurs
-/// repeatedly, its elements become a list.
+/// An XML element becomes an object. Its text is under `$`, each attribute under `@` and the
+/// attribute's name, and each child element under the child's name without the prefix of the
+/// namespace. Several children with the same name become a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Input {
     /// The form of the file; `None` if the reader must detect it.
     pub kind: Option<InputKind>,
-    /// Globs for the names of those members of a zip archive that are read. Without globs, the
-    /// archive must have only one member of this kind, which is read.
+    /// Globs for the names of those members of a zip archive that are read. If there are no
+    /// globs, the archive must have exactly one member besides those that `skip_member` matches.
     pub member: Vec<String>,
     /// Globs for the names of those members of a zip archive that are not read.
     pub skip_member: Vec<String>,
     /// The required keys: names of columns, or top-level keys of the document or of its first
-    /// record. A file without them does not fit this input.
+    /// record. A file that lacks one of these keys does not fit this input.
     pub keys: Vec<String>,
-    /// Where the records are within a JSON or XML document: a JSON pointer in which `*` stands for
-    /// every value of a list and every member of an object (`/records/*`). If the pointer is empty,
-    /// the document is the record. If a record is a member of an object, the record gets the
-    /// member's name under `@key`. A record that is not an object, such as a list or a text,
-    /// becomes an object with this value under `$`.
+    /// Where the records are within a JSON or XML document: a JSON pointer in which `*` stands
+    /// for every value of a list and every member of an object (`/records/*`). If the pointer is
+    /// empty, the document is the record. If this is `None`, the reader must detect the place of
+    /// the records.
+    ///
+    /// If a record is a member of an object, the record gets the member's name under `@key`. If a
+    /// record is not an object, but a list or a text for example, it becomes an object with this
+    /// value under `$`.
     pub records: Option<String>,
     /// A JSON pointer to the names of the columns, such as `/fields`. It is needed if each record
     /// is a list. With these names, each record becomes an object.
     pub names: Option<String>,
-    /// The encoding, such as `windows-1252`.
+    /// The encoding, such as `windows-1252`; `None` if the reader must detect it.
     pub encoding: Option<String>,
-    /// The delimiter of rows: `,`, `;`, `|` or a tab.
+    /// The delimiter of rows: `,`, `;`, `|` or a tab; `None` if the reader must detect it.
     pub delimiter: Option<char>,
-    /// The character that escapes a quote within quotes; `None` if quotes are doubled instead.
+    /// The character that escapes a quote within quotes; `None` if quotes are doubled instead
+    /// (`""`).
     pub escape: Option<char>,
-    /// Lines that begin with this character are not read.
+    /// Lines that begin with this character are not read. `None` if the file has no comments.
     pub comment: Option<char>,
-    /// The beginning of the header line. Lines before the header are not read.
+    /// The beginning of the header line. Lines before the header are not read. `None` if the
+    /// reader must find the header, or the file has none.
     pub skip_until: Option<String>,
-    /// The names of the columns if the file has no header.
+    /// The names of the columns if the file has no header; empty if the file has a header.
     pub header: Vec<String>,
     /// Columns that the header must have. The header is the first row with these columns. The rows
     /// above it are a title.
     pub columns: Vec<String>,
-    /// A text that occurs in every record that the mapping needs. The reader need not parse records
-    /// without this text.
+    /// A text that occurs in every record that the mapping needs. The reader may skip records
+    /// without this text, and need not parse them. `None` if every record must be parsed.
     pub contains: Option<String>,
     /// Whether records of this input only change stored companies and people, and never add one. If
     /// this is `None`, [`Merge::only_known`](crate::Merge::only_known) decides.
@@ -123,14 +128,17 @@ impl Input {
             comment: character(table, "comment")?,
             skip_until: table.text("skip-until")?,
             header: table.texts("header")?,
-            // Not every file has all columns that a mapping reads, so no column is required.
+            // A mapping reads columns that may be missing from some files, so no column is
+            // required.
             columns: Vec::new(),
             contains: table.text("contains")?,
             only_known: table.flag("only-known")?,
         })
     }
 
-    /// Whether a member of a zip archive is read. Without globs, every member is read.
+    /// Whether a member of a zip archive is read, according to the globs in `member` and
+    /// `skip_member`. If `member` is empty, every member is read that `skip_member` does not
+    /// match.
     pub fn takes_member(&self, name: &str) -> bool {
         let fits = |globs: &[String]| globs.iter().any(|glob| matches(glob, name));
         (self.member.is_empty() || fits(&self.member)) && !fits(&self.skip_member)

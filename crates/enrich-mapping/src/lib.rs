@@ -30,8 +30,8 @@
 //!    `docs/reference/import-format.md` describes native records. [`name_only`] finds records that
 //!    have no identifier but a name.
 //!
-//! **Joined sources.** If [`Mapping::join`] is present, the reader must join each record from the
-//! rows of several members of an archive: see [`Join`].
+//! **Joined sources.** If [`Mapping::join`] returns a [`Join`], the reader must build each record
+//! from the rows of several members of an archive.
 //!
 //! **Contact cards.** [`vcards`] reads the records of a vCard file ([`InputKind::Vcard`]).
 //!

@@ -36,8 +36,8 @@ pub struct Merge {
     /// Whether records only change stored companies and people, and never add one.
     pub only_known: bool,
     /// For each field, such as `phones`: the maximum number of records that may have the same
-    /// domain. If more records have the domain, they are taken for branches of one company, and
-    /// this field is removed from all of them.
+    /// domain. If more records have it, they are probably branches of one company, and this field
+    /// is removed from all of them.
     pub most_of_a_domain: BTreeMap<String, u32>,
 }
 
@@ -55,7 +55,7 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// One sentence with the number of the wrong line and the names that are allowed there.
+    /// An error whose text is one sentence. It names the wrong line, and what is allowed there.
     pub fn from_toml(text: &str) -> Result<Self, MappingError> {
         let parsed = node::parse(text)?;
         let file = Table::whole(text, &parsed);
@@ -115,7 +115,7 @@ impl Mapping {
         &self.text
     }
 
-    /// Returns what the mapping says about its source.
+    /// Returns the name, licence and other facts of the mapping's source.
     pub fn source(&self) -> &SourceInfo {
         &self.source
     }

@@ -25,8 +25,8 @@ pub fn is_known_column(column: &str) -> bool {
     Field::from_column(column).is_some() || meaning(column).is_some()
 }
 
-/// Returns the field that a column with this meaning fills in records of this kind: a field's name,
-/// or `ids.` and a scheme such as `lei`. Returns `None` if this kind of record has no such field.
+/// Returns the field that a column with this meaning fills in records of this kind: a field's
+/// name, or `ids.` and a scheme, such as `ids.lei`. Returns `None` if the column fills no field.
 /// `is_named` says whether another column gives the person's first or full name.
 pub(crate) fn target(
     kind: RecordType,

@@ -75,11 +75,11 @@ pub enum Field {
     Domain,
     Ids,
     Parent,
-    /// URLs of any kind, which a mapping sorts into domains and pages. Native records have no such
-    /// field.
+    /// URLs of any kind, which a mapping sorts into domains and pages. This field exists only in
+    /// mappings.
     Urls,
-    /// A person's full name, which a mapping splits into first and last name. Native records have
-    /// no such field.
+    /// A person's full name, which a mapping splits into first and last name. This field exists
+    /// only in mappings.
     FullName,
 }
 
@@ -136,14 +136,15 @@ impl Field {
         TABLE.into_iter().map(|(field, ..)| field).filter(|field| field.is_native())
     }
 
-    /// Returns the native field with this name. The name may also be the other form of the field's
-    /// name: the singular of a plural, or the plural of a singular.
+    /// Returns the native field with this name. The singular and the plural of a name are both
+    /// accepted, such as `email` and `emails`.
     pub fn from_name(name: &str) -> Option<Named> {
         Self::find(name).filter(|named| named.field.is_native())
     }
 
-    /// Returns the native field that a column with this name holds. Case, blanks and punctuation in
-    /// the column's name don't matter.
+    /// Returns the native field whose values are in a column with this name. Case, blanks and
+    /// punctuation in the column's name don't matter. The singular and the plural are both
+    /// accepted.
     pub fn from_column(column: &str) -> Option<Named> {
         let plain = plain_name(column);
         let mut native = TABLE.into_iter().filter(|(field, ..)| field.is_native());
@@ -158,7 +159,8 @@ impl Field {
         }
     }
 
-    /// Returns the field with this name, in the singular or the plural, if a mapping can fill it.
+    /// Returns the field with this name, in the singular or the plural; `None` if no mapping can
+    /// fill it. `domain` means the field `domains`.
     pub(crate) fn of_mapping(name: &str) -> Option<Self> {
         let field = Self::find(name)?.field;
         match field {
@@ -189,8 +191,9 @@ impl Field {
         !matches!(self, Self::Urls | Self::FullName)
     }
 
-    /// Whether a mapping fills the field by a rule in `[fields]`. Other fields have a table of
-    /// their own or another name in mapping files.
+    /// Whether a mapping fills the field by a rule in `[fields]`. The other fields come from
+    /// other keys or tables of the mapping file, except `domain`: mapping files name it
+    /// `domains`.
     fn is_mapped(self) -> bool {
         !matches!(self, Self::Type | Self::Id | Self::Confidence | Self::Ids | Self::Domain)
     }
@@ -209,7 +212,7 @@ pub fn plain_name(name: &str) -> String {
     name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Whether one name is the plural of the other.
+/// Whether one name is the English plural of the other.
 fn differ_in_number(one: &str, other: &str) -> bool {
     let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
     match long.strip_prefix(short) {

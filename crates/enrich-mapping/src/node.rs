@@ -64,13 +64,14 @@ impl<'t, 'i> Table<'t, 'i> {
         self.get(name).map(|node| node.text()).transpose()
     }
 
-    /// Returns the texts of a key; none if the table does not have the key. A single text counts as
-    /// a list of one text.
+    /// Returns the texts of a key; an empty list if the table does not have the key. A single
+    /// text counts as a list of one text.
     pub(crate) fn texts(&self, name: &'t str) -> Result<Vec<String>, MappingError> {
         self.get(name).map_or(Ok(Vec::new()), |node| node.texts())
     }
 
-    /// Returns the `true` or `false` of a key; `None` if the table does not have the key.
+    /// Returns the value of a key that is `true` or `false`; `None` if the table does not have
+    /// the key.
     pub(crate) fn flag(&self, name: &'t str) -> Result<Option<bool>, MappingError> {
         let flag = |node: Node<'_, '_>| {
             node.value.as_bool().ok_or_else(|| node.wrong("is `true` or `false`"))
@@ -92,7 +93,8 @@ impl<'t, 'i> Table<'t, 'i> {
         entries
     }
 
-    /// Creates an error with the line and the name of this table.
+    /// Creates an error with the line and the name of this table. `problem` continues the
+    /// sentence that begins with the name, such as `needs a column`.
     pub(crate) fn wrong(&self, problem: &str) -> MappingError {
         wrong(self.text, self.at, format!("{} {problem}", self.shown()))
     }

@@ -9,12 +9,12 @@ use crate::native::RecordType;
 /// The settings of an import that affect mappings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// The country of records that name no country. A company gets it as its seat, and national
-    /// phone numbers are read as numbers of this country. The text is an alpha-2 or alpha-3 code,
-    /// or an English name.
+    /// The country of records that name no country. A company gets this country as its seat, and
+    /// national phone numbers are read as numbers of this country. The text is an alpha-2 or
+    /// alpha-3 code, or an English name.
     pub country: Option<String>,
-    /// The only kind of records that the import takes from a mapping that gives several kinds;
-    /// `None` to take all kinds.
+    /// The kind of records that are imported, if the mapping gives several kinds; `None` if all
+    /// kinds are imported.
     pub record_type: Option<RecordType>,
 }
 
@@ -50,9 +50,9 @@ pub enum Note {
     PersonPage,
     /// A country with an unknown code or name.
     UnknownCountry,
-    /// A phone number without a country calling code, in a record without a country.
+    /// A phone number without a country calling code, in a record whose country is not known.
     NationalPhone,
-    /// An id that does not have the form that ids of its register have.
+    /// An external id that does not have the form of its scheme.
     BadId,
 }
 

@@ -1,9 +1,9 @@
 //! Places in an input record: where a value is found.
 //!
-//! A place is a column or key (`Company Name`), keys joined by dots (`organisasjonsform.kode`), or
-//! a JSON pointer (`/records/0/LEI`). If a value on the way is a list, the rest of the place
-//! applies to each element: `names.value` is the `value` of each of the `names`. `*` stands for
-//! every member of an object.
+//! A place is a column or key (`Company Name`), keys joined by dots (`organisasjonsform.kode`),
+//! or a JSON pointer (`/records/0/LEI`). If the value of one of the keys is a list, the rest of
+//! the place applies to each element: `names.value` is the `value` of each element of the list
+//! `names`. `*` means every member of an object.
 
 use serde_json::{Map, Value};
 
@@ -32,7 +32,7 @@ impl Path {
         Some((from..=to).map(|number| Self::column(&format!("{before}{number}{after}"))).collect())
     }
 
-    /// Creates the place of a column or key. Numbered ranges are not read.
+    /// Creates a place from a text. A numbered range in braces has no special meaning here.
     pub(crate) fn column(text: &str) -> Self {
         let steps = match text.strip_prefix('/') {
             Some(pointer) => {
@@ -72,7 +72,8 @@ impl Path {
     }
 }
 
-/// Splits a text with a numbered range into three parts: before, within and after the braces.
+/// Splits a text with a numbered range into the three parts before, within and after the braces:
+/// `Name_{1..3}.Text` gives `Name_`, `1..3` and `.Text`.
 fn range(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once('{')?;
     let (inside, after) = rest.split_once('}')?;
@@ -124,7 +125,8 @@ fn in_value<'v>(value: &'v Value, steps: &[String], found: &mut Vec<&'v Value>) 
 }
 
 /// Returns the texts of a value. A text, a number, `true` or `false` gives one text. A list gives
-/// the texts of its values. An object that stands for an XML element gives its text (`$`).
+/// the texts of its values. An object that was read from an XML element gives its text (`$`).
+/// `null`, a blank text and any other object give nothing.
 pub(crate) fn texts(value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     add_texts(value, &mut found);

@@ -22,11 +22,12 @@ pub(crate) struct RecordRule {
     id: Option<Rule>,
     fields: Vec<(Field, Rule)>,
     ids: Vec<(String, Rule)>,
-    /// Whether columns without a rule are read too, if their name is a usual name of a field, such
-    /// as `Website`.
+    /// Whether columns that no rule reads are read too, if the column's name is a usual name of a
+    /// field, such as `Website`.
     has_synonyms: bool,
-    /// Whether the records are Wikidata entities. The module `wikidata` reads them instead of these
-    /// rules.
+    /// Whether the source is Wikidata. The module `wikidata` then reads the entities of JSON
+    /// dumps. These rules read all other records of Wikidata, which are results of its query
+    /// service.
     pub(crate) is_wikidata: bool,
 }
 
@@ -84,9 +85,9 @@ impl RecordRule {
         self.when.iter().all(|condition| condition.is_met(record))
     }
 
-    /// Makes a draft of a native record from an input record. If the input record names no country,
-    /// `seat` is used: as the company's country, and to read national phone numbers. `seat` does not
-    /// replace a country that could not be read.
+    /// Makes a draft of a native record from an input record. If the input record names no
+    /// country, `seat` is used: as the company's country, and to read national phone numbers. If
+    /// the input record names an unknown country, `seat` is not used.
     pub(crate) fn draft(
         &self,
         record: &Map<String, Value>,
@@ -129,7 +130,8 @@ impl RecordRule {
         draft
     }
 
-    /// Adds the values of columns without a rule whose name is a usual name of a field or of an id.
+    /// Adds the values of columns that no rule reads, if the column's name is a usual name of a
+    /// field or of an external id.
     fn add_synonyms<'s>(
         &'s self,
         record: &Map<String, Value>,

@@ -20,9 +20,9 @@ pub enum Route {
     /// page, but for example to a post.
     NoPage,
     /// A customer's address on a platform, such as a site builder, a list of links, a marketplace
-    /// or an app store. The platform's domain is not the company's domain.
+    /// or an app store. The platform's domain is not the customer's domain.
     Platform,
-    /// The text is no web address, for example an email address.
+    /// The text is not a web address. It may be an email address, for example.
     Unreadable,
 }
 
@@ -30,9 +30,9 @@ pub enum Route {
 /// platform's own company.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Customers {
-    /// Addresses at a subdomain, except `www`.
+    /// Addresses at a subdomain, such as `quill.platform.example`, except `www`.
     Subdomains,
-    /// Addresses with a path.
+    /// Addresses with a path, such as `platform.example/quill`.
     Pages,
     /// Addresses at a subdomain or with a path.
     Both,
@@ -89,8 +89,8 @@ pub fn route_url(text: &str) -> Route {
     }
 }
 
-/// Splits a web address into the host without the port, and the rest after the port. Returns `None`
-/// for an email address, and for schemes other than `http` and `https`.
+/// Splits a web address into the host, and the path, query and fragment after it. The port is
+/// left out. Returns `None` for an email address, and for schemes other than `http` and `https`.
 fn host_and_tail(text: &str) -> Option<(&str, &str)> {
     let rest = match text.split_once("://") {
         Some((scheme, rest)) => match scheme.to_ascii_lowercase().as_str() {

@@ -21,8 +21,8 @@ pub(crate) enum Rule {
     One(Box<Values>),
 }
 
-/// Takes values from places of the input record, or makes a text from a template. Then changes the
-/// values or the text.
+/// A rule that takes values from places of the input record, or makes a text from a template.
+/// Then it changes the values or the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Values {
     origin: Origin,
@@ -38,8 +38,8 @@ pub(crate) struct Values {
 #[derive(Clone, Debug)]
 enum Origin {
     Places(Vec<Path>),
-    /// Takes values from some of the objects at `places`: if an object has the values that
-    /// `filters` require, the result contains the object's values at `take`.
+    /// Selects the objects at `places` that have the values that all `filters` require. Takes the
+    /// values at `take` of these objects.
     Objects {
         places: Vec<Path>,
         filters: Vec<Filter>,
@@ -48,8 +48,8 @@ enum Origin {
     Text(Template),
 }
 
-/// The values that an object may have at a place. An empty text allows an object without a value
-/// there.
+/// The values that an object may have at a place. If `allowed` contains an empty text, an object
+/// without a value there is accepted too.
 #[derive(Clone, Debug)]
 struct Filter {
     place: Path,
@@ -230,7 +230,8 @@ impl Values {
             |text: &String| !text.is_empty() && !null.contains(text) && !self.null.contains(text);
         found.retain(is_value);
         if !self.split.is_empty() {
-            // In `quill.example / inkwell.example`, the slash is no value.
+            // If `a.example / b.example` is split at blanks, one part is the slash. A part
+            // without letters or digits is no value.
             found.retain(|text| text.contains(char::is_alphanumeric));
         }
         match self.pick {

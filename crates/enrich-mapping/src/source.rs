@@ -5,7 +5,7 @@ use enrich_text::Country;
 use crate::error::MappingError;
 use crate::node::Table;
 
-/// The source of a mapping. A text is empty if the mapping does not give it.
+/// The source of a mapping. A text is empty if the mapping file does not contain it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceInfo {
     /// The name of the source and of its format, such as `gleif`.
@@ -22,10 +22,11 @@ pub struct SourceInfo {
     pub gives: String,
     /// The rough size of the whole source, for the list of `enrich import --formats`.
     pub size: String,
-    /// The confidence that every record of the source gets, from 1 to 100.
+    /// The confidence that every record of the source gets, from 1 to 100. If this is `None`, the
+    /// native records have no confidence, which means 100.
     pub confidence: Option<u8>,
-    /// The country of records that name no country. A company gets it as its seat, and national
-    /// phone numbers are read as numbers of this country.
+    /// The country of records that name no country. A company gets this country as its seat, and
+    /// national phone numbers are read as numbers of this country.
     pub country: Option<Country>,
     /// Texts that stand for no value, such as `[ND]`.
     pub null: Vec<String>,

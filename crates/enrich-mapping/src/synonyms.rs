@@ -31,10 +31,16 @@ impl Mapping {
     /// Creates a mapping from usual column names, such as `Company` and `Website`. Returns `None`
     /// if no column gives a name or a domain, because every record needs one of them.
     ///
-    /// The columns decide the kind of the records. The records are people if there is a first, last
-    /// or full name, a name and a job title, a contact but no company, or a contact and a job title but no
-    /// domains. Otherwise they are
-    /// companies if there is a name or a company. Otherwise they are facts of domains.
+    /// The columns decide the kind of the records. The records are people if one of these is
+    /// true:
+    ///
+    /// - There is a first name, a last name or a full name.
+    /// - There is a name and a job title.
+    /// - There is a contact, and no company.
+    /// - There is a contact and a job title, and no domain.
+    ///
+    /// Otherwise the records are companies if there is a name or a company. Otherwise they are
+    /// facts of domains.
     pub fn from_synonyms(columns: &[String]) -> Option<Synonyms> {
         let known = Synonyms::known(columns);
         let has = |meaning: &str| known.iter().any(|(_, known)| *known == meaning);
@@ -53,12 +59,13 @@ impl Mapping {
     }
 
     /// Like [`from_synonyms`](Self::from_synonyms), but for records of the given kind. Returns
-    /// `None` if no column fills a field of such records. External ids do not count.
+    /// `None` if no column fills a field of this kind of record. External ids do not count.
     pub fn from_synonyms_of(columns: &[String], record_type: RecordType) -> Option<Synonyms> {
         let known = Synonyms::known(columns);
         let has = |meaning: &str| known.iter().any(|(_, known)| *known == meaning);
         let is_named = has("full_name") || has("first_name");
-        // `Nom` and `Name` are last names beside `Prénom` and `Vorname`.
+        // Beside a column of first names (`Prénom`, `Vorname`), a column `Nom` or `Name` has last
+        // names.
         let is_last_name = |meaning| {
             meaning == "name" && has("first_name") && !has("last_name") && !has("full_name")
         };

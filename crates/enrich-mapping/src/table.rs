@@ -12,8 +12,8 @@ pub(crate) fn rows<const N: usize>(file: &'static str) -> impl Iterator<Item = [
     )
 }
 
-/// Returns the values of a data file whose rows have a country's alpha-2 code and values of this
-/// country, each value with its country.
+/// Returns each value of a data file with its country. A row of the file has the alpha-2 code of
+/// a country and the values of this country, such as `DE; Allemagne|Alemania`.
 pub(crate) fn countries(file: &'static str) -> impl Iterator<Item = (&'static str, Country)> {
     rows(file)
         .filter_map(|[code, column]| Some((Country::from_code(code).ok()?, column)))

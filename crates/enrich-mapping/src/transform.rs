@@ -94,7 +94,7 @@ fn without_language(text: &str) -> &str {
     }
 }
 
-/// Legal forms and abbreviations in their usual spelling, which title case would change.
+/// Legal forms and abbreviations in their usual spelling, for names that are put into title case.
 const SPELLINGS: [&str; 34] = [
     "GmbH", "mbH", "AG", "KG", "SE", "UG", "eG", "LLC", "LLP", "LP", "PLC", "S.A.", "SA", "SAS",
     "SARL", "SRL", "S.r.l.", "SpA", "S.p.A.", "BV", "B.V.", "NV", "N.V.", "AB", "AS", "A/S", "ASA",

@@ -6,12 +6,12 @@ use serde_json::{Map, Value};
 
 /// Returns the cards in a file, as records for the mapping `vcard`.
 ///
-/// A card becomes an object. Each property has a list of values under its name in upper case,
-/// without its group (`item1.`) and parameters. The parts of `N` and `ORG` are under `N.FAMILY`,
-/// `N.GIVEN`, `ORG.NAME` and `ORG.UNIT`. If the card describes an organisation, the object has the
-/// member `IS-COMPANY`. Folded lines are joined; quoted-printable and backslashes are decoded. Text
-/// that is not UTF-8 is read as ISO 8859-1. Lines outside of cards are left out. A card without an
-/// end line ends where the next card begins, or at the end of the file.
+/// A card becomes an object. The values of each property are a list under the property's name in
+/// upper case, without its group (`item1.`) and parameters. The parts of `N` and `ORG` are under
+/// `N.FAMILY`, `N.GIVEN`, `ORG.NAME` and `ORG.UNIT`. If the card describes an organisation, the
+/// object has the member `IS-COMPANY`. Folded lines are joined; quoted-printable and backslashes
+/// are decoded. Text that is not UTF-8 is read as ISO 8859-1. Lines outside of cards are left
+/// out. If a card has no end line, it ends where the next card begins, or at the end of the file.
 pub fn vcards(bytes: &[u8]) -> impl Iterator<Item = Map<String, Value>> + '_ {
     let mut lines = Lines { bytes };
     let mut open: Option<Map<String, Value>> = None;
@@ -63,8 +63,8 @@ struct Lines<'b> {
     bytes: &'b [u8],
 }
 
-/// Maximum number of bytes in a joined line. A folded line that would exceed it is left out; most
-/// of these belong to a picture.
+/// Maximum number of bytes in a joined line. A continuation line that would exceed this maximum
+/// is left out. Most of the lines that are left out belong to a picture.
 const MOST_OF_A_LINE: usize = 64 * 1024;
 
 impl<'b> Lines<'b> {

@@ -14,10 +14,12 @@ use statement::{Statement, item, statements};
 /// Wikidata's item for "human".
 const HUMAN: &str = "Q5";
 
-/// Properties with other names in some language: official name, short name, native label.
+/// Properties whose values are other names: official name, short name, name in the native
+/// language.
 const NAMES: [&str; 3] = ["P1448", "P1813", "P1705"];
 
-/// Properties with pages: for each, the network and the text that is put before the value.
+/// Properties with pages: for each property, the network, and the text that is put before the
+/// value.
 const PAGES: [(&str, Network, &str); 6] = [
     ("P4264", Network::LinkedIn, ""),
     ("P2013", Network::Facebook, ""),
@@ -106,8 +108,8 @@ pub(crate) fn draft(
     Ok(draft)
 }
 
-/// Adds the name: the English label, else the label for all languages, else any label. Adds all
-/// other labels, the aliases and the values of the properties in [`NAMES`] as aliases.
+/// Adds the name: the English label, else the label for all languages (`mul`), else any label.
+/// Adds all other labels, the aliases and the values of the properties in [`NAMES`] as aliases.
 fn add_names(draft: &mut Draft, entity: &Map<String, Value>, claims: &Map<String, Value>) {
     let value = |value: &Value| value.get("value").and_then(Value::as_str).map(str::to_owned);
     if let Some(labels) = entity.get("labels").and_then(Value::as_object) {
@@ -147,7 +149,7 @@ fn add_countries(draft: &mut Draft, claims: &Map<String, Value>) {
     }
 }
 
-/// Adds the websites. Websites for all countries come before those for one country.
+/// Adds the websites. Websites for all countries come before websites for one country.
 fn add_sites(draft: &mut Draft, claims: &Map<String, Value>) {
     let country = |site: &Statement<'_>| {
         let mut of_site = site.qualifiers("P17");

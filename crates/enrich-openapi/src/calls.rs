@@ -8,8 +8,8 @@ use std::{fs, io};
 use enrich_wire::{Endpoint, Value as Sent, decode};
 use serde_json::{Map, Value};
 
-/// In the recorded calls, a placeholder such as `{{key}}` takes the place of each key. Every
-/// placeholder begins with this text.
+/// The beginning of a placeholder, such as `{{key}}`. In the recorded calls, placeholders stand
+/// for API keys.
 const KEY_BEGINS: &str = "{{";
 
 /// A recorded call: its request and its answer.
@@ -17,9 +17,9 @@ const KEY_BEGINS: &str = "{{";
 pub struct Call {
     /// The name of the case that the call is an example of, such as `found` or `nothing`.
     pub case: String,
-    /// The fields of the request, from JSON or from a form. The key is left out, because readers of
-    /// the document send an example unchanged. A key in its body would be used instead of the
-    /// reader's own key, which is in a header.
+    /// The fields of the request, from JSON or from a form, without the API key. Readers of the
+    /// document may send an example unchanged, with their own key in a header. A key in the body
+    /// would be used instead of that key.
     pub sent: Value,
     /// The HTTP status code of the answer.
     pub status: u16,

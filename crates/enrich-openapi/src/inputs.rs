@@ -1,6 +1,6 @@
-//! The schemas of inputs and request bodies. A regular expression cannot decide, for example,
-//! whether a text is a valid domain. So all inputs have the same `pattern`. Each kind of input has
-//! its own `format`, which the schema's description explains.
+//! The schemas of inputs and request bodies. All text inputs have the same `pattern`, because a
+//! regular expression cannot decide, for example, whether a text is a valid domain. Each kind of
+//! input has its own `format`, which the schema's description explains.
 
 mod kinds;
 

@@ -20,7 +20,8 @@ pub(crate) fn tag(api_version: &ApiVersion) -> String {
     format!("Version {}", api_version.number)
 }
 
-/// Returns the text with which the names of an endpoint's schemas begin, such as `V1LcufEmployee`.
+/// Returns the text with which the names of an endpoint's schemas begin: `V1LcufEmployee` for
+/// `/v1/lcuf_employee`.
 pub(crate) fn type_name(api_version: &ApiVersion, endpoint: &Endpoint) -> String {
     let words = last_segment(endpoint).split('_').map(|word| {
         let (first, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));

@@ -18,8 +18,8 @@ struct RefusalDescription {
     name: &'static str,
     /// A sentence that says in which case a call gets this refusal.
     when: &'static str,
-    /// Whether calls of an endpoint can get this refusal. Otherwise the refusal is about the path,
-    /// before an endpoint is found.
+    /// Whether a call of an endpoint can get this refusal. If `false`, the server refuses the
+    /// request because no endpoint has its path and method.
     is_of_endpoint: bool,
     /// Whether the key may already be identified when the call is refused.
     can_know_key: bool,

@@ -42,7 +42,7 @@ macro_rules! file {
 }
 
 /// All files that a browser needs for the documentation page `/docs`. Scripts and styles are in
-/// files of their own, not in the HTML of the page.
+/// files of their own, because the page's Content-Security-Policy forbids them in the HTML.
 pub static SITE: [SiteFile; 7] = [
     file!("/openapi.json", "openapi.json", JSON, 0),
     file!("/docs", "docs.html", HTML, 0),

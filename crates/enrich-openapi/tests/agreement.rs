@@ -187,8 +187,8 @@ fn every_recorded_call_is_as_the_document_says() {
 }
 
 /// On the documentation page, a reader enters a key after "Authorize" and sends an example
-/// unchanged. The request then has this key in a header. The body must contain no other key, and
-/// the call must be made with the key in the header.
+/// unchanged. The request then has this key in a header. The body must contain no other key,
+/// because the server would use the key in the body.
 #[test]
 fn an_example_sent_with_a_key_in_a_header_is_asked_with_that_key() {
     let document = the_document();

@@ -38,7 +38,7 @@ pub enum SecretError {
     /// The file cannot be read or written.
     #[error("the file cannot be read or written")]
     File(#[source] io::Error),
-    /// Users other than the file's owner have rights on the file. Found on Unix only.
+    /// Users other than the file's owner have rights on the file. Checked on Unix only.
     #[error("others may read it (mode {mode:03o}); run `chmod 600` on it")]
     TooOpen {
         /// The file's permission bits.
@@ -253,10 +253,11 @@ impl Secret {
     }
 
     /// Returns the keyed hash of `bytes`. If the caller joins several parts, the bytes must show
-    /// where each part ends. Otherwise different parts could have the same hash.
+    /// where each part ends. Otherwise different parts could have the same hash: `ab` and `c`, for
+    /// example, and `a` and `bc`.
     ///
-    /// The bytes are one slice, because a hasher that takes several parts is slow to create: it
-    /// would cost more than hashing a row.
+    /// The bytes are one slice, because a hasher for several slices is slow to create. Creating it
+    /// would take longer than hashing a ledger row.
     pub fn hash_bytes(&self, purpose: Purpose, bytes: &[u8]) -> [u8; 32] {
         *blake3::keyed_hash(self.key(purpose), bytes).as_bytes()
     }
@@ -279,7 +280,7 @@ impl Secret {
     }
 
     /// Decrypts bytes that [`Self::seal`] has returned. `purpose` and `belongs_to` must be the
-    /// same.
+    /// same as in the call of [`Self::seal`].
     pub fn open(
         &self,
         purpose: Purpose,

@@ -1,7 +1,8 @@
-//! Serves the account page: converts requests of actix-web to those of `enrich-dashboard`, and
-//! responses in the other direction.
+//! Serves the account page over actix-web: converts requests of actix-web to requests of
+//! `enrich-dashboard`, and responses of `enrich-dashboard` to responses of actix-web.
 //!
-//! What is not here: the pages themselves, their rules, and the response headers that protect them.
+//! What is not here: the pages themselves, their rules, and the response headers that protect
+//! them.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -37,12 +38,12 @@ const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FROM_SCRIPT: HeaderName = HeaderName::from_static("hx-request");
 
-/// Adds two resources for the account page. The first one handles all paths of the account page,
-/// because the table of these paths is in `enrich-dashboard`. The second one redirects from `/` to
-/// the account page.
+/// Adds two resources. The first one passes `/account` and all paths below it to
+/// `enrich-dashboard`, which has the table of its pages. The second one redirects from `/` to the
+/// account page.
 ///
-/// The first resource does not match paths that write `/account` with percent-encoded letters: the
-/// table has no such paths.
+/// actix-web decodes a path before it compares it. So `/%61ccount` would match the first resource
+/// too, but the table of pages has no such path. So the guard refuses it.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     let is_unescaped_root = fn_guard(|context| context.head().uri.path().starts_with(ROOT));
     config.service(
@@ -94,7 +95,7 @@ async fn answer(request: HttpRequest, body: Payload, context: CallContext) -> Ht
     let of_page = if encoding::is_fixed(&request) { encoding } else { Encoding::Identity };
     let mut asked = read(&request, method, Rc::clone(&arrival).body(body), Rc::clone(&arrival));
     asked.request_id = Some(context.request_id().to_string());
-    // The future is boxed, so that it is no part of the future of this handler, which stays small.
+    // Boxed: otherwise the future of this handler would contain the large future of the page.
     let response = Box::pin(dashboard.answer(asked)).await;
     note(app, &context, &response);
     context.answer(ROOT, response.status, None);
@@ -124,8 +125,8 @@ fn read(
     }
 }
 
-/// The time limit for the body of a request to the account page. The limit applies to the whole
-/// body. For an upload of a signed-in owner, the limit applies to each piece of the body instead.
+/// The time limit for the body of a request to the account page. It applies to the whole body.
+/// For an upload of a signed-in owner, it applies to each piece of the body instead.
 struct Arrival {
     limit: Duration,
     is_unlimited: Cell<bool>,
@@ -133,7 +134,8 @@ struct Arrival {
 }
 
 impl Arrival {
-    /// From now on, applies the time limit to each piece of the body instead of the whole body.
+    /// Ends the limit for the whole body. From now on, the time limit applies to each piece of
+    /// the body.
     fn lift_time_limit(&self) {
         self.is_unlimited.set(true);
         if let Some(signals) = self.context.signals() {
@@ -166,8 +168,8 @@ impl Arrival {
     }
 }
 
-/// Counts and logs a request to a page. If the page has made an API call, counts and logs this call
-/// too.
+/// Logs the error if a page failed. If the page has made an API call, counts this call in the
+/// metrics.
 fn note(app: &AppState, context: &CallContext, response: &Response) {
     if let Some(error) = &response.error {
         let (request_id, error) = (context.request_id().as_str(), error_chain(error.as_ref()));
@@ -208,7 +210,7 @@ fn sent(response: Response, of_file: Encoding, of_page: Encoding) -> HttpRespons
                 Encoding::Brotli => Bytes::from_static(brotli),
             })
         }
-        // The content type was set above, so the streaming body needs none.
+        // The loop above has set the content type; `BodyStream` sets none.
         ResponseBody::Pieces(pieces) => BoxBody::new(BodyStream::new(pieces.map(|piece| {
             piece.inspect_err(|error| {
                 error!(error = %error, "a file broke off");

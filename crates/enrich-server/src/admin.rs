@@ -30,20 +30,19 @@ pub(crate) enum AdminPage {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Readiness {
-    /// Whether the process can serve calls: the directory can be read, the ledger decides charges,
-    /// the store that it shares with others (if it has one) can be used, and no shutdown has begun.
+    /// Whether the process can serve calls: all checks below succeed, and no shutdown has begun.
     ready: bool,
     /// Whether the directory can be read.
     directory: bool,
-    /// Whether the ledger decides charges now.
+    /// Whether the ledger can charge calls now.
     charging: bool,
     /// Whether a shutdown has begun.
     shutting_down: bool,
-    /// Whether the store that this process shares with others can be used; absent if it uses a data
-    /// folder.
+    /// Whether the store that several processes share can be used now; absent if this process
+    /// uses a data folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     store: Option<bool>,
-    /// Why the shared store cannot be used.
+    /// Why the shared store cannot be used; absent if it can be used, or if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }
@@ -73,7 +72,7 @@ impl AdminPage {
         }
     }
 
-    /// Whether web pages of other origins may read this admin page.
+    /// Whether scripts of other web sites may read this admin page.
     fn is_open(self) -> bool {
         self != Self::Metrics
     }

@@ -26,8 +26,8 @@ pub(crate) struct ConnectionSlots {
 #[derive(Default)]
 struct Held {
     all: usize,
-    /// The number of connection slots that each client has taken; clients without a slot have no
-    /// entry. The map stays empty if there is no limit for a single client.
+    /// The number of connection slots in use, for each client address that uses any. The map
+    /// stays empty if `most_per_address` is `None`.
     by_client: HashMap<IpAddr, usize>,
 }
 
@@ -106,8 +106,7 @@ pub(crate) struct Admission {
 }
 
 impl Admission {
-    /// If the connection has no slot, tries to take one. Returns whether the connection has a slot
-    /// then.
+    /// Whether the connection has a slot. If it has none, first tries to get one.
     pub(crate) fn has_slot(&self) -> bool {
         let mut place = self.place.borrow_mut();
         if place.is_none() {
@@ -116,9 +115,9 @@ impl Admission {
         place.is_some()
     }
 
-    /// If the connection is a guest, stores the waker of its task, so that the task is woken when
-    /// the guest is evicted. Returns whether the guest was already evicted: a newer guest has taken
-    /// its place, so this connection must end.
+    /// Whether this connection was a guest, and a newer guest has replaced it. If so, the
+    /// connection must end. If the connection is a guest, also stores the waker of its task,
+    /// which wakes the task when the guest is evicted.
     pub(crate) fn is_evicted(&self, context: &Context<'_>) -> bool {
         if self.place.borrow().is_none() {
             let mut waker = self.waker.borrow_mut();
@@ -137,7 +136,7 @@ impl Admission {
     }
 }
 
-/// Admits the connections of one worker, and knows its guests.
+/// Decides for each new connection of one worker whether it gets a slot or becomes a guest.
 pub(crate) struct AdmissionControl {
     places: Arc<ConnectionSlots>,
     most_guests: usize,
@@ -147,7 +146,7 @@ pub(crate) struct AdmissionControl {
 }
 
 impl AdmissionControl {
-    /// Creates the admission control of one worker, which may have `most_guests` guests.
+    /// Creates the admission control of one worker, which may have at most `most_guests` guests.
     pub(crate) fn new(places: Arc<ConnectionSlots>, most_guests: NonZeroUsize) -> Self {
         Self { places, most_guests: most_guests.get(), guests: RefCell::default() }
     }

@@ -14,8 +14,8 @@ use tokio::task::yield_now;
 
 use crate::connection::PollAgain;
 
-/// Maximum number of bytes that are allocated before any part of a body arrives. Few bodies are
-/// larger.
+/// Maximum number of bytes that are allocated before any piece of a body has arrived. Few bodies
+/// are larger.
 const USUAL_BYTES: usize = 4096;
 
 pub(crate) struct Unread {
@@ -79,16 +79,15 @@ async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, RequestRe
 
 /// Returns the output of `future`; `None` if `future` takes longer than `limit`.
 ///
-/// In each turn, the HTTP layer reads input, polls the handler and writes output. Most bodies
-/// arrive together with the request's head. The HTTP layer polls the handler when it has read the
-/// head, and once more in the same turn when it has delivered bytes of the body. So a body that is
-/// not complete at the first poll is usually complete at the second one.
+/// Most bodies arrive together with the head of their request. Then the HTTP layer polls the
+/// handler twice in the same turn: after it has read the head, and after it has delivered the
+/// body. So most futures are complete at the second poll, and this function saves work before it:
 ///
-/// At the first poll, the waker does nothing, because the second poll comes anyway, and a wake-up
-/// would make the HTTP layer process the whole connection once more. A timer starts only at the
-/// second poll, so most calls need no timer. With pipelined requests, the HTTP layer may poll the
-/// handler only once in a turn. Then `poll_again` makes the connection start another turn, in which
-/// the second poll comes.
+/// 1. The first poll uses a waker that does nothing. A wake-up would only make the HTTP layer
+///    process the whole connection once more.
+/// 2. If the HTTP layer polls only once in this turn, as it may with pipelined requests,
+///    `poll_again` makes the connection start another turn.
+/// 3. A timer starts only at the second poll. So most calls need no timer.
 async fn within<F: Future>(
     limit: Duration,
     poll_again: Option<&PollAgain>,

@@ -1,4 +1,4 @@
-//! Gives a body that is in memory to the HTTP layer in pieces.
+//! Splits a body that is completely in memory into pieces for the HTTP layer.
 //!
 //! The HTTP layer copies each piece into the buffer of the connection, where the piece stays until
 //! the client reads it. If the client reads slowly, small pieces keep this buffer small. With the

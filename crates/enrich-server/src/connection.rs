@@ -1,4 +1,4 @@
-//! A connection with stall timeouts. It ends after its last answer.
+//! A TCP connection that fails if it makes no progress, and that ends after its last answer.
 //!
 //! The HTTP layer limits the time for the head of a connection's first request, and the time
 //! between two requests. It does not limit the time for the heads of later requests, or the time in
@@ -33,7 +33,7 @@ use tokio::task::unconstrained;
 
 use crate::admission::Admission;
 
-/// The times for which a connection may make no progress.
+/// Maximum times for which a connection may make no progress.
 #[derive(Clone, Copy, Debug)]
 pub struct StallTimeouts {
     /// Maximum time between the first byte of a request and the first byte of its answer. For an
@@ -53,7 +53,8 @@ pub(crate) const LINGER: Duration = Duration::from_secs(1);
 /// including health probes.
 const TURN_BYTES: usize = 16 * 1024;
 
-/// A flag that is set when the handler has given the last answer of the connection.
+/// A flag that is set when a handler has returned the last answer of the connection: an answer
+/// with the header `Connection: close`.
 #[derive(Clone, Default)]
 pub(crate) struct LastAnswer(Rc<Cell<bool>>);
 
@@ -86,12 +87,12 @@ impl UploadExemption {
 pub(crate) struct InputGate(Rc<Cell<bool>>);
 
 impl InputGate {
-    /// Sets the flag, because the current request was read to its end.
+    /// Sets the flag. Called when the current request was read to its end.
     pub(crate) fn close(&self) {
         self.0.set(true);
     }
 
-    /// Clears the flag: the current request was answered.
+    /// Clears the flag. Called when the current request was answered.
     pub(crate) fn open(&self) {
         self.0.set(false);
     }
@@ -121,7 +122,7 @@ impl PollAgain {
     }
 }
 
-/// The signals that a connection shares with the handler of its requests.
+/// The signals that a connection shares with the handlers of its requests.
 #[derive(Clone)]
 pub(crate) struct ConnectionSignals {
     pub(crate) last_answer: LastAnswer,
@@ -131,7 +132,7 @@ pub(crate) struct ConnectionSignals {
     pub(crate) admission: Rc<Admission>,
 }
 
-/// What the connection waits for.
+/// What a connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Awaits {
     /// The connection waits for nothing, because every request was answered. The HTTP layer limits
@@ -156,15 +157,16 @@ pub(crate) struct Connection {
     has_read: bool,
     /// The number of bytes that were written since the last pause of the writes ([`TURN_BYTES`]).
     written_bytes: usize,
-    /// Whether the system has received input while the connection was held back from reading.
+    /// Whether input has arrived that was not read, because the connection was held back.
     has_more: bool,
     /// The time at which the wait for `awaits` must end. It is ignored while `awaits` is `Nothing`.
     deadline: Instant,
-    /// Wakes the connection's task at the deadline, or earlier. If a new deadline is later than the
-    /// time of the timer, the timer is reset only after it has expired. So most requests do not
-    /// reset the timer, because they are answered long before their deadline.
+    /// Wakes the connection's task at its own deadline, which may be earlier than the field
+    /// `deadline`. If `deadline` moves to a later time, the timer is reset only after it has
+    /// expired. So most requests do not reset the timer, because they are answered long before
+    /// their deadline.
     timer: Option<Pin<Box<Sleep>>>,
-    /// The waker that the timer wakes when it expires; `None` until the timer is polled first.
+    /// The waker of the task that the timer wakes; `None` until the timer is first polled.
     woken: Option<Waker>,
 }
 
@@ -195,7 +197,7 @@ impl Connection {
         }
     }
 
-    /// Returns the signals, which the connection shares with the handler of its requests.
+    /// Returns the signals, which the connection shares with the handlers of its requests.
     pub(crate) fn signals(&self) -> Rc<ConnectionSignals> {
         Rc::new(self.signals.clone())
     }
@@ -237,9 +239,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads and discards input until the client closes the connection. Then returns an error,
-    /// which makes the HTTP layer drop the rest of its input, including requests that are not
-    /// handled yet.
+    /// Reads and discards input until the client closes the connection. Then returns an error.
+    /// The error makes the HTTP layer drop all requests that it has read but not yet answered.
     fn throw_away(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut bytes = [0; 4096];
         loop {

@@ -1,5 +1,5 @@
-//! The outer part of the middleware. It creates the context of a request. It closes the connection
-//! if the request was not read completely, because the remaining bytes of the request must never be
+//! The outer part of the middleware. It creates the context of a request. If the request was not
+//! read to its end, it closes the connection: the remaining bytes of the request must never be
 //! parsed as the next request.
 
 use actix_web::Error;

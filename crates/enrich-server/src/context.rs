@@ -82,7 +82,7 @@ impl CallContext {
         &self.0.request_id
     }
 
-    /// The signals of the request's connection; `None` in tests without a connection.
+    /// Returns the signals of the request's connection; `None` in tests without a connection.
     pub(crate) fn signals(&self) -> Option<&Rc<ConnectionSignals>> {
         self.0.signals.as_ref()
     }

@@ -30,9 +30,9 @@ impl<T> Future for DetachOnDrop<T> {
 
 impl<T> Drop for DetachOnDrop<T> {
     fn drop(&mut self) {
-        // The rest of the future runs as a task of this worker thread. The task is lost only if the
-        // thread ends first. If the call was charged before that, the ledger has the charge
-        // nevertheless.
+        // The rest of the future runs as a task of this worker thread. If the thread ends before
+        // the task, the rest of the call is lost, but a charge that the ledger has decided stays
+        // in the ledger.
         if let Some(unfinished) = self.0.take() {
             actix_web::rt::spawn(unfinished);
         }

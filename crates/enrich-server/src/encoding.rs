@@ -1,13 +1,13 @@
 //! Compression: chooses the encoding, and decides which responses are compressed.
 //!
 //! Static files are compressed when the program is built, and some pages when they are sent.
-//! Downloads and the answers of endpoints are never compressed.
+//! Everything else, such as downloads and the answers of endpoints, is never compressed.
 //!
-//! The reason is the BREACH attack: if a response contains a secret, and also text that an attacker
-//! chooses, the attacker can find out the secret from the lengths of the compressed responses. So a
-//! page is compressed only if the request cannot influence its text: the method is GET or HEAD, and
-//! the URL has no query. Answers to forms, such as the page that shows a new key, are never
-//! compressed. The answers of endpoints contain inputs of the request.
+//! The reason is the BREACH attack: if a response contains a secret, and also text that an
+//! attacker chooses, the attacker can find out the secret from the lengths of the compressed
+//! responses. So a page is compressed only if the request cannot influence its text: the method
+//! is GET or HEAD, and the URL has no query. Answers to forms, such as the page that shows a new
+//! key, and the answers of endpoints contain inputs of the request. So they are never compressed.
 
 use std::io::{self, Write};
 

@@ -17,14 +17,15 @@ use crate::response::{refusal, response};
 use crate::unrouted::{options, wrong_method};
 use crate::versions::API_VERSIONS;
 
-/// The error of a call whose handler has panicked. The log shows where it has panicked.
+/// The error of a call whose handler panicked. Rust's panic message in the log names the line of
+/// code.
 #[derive(Debug, thiserror::Error)]
 #[error("the code that answers panicked")]
 struct Panicked;
 
-/// Adds the routes of each endpoint. Many clients add a slash to the path, so each path also has a
-/// route with a slash. Routes are tried in order, so the routes with a slash come last: most calls
-/// do not need them.
+/// Adds two routes for each endpoint: its path, and its path with a slash at the end, because
+/// many clients add one. Routes are tried in order. The routes with a slash come last, because
+/// few calls need them.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     for suffix in ["", "/"] {
         for api_version in API_VERSIONS {
@@ -92,11 +93,11 @@ async fn answer(
         idempotency_key: idempotency_key.as_deref(),
         body: &body,
     };
-    // The future of the call is boxed. So a connection needs no memory for it while the body is
-    // still arriving.
+    // The future of the call is boxed, and is allocated only now. So a connection needs no memory
+    // for it while the body is still arriving.
     let id = context.request_id();
     let answer = Box::pin(respond(&app.service, api_version, endpoint, id, call));
-    // If the handler panics, the client gets a refusal, which says that it is unknown whether the
+    // If the handler panics, the client gets a refusal. It says that nobody knows whether the
     // call was charged.
     let answer = AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|_| {
         refuse(api_version, Refusal::OutcomeUnknown(Panicked.into()).into(), id)

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-/// Returns an error and its causes, on one line.
+/// Returns the texts of an error and its causes, joined by colons.
 pub fn error_chain(error: &dyn Error) -> String {
     let mut said = error.to_string();
     let mut cause = error.source();

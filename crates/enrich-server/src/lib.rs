@@ -2,7 +2,7 @@
 //!
 //! [`Listener`] binds an address and serves a [`ListenerState`]. Paths and methods come from the
 //! tables of `enrich-wire-v1` and `enrich-wire-v2`. `enrich-wire` and `enrich-core` answer calls,
-//! and `enrich-dashboard` creates the pages of the account page.
+//! and `enrich-dashboard` creates the account page.
 
 mod account;
 mod admin;

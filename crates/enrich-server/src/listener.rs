@@ -24,9 +24,9 @@ use crate::state::ListenerState;
 /// Maximum number of connections in the accept queue. The system may allow fewer
 /// (`net.core.somaxconn` on Linux).
 const QUEUE: i32 = 4096;
-/// Maximum number of bytes of a connection that the system keeps before it sends them
-/// (`TCP_NOTSENT_LOWAT`). Without this limit, the system keeps megabytes for each client that reads
-/// slowly.
+/// Maximum number of bytes that the system buffers for a connection before it sends them
+/// (`TCP_NOTSENT_LOWAT`). Without this limit, the system buffers megabytes for each client that
+/// reads slowly.
 #[cfg(target_os = "linux")]
 const UNSENT_BYTES: u32 = 64 * 1024;
 
@@ -46,7 +46,7 @@ pub struct ListenerLimits {
     pub head: Duration,
     /// The time for which a connection stays open while it waits for the next request.
     pub keep_alive: Duration,
-    /// The times for which a connection may make no progress.
+    /// Maximum times for which a connection may make no progress.
     pub stall_timeouts: StallTimeouts,
     /// The time for which a shutdown waits for requests that are being answered, in seconds.
     pub drain_seconds: u64,
@@ -60,7 +60,8 @@ pub struct Listener {
 
 impl Listener {
     /// Binds a socket to `address`; with port 0, the system chooses a free port. From then on,
-    /// connections can wait in the accept queue.
+    /// clients can connect. Their connections wait in the accept queue until [`Self::serve`] is
+    /// called.
     ///
     /// # Errors
     ///

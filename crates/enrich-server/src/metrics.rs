@@ -2,7 +2,7 @@
 //!
 //! No label contains an account, a key, or other text that a caller can choose. Finding a metric
 //! takes time, because its labels are created, hashed and compared. So the most used metrics are
-//! found once and then kept.
+//! found once and then stored in [`Usual`].
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -24,9 +24,9 @@ const CHARGING: &str = "enrich_charging";
 const REVISION: &str = "enrich_directory_generation";
 const BUILD: &str = "enrich_build_info";
 
-/// The upper bounds of the buckets for durations, in seconds. A single read takes about as long as
-/// the first bound. A call that waits for a disk without response takes about as long as the last
-/// bound.
+/// The upper bounds of the buckets for durations, in seconds. The first bound is about the
+/// duration of a single read; the last bound is about the duration of a call whose disk does not
+/// respond.
 const BUCKETS: [f64; 14] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
@@ -39,8 +39,8 @@ pub(crate) struct Metrics {
     overruns: Counter,
 }
 
-/// The metrics of an endpoint's answers with the status [`USUAL_STATUS`]. Each metric is registered
-/// when it is first used.
+/// The metrics of one endpoint's answers with the status [`USUAL_STATUS`]. Each metric is
+/// registered when it is first used.
 #[derive(Default)]
 struct Usual {
     answered: OnceLock<Counter>,
@@ -51,7 +51,7 @@ struct Usual {
 }
 
 impl Metrics {
-    /// Creates the metrics, with a place to keep the metrics of each of `endpoints`.
+    /// Creates the metrics. For each path in `endpoints`, [`Usual`] stores the most used metrics.
     pub(crate) fn new(endpoints: impl Iterator<Item = &'static str>) -> Self {
         // The builder returns an error only for an empty list of buckets.
         let builder = PrometheusBuilder::new();
@@ -131,13 +131,13 @@ impl Metrics {
         known.get_or_init(|| self.recording(|| lookups(found))).increment(1);
     }
 
-    /// Runs `record`, and collects the metrics that it counts in this recorder.
+    /// Runs `record`, and adds the metrics that `record` counts to `self.recorder`.
     fn recording<T>(&self, record: impl FnOnce() -> T) -> T {
         with_local_recorder(&self.recorder, record)
     }
 
-    /// Returns all metrics in the text format of Prometheus. `revision` is `None` if it cannot be
-    /// read.
+    /// Returns all metrics in the text format of Prometheus. `revision` is `None` if the
+    /// directory cannot be read; its metric is then NaN (not a number).
     pub(crate) fn render(&self, revision: Option<DirectoryRevision>, is_charging: bool) -> String {
         self.recording(|| {
             gauge!(CHARGING).set(if is_charging { 1.0 } else { 0.0 });
@@ -147,8 +147,8 @@ impl Metrics {
         self.recorder.handle().render()
     }
 
-    /// Sorts the durations that were counted since the last call into buckets. Before that, each
-    /// duration takes its own memory.
+    /// Sorts the durations that were counted since the last call of this function into buckets.
+    /// Until then, each duration takes memory of its own.
     pub(crate) fn tidy(&self) {
         self.recorder.handle().run_upkeep();
     }

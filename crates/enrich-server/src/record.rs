@@ -25,8 +25,8 @@ use crate::response::refusal;
 use crate::state::AppState;
 use crate::versions::api_version_of;
 
-/// Answers a request, and records its response in the metrics and the log. If the server is full, a
-/// request without a slot gets only admin pages. Its other requests are refused as overloaded.
+/// Answers a request, and records its response in the metrics and the log. If the request's
+/// connection has no slot, only admin pages are served; other requests are refused as overloaded.
 pub(crate) async fn record(
     context: CallContext,
     request: ServiceRequest,
@@ -120,7 +120,8 @@ impl Recorder<'_> {
     }
 }
 
-/// Returns the name of a method for the log. An unknown method is not logged literally.
+/// Returns the name of a method for the log. An unknown method becomes `other`, because the
+/// client chooses its text.
 fn method_name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

@@ -27,7 +27,8 @@ pub(crate) fn response(
     sent(status, headers, body.into())
 }
 
-/// Creates a response that does not belong to an API call. Shared bytes are not copied.
+/// Creates a response that does not belong to an API call, with `label` for the log and the
+/// metrics.
 pub(crate) fn unmetered(
     context: &CallContext,
     label: &'static str,
@@ -66,8 +67,8 @@ fn sent(status: u16, headers: Headers, body: Bytes) -> HttpResponse {
     sent
 }
 
-/// Converts the name of a header. The names that every answer has are constants, because parsing a
-/// name takes longer than everything else here.
+/// Converts the name of a header. The names that every answer has are constants, because parsing
+/// them for each answer would take longer than everything else in this file.
 fn header_name(name: &'static str) -> HeaderName {
     match name {
         "content-type" => CONTENT_TYPE,

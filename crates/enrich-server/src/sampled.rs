@@ -1,5 +1,5 @@
-//! Metrics that another part of the process counts, such as a store. They are read when a client
-//! requests the metrics.
+//! Metrics that another part of the process counts, such as the store. They are read whenever a
+//! client requests `/metrics`.
 
 use std::fmt::Write;
 use std::sync::Arc;

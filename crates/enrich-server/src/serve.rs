@@ -25,7 +25,7 @@ use crate::upkeep::Upkeep;
 use crate::versions::API_VERSIONS;
 use crate::{shutdown, upkeep};
 
-/// The content of a server: the service, and the stores of the account page.
+/// What a server serves: the service, and the stores of the account page.
 pub struct Prepared {
     /// The metered service, which answers calls.
     pub service: Service,
@@ -33,12 +33,12 @@ pub struct Prepared {
     pub sign_ins: Arc<dyn SignIns>,
     /// The folder with the lists (files of rows to look up) that account owners upload.
     pub lists: PathBuf,
-    /// The records of uploaded lists in the store that several processes share. If `shares_lists`
-    /// is true, the processes share all lists through these records. Otherwise, each process
-    /// announces its own lists in them to the other processes. `None` if this process is the only
-    /// one.
+    /// The records of uploaded lists in the store that several processes share; `None` if this
+    /// process is the only one. If `shares_lists` is true, every process can work on every list
+    /// through these records. Otherwise, a process only uses them to announce its own lists to
+    /// the others.
     pub job_records: Option<Arc<dyn JobRecords>>,
-    /// Whether all processes see the folder with the uploaded lists.
+    /// Whether the folder `lists` is one that all processes use.
     pub shares_lists: bool,
     /// The store that this process shares with others; `None` if it uses a data folder.
     pub shared_store: Option<SharedStore>,
@@ -71,7 +71,8 @@ pub fn serve<E: Into<Box<dyn Error + Send + Sync>>>(
         let (app, jobs, greeting) = app_state(prepared, public.address(), settings)?;
         let app = Arc::new(app);
         let mut servers = Servers::start(&app, public, admin, settings)?;
-        // The servers start only when their tasks are polled for the first time.
+        // Lets the tasks of the servers run, because a server starts only when its task is first
+        // polled.
         yield_now().await;
         servers.still_run().await?;
         let upkeep = Upkeep::start(Arc::clone(&app), jobs.clone(), sign_ins);
@@ -89,8 +90,8 @@ pub fn serve<E: Into<Box<dyn Error + Send + Sync>>>(
     })
 }
 
-/// Creates the state that all listeners share, and opens the uploaded lists. Returns the state, the
-/// lists if the account page is served, and the text to print after the address.
+/// Creates the state that all listeners share, and opens the uploaded lists. Returns the state,
+/// the lists (`None` without an account page), and the text to print after the address.
 fn app_state(
     prepared: Prepared,
     listens_on: SocketAddr,
@@ -160,8 +161,8 @@ fn bind(address: SocketAddr) -> Result<Listener, ServeError> {
     })
 }
 
-/// Prints the addresses on which the server listens, and the text `more`. Scripts wait for the line
-/// with the address.
+/// Prints the addresses on which the server listens, and then the text `more`. Scripts wait for
+/// the line with the address.
 fn greet((public, admin): (SocketAddr, Option<SocketAddr>), more: &str) {
     info!(%public, admin = admin.map(tracing::field::display), "listening");
     let mut lines = format!("enrich listening on http://{public}\n");

@@ -19,13 +19,12 @@ use crate::serve_error::ServeError;
 use crate::settings::ServerSettings;
 use crate::state::{AppState, ListenerState, Serves};
 
-/// The time limit for the answer to a call, with its charge. If there is no answer within this
-/// time, the connection is closed.
+/// The time limit for answering and charging a call. After this time, the connection is closed.
 const ANSWER_TIME: Duration = Duration::from_secs(15);
 /// Maximum time for which a client may read nothing while its answer is being sent.
 const WRITE_TIME: Duration = Duration::from_secs(20);
 /// Number of guests that the workers share: connections beyond the limit, which may request only
-/// the admin pages. Each worker may have an equal part of this number, rounded down, plus one.
+/// the admin pages. Each worker may have `GUESTS / workers + 1` guests.
 const GUESTS: usize = 256;
 
 /// The public server, and the server of the admin pages if these have a listener of their own.
@@ -116,7 +115,7 @@ impl Running {
         Self { task: spawn(server), handle }
     }
 
-    /// Waits until the server ends. Returns an error in any case, because the server must not end
+    /// Waits until the server ends. Always returns an error, because the server must not end
     /// before `stop` is called on its handle.
     async fn ended(&mut self) -> Result<(), ServeError> {
         match (&mut self.task).await {

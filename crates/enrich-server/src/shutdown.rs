@@ -7,8 +7,9 @@ use std::time::Duration;
 use futures_util::future::select;
 use tracing::{error, warn};
 
-/// The time limit for the last steps of the shutdown, after the waiting for requests. By default,
-/// that waiting takes at most 5 seconds, so the process ends at most 9 seconds after the signal.
+/// The time limit for the last steps of the shutdown. Before them, the shutdown waits for
+/// requests, by default at most 5 seconds. So the process ends at most 9 seconds after the
+/// signal.
 const LAST_STEPS: Duration = Duration::from_secs(4);
 
 /// Starts a thread that ends the process after `shutdown_timeout` plus [`LAST_STEPS`], even if a
@@ -25,8 +26,8 @@ pub(crate) fn limit(shutdown_timeout: Duration) {
     }
 }
 
-/// Returns a future that waits for SIGTERM or SIGINT. A signal before the future is first polled
-/// counts too.
+/// Returns a future that waits for SIGTERM or SIGINT. A signal that arrives before the future is
+/// polled counts too.
 ///
 /// # Errors
 ///

@@ -24,9 +24,8 @@ pub enum Serves {
     Admin,
 }
 
-/// A function that returns why the store that several processes share cannot be used now; it
-/// returns `None` if the store can be used. Each request to `/readyz` calls it, so it must not
-/// block.
+/// A function that returns why the store that several processes share cannot be used now, or
+/// `None` if it can be used. Each request to `/readyz` calls the function, so it must not block.
 pub type UnreadyReason = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 
 /// The functions by which a server asks about the store that several processes share.
@@ -77,13 +76,13 @@ impl AppState {
         Self { dashboard: Some(dashboard), ..self }
     }
 
-    /// Returns the service.
+    /// Returns the metered service, which answers calls.
     pub fn service(&self) -> &Service {
         &self.service
     }
 
-    /// Sorts the durations that the metrics have counted since the last call into buckets, to free
-    /// memory. This must be called every few seconds.
+    /// Frees memory of the metrics: sorts the durations that were counted since the last call of
+    /// this function into buckets. This must be called every few seconds.
     pub fn tidy_metrics(&self) {
         self.metrics.tidy();
     }

@@ -28,9 +28,9 @@ pub(crate) fn wrong_method(
     refusal(label, api_version, RequestRefusal::WrongMethod { allow }, context)
 }
 
-/// Returns the answer to an `OPTIONS` request: it lists the allowed methods. Returns `None` if the
-/// request has another method. If web pages of any origin may read the path (`is_open`), the answer
-/// also allows their requests (CORS preflight).
+/// Returns the answer to an `OPTIONS` request, which lists the allowed methods; `None` if the
+/// request has another method. If `is_open`, the answer also allows scripts of other web sites to
+/// request the path (CORS preflight).
 pub(crate) fn options(
     request: &HttpRequest,
     context: &CallContext,

@@ -1,7 +1,9 @@
-//! The periodic work of the server, and the last steps of its shutdown. The periodic work tidies
-//! the metrics, makes the expiry of keys, invitations and sessions final, deletes old uploaded
-//! lists, and removes forgotten values from the other lists. Steps that cannot be undone wait until
-//! the clock can be trusted ([`ClockWatch`]).
+//! The periodic work of the server, and the last steps of its shutdown.
+//!
+//! The periodic work tidies the metrics, deletes old uploaded lists, and removes forgotten values
+//! from the other lists. It also makes the expiry of keys, invitations and sessions final.
+//! Deleting lists and making expiries final cannot be undone. So these two wait until the clock
+//! can be trusted ([`ClockWatch`]).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,12 +21,12 @@ use crate::state::AppState;
 
 /// The time limit for writing the usage counters at shutdown.
 const FLUSH_TIME: Duration = Duration::from_secs(2);
-/// At shutdown: the time limit for waiting for rows of uploaded lists that are being answered.
+/// The time limit at shutdown for rows of uploaded lists that are being answered.
 const CLOSE_TIME: Duration = Duration::from_secs(1);
 /// The interval at which the metrics are tidied.
 const TIDYING: Duration = Duration::from_secs(5);
-/// Expired keys, invitations and sessions are marked as expired for good each 12th time that the
-/// metrics are tidied: once a minute.
+/// The expiry of keys, invitations and sessions is made final each 12th time that the metrics are
+/// tidied: once a minute.
 const SETTLE_EACH: u32 = 12;
 /// Old uploaded lists are deleted each 120th time that the metrics are tidied: every ten minutes.
 /// This must be a multiple of [`SETTLE_EACH`].
@@ -122,8 +124,8 @@ pub(crate) async fn close(jobs: Arc<Jobs>) {
     }
 }
 
-/// Writes the usage counters to the store. For the ledger, nothing is left to write: every charge
-/// whose answer was sent is durable.
+/// Writes the usage counters to the store. The ledger needs no such step: a charge is durable
+/// before its answer is sent.
 pub(crate) async fn flush(service: &Service) {
     match timeout(FLUSH_TIME, service.usage.flush()).await {
         Ok(Ok(())) => info!("stopped"),
@@ -184,9 +186,9 @@ mod tests {
         let (lives_on, ended) = ((false, true), (true, false));
         assert_eq!(settle(2 * DAY, 0), lives_on);
         assert_eq!(settle(2 * DAY + 540, 9), lives_on);
-        // At minute 10, the clock is set back to a minute before the expiry. From then on,
-        // `ClockWatch` waits ten minutes without another jump of the clock. At minute 11, the
-        // expiry passes. It becomes final at minute 20.
+        // At minute 10, the clock is set back to one minute before the expiry. From then on,
+        // `ClockWatch` waits until the clock has run for ten minutes without a jump. At minute
+        // 11, the expiry passes. It becomes final at minute 20.
         assert_eq!(settle(DAY - 60, 10), lives_on);
         assert_eq!(settle(DAY, 11), lives_on);
         assert_eq!(settle(DAY + 540, 20), ended);

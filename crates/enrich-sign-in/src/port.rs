@@ -1,4 +1,4 @@
-//! [`SignIns`], the port of a store for the sign-ins to account pages, invitations and sessions.
+//! [`SignIns`], the port that stores sign-ins to account pages, invitations and sessions.
 
 use async_trait::async_trait;
 use enrich_core::AccountId;
@@ -21,8 +21,7 @@ pub enum EmailSet {
     NoAccount,
 }
 
-/// Stores sign-ins, invitations and sessions. A store keeps no token, but only the token's keyed
-/// hash.
+/// Stores sign-ins, invitations and sessions. Of a token, only the keyed hash is stored.
 #[async_trait]
 pub trait SignIns: Send + Sync {
     /// Sets the email address with which the owner of an account signs in. Changes nothing if the
@@ -63,9 +62,9 @@ pub trait SignIns: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<AccountId>, StoreError>;
 
-    /// Changes the password, ends all sessions of the account except `kept`, and invalidates an
-    /// invitation of the account, all in one transaction. Returns `false` if the account has no
-    /// sign-in.
+    /// Changes the password, ends all sessions of the account except the session with the token
+    /// `kept`, and invalidates an invitation of the account, all in one transaction. Returns
+    /// `false` if the account has no sign-in.
     async fn set_password(
         &self,
         account: AccountId,
@@ -82,7 +81,8 @@ pub trait SignIns: Send + Sync {
     /// or if it does not exist.
     async fn session(&self, token: &Token) -> Result<Option<Session>, StoreError>;
 
-    /// Sets the time of a session's last use to `at`, unless a later time is stored.
+    /// Sets the time of a session's last use to `at`. Changes nothing if a later time is already
+    /// stored.
     async fn touch_session(&self, token: &Token, at: Timestamp) -> Result<(), StoreError>;
 
     /// Ends the session with this token. Also succeeds if there is no such session.
@@ -104,7 +104,8 @@ pub trait SignIns: Send + Sync {
     /// Ends a session of an account. Returns `false` if the account has no session with this id.
     async fn end_session_of(&self, account: AccountId, id: SessionId) -> Result<bool, StoreError>;
 
-    /// Ends all sessions of an account except `kept`. Returns how many sessions were ended.
+    /// Ends all sessions of an account except the session with the token `kept`. Returns the
+    /// number of ended sessions.
     async fn end_sessions(
         &self,
         account: AccountId,

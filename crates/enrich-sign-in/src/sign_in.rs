@@ -12,8 +12,8 @@ const SESSION_ID_BYTES: usize = 16;
 
 /// A secret text that grants access: the token of a session, or of an invitation to set a password.
 ///
-/// The token has 256 random bits, written as 64 hexadecimal digits. A store keeps only a keyed hash
-/// of the token.
+/// The token has 256 random bits, written as 64 hexadecimal digits. A store stores only a keyed
+/// hash of the token.
 #[derive(Clone)]
 pub struct Token(SecretString);
 

@@ -1,5 +1,5 @@
-//! Checks the snapshot in use (from which all nodes should answer) in a node's folder, as a node
-//! does when it starts.
+//! Checks the file of the snapshot in use, from which all nodes should answer, in a node's data
+//! folder. A node makes the same checks when it starts.
 
 use enrich_core::port::snapshots::{SnapshotNumber, Snapshots};
 
@@ -10,14 +10,14 @@ use crate::local_files::{LocalFiles, hash_of};
 use crate::opened::Opened;
 use crate::settings::SnapshotSettings;
 
-/// Checks the snapshot in use (from which all nodes should answer): its length and hash, its
-/// schema, its secret and its revision. Changes nothing, and blocks until the file is read. Returns
-/// the number of the snapshot.
+/// Checks the file of the snapshot in use, from which all nodes should answer: its length and
+/// hash, its schema, its secret and its revision. Changes nothing. Blocks until the file is read.
+/// Returns the number of the snapshot.
 ///
 /// # Errors
 ///
-/// [`SnapshotError::NonePublished`] when no snapshot is in use. [`SnapshotError::NotCopied`] when
-/// its file is not in the data folder. Other errors when the file cannot be used.
+/// [`SnapshotError::NonePublished`] if no snapshot is in use. [`SnapshotError::NotCopied`] if the
+/// file of the snapshot is not in the data folder. Other errors if the file cannot be used.
 pub fn check(
     snapshots: &dyn Snapshots,
     settings: &SnapshotSettings,

@@ -11,9 +11,10 @@ use crate::error::SnapshotError;
 
 /// The number of bytes that are read and written at a time.
 const PIECE_BYTES: usize = 1024 * 1024;
-/// The number of written bytes after which a new file is synced. The commits of a database on the
-/// same disk wait for each sync. If a file of gigabytes was synced only at its end, they would wait
-/// for seconds, and a node stops charging after two seconds without a commit.
+/// The number of written bytes after which a new file is synced. While a file is synced, commits
+/// of databases on the same disk wait. If a file of gigabytes was synced only once, at its end,
+/// those commits would wait for seconds. A node stops charging after two seconds without a
+/// commit.
 const SYNC_BYTES: usize = 1024 * 1024;
 
 /// The length and the BLAKE3 hash of a file.
@@ -39,9 +40,9 @@ pub(crate) fn compress(from: &Path, to: &Path) -> Result<FileHash, SnapshotError
 }
 
 /// Expands the file `from` into the new file `to`, compares the content with the expected length
-/// and hash, and syncs `to`. After each piece, calls `goes_on` with the time that this piece took.
-/// `goes_on` must pause for this time, so that half of a processor and of the disk stays free for
-/// other work. Stops when `goes_on` returns `false`.
+/// and hash, and syncs `to`. After each piece, calls `goes_on` with the time that the piece took.
+/// `goes_on` must wait for the same time, so that this function uses at most half of a processor
+/// and of the disk. If `goes_on` returns `false`, stops with [`SnapshotError::Stopped`].
 pub(crate) fn expand(
     from: &Path,
     to: &Path,
@@ -68,7 +69,7 @@ pub(crate) fn expand(
     output.file.sync_all().map_err(unwritable)
 }
 
-/// A new file that is synced each time that [`SYNC_BYTES`] were written.
+/// A new file that is synced after every [`SYNC_BYTES`] written bytes.
 struct SteadyFile {
     file: File,
     unsynced: usize,
@@ -136,8 +137,8 @@ fn each_piece(
     Ok(FileHash { bytes: hasher.count(), blake3: *hasher.finalize().as_bytes() })
 }
 
-/// Converts an error of reading. The decoder returns `UnexpectedEof` for a file that was cut off,
-/// and `Other` for a file that was altered.
+/// Converts an error from reading a snapshot's file. The decoder returns `UnexpectedEof` if the
+/// file was cut off, and `Other` if the content of the file was altered.
 fn unreadable(path: &Path, error: io::Error) -> SnapshotError {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => SnapshotError::Length(path.into()),

@@ -7,8 +7,8 @@ use enrich_core::port::error::StoreError;
 use enrich_core::port::snapshots::SnapshotNumber;
 use enrich_store_sqlite::OpenError;
 
-/// Why a snapshot could not be published or used. A node that cannot use a new snapshot goes on
-/// answering from its present one.
+/// Why a snapshot could not be published or used. If a node cannot use a new snapshot, it
+/// continues to answer from its present snapshot.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
     /// The list of snapshots is empty.
@@ -39,12 +39,12 @@ pub enum SnapshotError {
         #[source]
         source: io::Error,
     },
-    /// A snapshot's file, in the published folder or in the data folder, is shorter or longer than
-    /// it was when it was published.
+    /// A snapshot's file, in the published folder or in the data folder, has another length than
+    /// when it was published.
     #[error("{0} is not complete, or longer than it was published; publish the directory again")]
     Length(PathBuf),
-    /// A snapshot's file, in the published folder or in the data folder, has the right length, but
-    /// other content than it had when it was published.
+    /// A snapshot's file, in the published folder or in the data folder, has the right length,
+    /// but its content differs from the published content.
     #[error("{0} is not as it was published; publish the directory again")]
     Altered(PathBuf),
     /// The snapshot has a schema that this build does not read.
@@ -64,19 +64,20 @@ pub enum SnapshotError {
          reindex` and publish it by the Enrich that the nodes run"
     )]
     DerivedBy {
-        /// The version of the snapshot's rules.
+        /// The version of the rules by which the snapshot's look-up data was derived.
         found: u32,
-        /// The version of this build's rules.
+        /// The version of the rules in this build.
         known: u32,
     },
-    /// The snapshot was made with a secret that this node does not have.
+    /// The snapshot was made with the secret of this number, and this node does not have that
+    /// secret.
     #[error(
         "the snapshot was made with another secret {0} than this node has; all nodes and the \
          machine that imports share one `secret.key`"
     )]
     NodeSecret(u32),
-    /// The directory to publish was made with a secret that the store with the list of snapshots
-    /// does not have.
+    /// The directory to publish was made with the secret of this number. The store with the list
+    /// of snapshots does not have that secret.
     #[error(
         "the directory was made with another secret {0} than the store; use the store's \
          `secret.key`, or run `enrich store migrate` after a secret was added"

@@ -21,8 +21,8 @@ use crate::local_files::{LocalFiles, hash_of};
 use crate::opened::{Opened, check_versions};
 use crate::settings::SnapshotSettings;
 
-/// Interval at which a node checks whether the list of snapshots has changed. The check is cheap,
-/// because the state of the list is in memory.
+/// Interval at which a node checks whether another snapshot is in use, and whether there are new
+/// suppressions. The check is cheap, because it only reads memory.
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Delay before a node tries again to use a snapshot after the first failure. The delay doubles
 /// with each further failure, up to [`LAST_RETRY`].
@@ -32,14 +32,15 @@ const LAST_RETRY: Duration = Duration::from_secs(60);
 /// The maximum number of suppressions in one read from the store.
 const PAGE: u32 = 10_000;
 
-/// The state that the threads of a node share: the threads that make look-ups, and the two threads
-/// that follow the list of snapshots.
+/// The state that several threads of a node share: all threads that make look-ups, the thread
+/// that follows the list of snapshots, and the thread that follows the suppressions.
 pub(crate) struct Shared {
     pub(crate) snapshots: Arc<dyn Snapshots>,
     pub(crate) settings: SnapshotSettings,
     pub(crate) files: LocalFiles,
     pub(crate) live: ArcSwap<Live>,
-    /// The suppressions that were read from the store. The lock is held while `live` is changed.
+    /// The suppressions that were read from the store. A thread that changes `live` must keep
+    /// this field locked until `live` is changed.
     pub(crate) suppressions: Mutex<StoreSuppressions>,
     /// Why the node cannot answer from the snapshot in use (from which all nodes should answer);
     /// `None` if there is no problem.
@@ -67,7 +68,8 @@ pub(crate) fn first(
 ) -> Result<Opened, SnapshotError> {
     let in_use = snapshots.state().in_use.ok_or(SnapshotError::NonePublished)?;
     let mut here = files.numbers()?;
-    // The snapshot in use comes first. The sort is stable, so the others stay in their order.
+    // The snapshot in use comes first. The sort is stable, so the others stay in their order,
+    // which is the newest first.
     here.sort_by_key(|number| *number != in_use);
     for number in here {
         match open_here(snapshots, settings, files, number) {
@@ -90,8 +92,9 @@ pub(crate) fn first(
     Ok(opened)
 }
 
-/// Opens a snapshot in the data folder when a node starts. Checking the hash of the file also reads
-/// the file into the cache of the operating system.
+/// Opens a snapshot in the data folder when a node starts. The check of the hash reads the whole
+/// file. The operating system then has the file in its cache, which makes the first look-ups
+/// faster.
 fn open_here(
     snapshots: &dyn Snapshots,
     settings: &SnapshotSettings,
@@ -122,13 +125,15 @@ fn fetch_and_open(
     // The versions are checked before the file is copied, so that gigabytes are not copied in vain.
     check_versions(Versions { schema: snapshot.schema, derived_by: snapshot.derived_by })?;
     let path = files.path(snapshot.number);
-    // Fetching takes much processor time, and look-ups go on.
+    // Fetching takes much processor time. The lower priority gives look-ups on other threads more
+    // of this time.
     at_lower_priority(|| files.fetch(snapshot, &settings.location, goes_on))
         .map_err(|source| SnapshotError::file(&path, source))??;
     Opened::open(&path, snapshot, &settings.secrets, &settings.options)
 }
 
-/// Prepares fast look-ups while the node makes look-ups in another snapshot.
+/// Prepares a snapshot for fast look-ups. Works at lower priority, because the node answers
+/// look-ups at the same time.
 fn prepare(
     opened: &Opened,
     goes_on: &(dyn Fn(Duration) -> bool + Sync),
@@ -150,12 +155,14 @@ pub(crate) fn read_suppressions(
     }
 }
 
-/// Whenever another snapshot is in use (all nodes should answer from it), makes the node answer
-/// from this snapshot. Ends when the owner of this thread no longer exists.
+/// Changes the node to another snapshot whenever the snapshot in use changes. The snapshot in use
+/// is the one from which all nodes should answer. Returns when the owner of this thread no longer
+/// exists.
 pub(crate) fn follow(shared: &Shared, owner: &Owner) {
     let mut failed: Option<Failed> = None;
-    // Snapshots that the node answered from before. They are closed on this thread, so that no
-    // look-up has to close one.
+    // Snapshots that the node answered from before. A look-up that began earlier may still use
+    // one of them. This list stores each snapshot until no look-up uses it, so that this thread
+    // closes the snapshot, and not a look-up.
     let mut earlier: Vec<Arc<Opened>> = Vec::new();
     while owner.is_there_after(INTERVAL) {
         earlier.retain(|opened| Arc::strong_count(opened) > 1);
@@ -187,17 +194,17 @@ pub(crate) fn follow(shared: &Shared, owner: &Owner) {
     }
 }
 
-/// Applies new suppressions of the store to the answers. Ends when the owner of this thread no
-/// longer exists.
+/// Reads new suppressions from the store, and leaves their values out of all answers. Returns
+/// when the owner of this thread no longer exists.
 pub(crate) fn follow_suppressions(shared: &Shared, owner: &Owner) {
     while owner.is_there_after(INTERVAL) {
         let newest = shared.snapshots.state().suppression;
         let known = {
             let mut suppressions = shared.suppressions.lock();
             if newest < suppressions.number {
-                // The numbers have gone back, so the node now reads another database, such as a
-                // restored backup. All suppressions are read again. Those that this process has
-                // already read still apply.
+                // The newest number is lower than before, so the node now reads another database,
+                // such as a restored backup. All suppressions are read again. The suppressions
+                // that this process has already read still apply.
                 suppressions.number = 0;
             }
             suppressions.number
@@ -207,15 +214,16 @@ pub(crate) fn follow_suppressions(shared: &Shared, owner: &Owner) {
         }
         match block_on(shared.snapshots.suppressed_after(known, PAGE)) {
             Ok(mut page) => {
-                // Suppressions with a number above `newest` are left for the next round. If they
-                // were added now, this process could know a higher number than the next `newest`.
-                // That would look as if another database had taken over.
+                // `newest` was read from memory, and the store may already have newer
+                // suppressions. If they were added now, `suppressions.number` could be above
+                // `newest` in the next round. The check above would then read all suppressions
+                // again. So they wait for a later round.
                 page.retain(|suppression| suppression.number <= newest);
                 shared.suppress(&page);
             }
-            // The store was reachable a moment ago, because the newest number could be read. So the
-            // failure is probably short: it is not logged as a warning, and the next round tries
-            // again.
+            // The newest number has just changed, so the store was reachable a moment ago, and
+            // this failure is probably short. So it is not logged as a warning. The next round
+            // tries again.
             Err(error) => debug!(%error, "the suppressions cannot be read"),
         }
     }
@@ -230,8 +238,8 @@ impl Shared {
     /// Makes the node answer from another snapshot. Returns the snapshot from which the node
     /// answered before.
     ///
-    /// A snapshot that is already in the folder was checked when it was fetched. The node answers
-    /// from that snapshot immediately, and builds its hash index afterwards. So an operator can
+    /// If the snapshot is already in the folder, it was checked when it was fetched. The node
+    /// then answers from it immediately, and builds its hash index afterwards. So an operator can
     /// quickly go back to an earlier snapshot.
     fn change_to(
         &self,
@@ -266,8 +274,8 @@ impl Shared {
         Ok(replaced)
     }
 
-    /// Makes the node answer from this snapshot from now on. Returns the snapshot from which the
-    /// node answered before.
+    /// Makes the node answer from `opened` from now on. Returns the snapshot from which the node
+    /// answered before.
     fn swap(&self, opened: Arc<Opened>) -> Arc<Opened> {
         let suppressions = self.suppressions.lock();
         let number = opened.number;
@@ -279,7 +287,7 @@ impl Shared {
         before
     }
 
-    /// Leaves the suppressed values of `page` out of all answers from now on.
+    /// Adds the suppressions of `page`. From now on, no answer contains their values.
     fn suppress(&self, page: &[Suppression]) {
         let mut known = self.suppressions.lock();
         known.add(page);

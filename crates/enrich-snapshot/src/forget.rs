@@ -12,11 +12,12 @@ use pollster::block_on;
 
 use crate::error::SnapshotError;
 
-/// Maximum number of hashes that one call of the store adds.
+/// Maximum number of hashes that are added in one call to the store.
 const AT_ONCE: usize = 1000;
 
-/// Suppresses values on all nodes, by their keyed hashes. The caller must also remove the values
-/// from the directory that snapshots are copied from, so that later snapshots do not contain them.
+/// Suppresses values on all nodes. The store receives only the keyed hashes of the values. The
+/// caller must also remove the values from the directory that snapshots are copied from, so that
+/// later snapshots do not contain them.
 ///
 /// # Errors
 ///
@@ -30,14 +31,14 @@ pub fn forget(
     suppress(snapshots, values.iter().map(|value| (SuppressedHashes::hash(secrets, value), at)))
 }
 
-/// Takes all suppressed values from the directory of a data folder, and suppresses them on all
-/// nodes. Call this function after a suppression list was loaded into the directory. All nodes then
-/// suppress the values that the list has matched.
+/// Reads the hashes of all suppressed values from the directory of a data folder, and suppresses
+/// the values on all nodes. Call this function after a suppression list was loaded into the
+/// directory. All nodes then suppress the values of the directory that are on the list.
 ///
 /// # Errors
 ///
-/// When the directory cannot be read, and the errors of the store. After an error, the call may be
-/// repeated.
+/// An error if the directory cannot be read, or an error of the store. After an error, the call
+/// may be repeated.
 pub fn forget_all_of(snapshots: &dyn Snapshots, data: &Path) -> Result<(), SnapshotError> {
     let file = DirectoryFile::read_in_use(&data.join(DIRECTORY.file))?;
     Ok(suppress(snapshots, file.suppressed.into_iter())?)

@@ -27,12 +27,12 @@ pub(crate) struct StoreSuppressions {
 }
 
 impl StoreSuppressions {
-    /// Returns the state before any suppression was read.
+    /// Creates an empty set of suppressions.
     pub(crate) fn none(secrets: &Secrets) -> Self {
         Self { number: 0, hashes: SuppressedHashes::none(secrets) }
     }
 
-    /// Adds the next suppressions, in the order of their numbers.
+    /// Adds the next suppressions. They must be in the order of their numbers.
     pub(crate) fn add(&mut self, page: &[Suppression]) {
         for suppression in page {
             self.hashes.add(suppression.hash, suppression.at);
@@ -44,13 +44,14 @@ impl StoreSuppressions {
 impl Live {
     /// Combines a snapshot with the suppressions of the store.
     ///
-    /// A snapshot that contains a suppression does not contain the suppressed value, because both
-    /// change in one transaction. So only suppressions that the snapshot does not contain have to
-    /// be applied to answers.
+    /// When a value is suppressed in the directory, one transaction stores the suppression and
+    /// removes the value. So a snapshot that contains a suppression does not contain its value.
+    /// Only the suppressions that are in the store and not in the snapshot must be applied to
+    /// answers.
     pub(crate) fn new(opened: Arc<Opened>, store: &StoreSuppressions) -> Self {
-        // The store never deletes a suppression, and does not know which suppressions were taken
-        // back. A snapshot contains this information. So a value stays suppressed until the node
-        // answers from a snapshot in which the suppression is taken back.
+        // The store contains all suppressions, also those that were taken back later. Only a
+        // snapshot shows which suppressions were taken back. So a value stays suppressed until
+        // the node answers from a snapshot in which the suppression is taken back.
         let mut in_store = store.hashes.clone();
         in_store.take_back(opened.taken_back.iter());
         let overlay = in_store.without(&opened.suppressed);

@@ -15,7 +15,7 @@ use crate::error::SnapshotError;
 
 /// The folder with the snapshots, inside the data folder.
 pub const SNAPSHOTS: &str = "snapshots";
-/// The name of the lock file. Only the process that holds its lock writes files of the folder.
+/// The name of the lock file. A process must lock it before it writes files of the folder.
 const LOCK: &str = "snapshots.lock";
 /// The name of a snapshot until it is complete and checked.
 const UNFINISHED: &str = "unfinished.sqlite";
@@ -30,8 +30,8 @@ pub(crate) struct LocalFiles {
     folder: PathBuf,
 }
 
-/// The lock on the folder. While a process holds it, other processes wait to write files of the
-/// folder. Dropping this value releases the lock.
+/// The lock on the folder with the snapshots. As long as this value exists, other processes wait
+/// before they write files of the folder. Dropping this value releases the lock.
 pub(crate) struct Locked {
     _file: File,
 }
@@ -56,8 +56,9 @@ impl LocalFiles {
         self.folder.join(format!("directory-{}.sqlite", number.0))
     }
 
-    /// Returns the path for a file that is not complete yet. Removes a file that an earlier process
-    /// has left at this path. The caller holds the lock.
+    /// Returns the path for a file that is not complete yet. Removes a file that an earlier
+    /// process has left at this path. The parameter of type [`Locked`] shows that the caller has
+    /// the lock.
     pub(crate) fn unfinished(&self, _: &Locked) -> Result<PathBuf, SnapshotError> {
         let path = self.folder.join(UNFINISHED);
         remove(&path)?;
@@ -106,8 +107,8 @@ impl LocalFiles {
         let fetched = compression::expand(&from, &unfinished, hash_of(snapshot), goes_on)
             .and_then(|()| rename(&unfinished, &path));
         if fetched.is_err() {
-            // The unfinished file may have gigabytes. If it cannot be removed, the next attempt
-            // removes it.
+            // The unfinished file may have gigabytes, so it is removed now. If that fails, the
+            // next attempt removes it.
             let _ = fs::remove_file(&unfinished);
         }
         fetched
@@ -152,7 +153,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), SnapshotError> {
     }
 }
 
-/// Checks that the disk of a folder has this many free bytes.
+/// Checks that the disk of a folder has at least `bytes` free bytes.
 pub(crate) fn check_space(folder: &Path, bytes: u64) -> Result<(), SnapshotError> {
     let space = sqlite::check_space(folder, bytes);
     space

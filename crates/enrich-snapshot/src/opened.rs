@@ -21,16 +21,17 @@ pub(crate) struct Opened {
     pub(crate) directory: SqliteDirectory,
     /// The suppressions that this snapshot contains. Their values are not in the snapshot.
     pub(crate) suppressed: SuppressedHashes,
-    /// The hashes of the values that a suppression list had suppressed, and whose suppression ended
-    /// before this snapshot; each with the time of the end.
+    /// The hashes of values that a suppression list had suppressed, and that are no longer
+    /// suppressed in this snapshot. Each hash comes with the time when the suppression ended.
     pub(crate) taken_back: Vec<([u8; 32], Timestamp)>,
-    /// How many times the set of suppressed values changed before this snapshot.
+    /// The number of changes of the set of suppressed values before this snapshot was made. Each
+    /// suppression of a value is one change, and each end of a suppression is another.
     pub(crate) suppression_changes: u64,
 }
 
 impl Opened {
-    /// Opens a snapshot whose hash was checked. Also checks the schema, the secret and the revision
-    /// in the file.
+    /// Opens a snapshot's file. The caller must have checked the hash of the file before. This
+    /// function checks the schema, the secret and the revision in the file.
     pub(crate) fn open(
         path: &Path,
         snapshot: &Snapshot,
@@ -61,9 +62,9 @@ impl Opened {
         })
     }
 
-    /// Prepares fast look-ups. The main part is to build the hash index. From time to time calls
-    /// `goes_on`, which must pause for the given time. If `goes_on` returns `false`, stops without
-    /// a hash index.
+    /// Prepares the snapshot for fast look-ups: above all, builds its hash index. From time to
+    /// time calls `goes_on`, which must wait for the given time. If `goes_on` returns `false`,
+    /// stops without a hash index.
     pub(crate) fn prepare(&self, goes_on: &dyn Fn(Duration) -> bool) -> Result<(), SnapshotError> {
         Ok(self.directory.prepare_snapshot(goes_on)?)
     }

@@ -14,8 +14,8 @@ use crate::error::SnapshotError;
 use crate::forget::suppress;
 use crate::local_files::{LocalFiles, check_space, file_name, lock, remove, rename};
 
-/// The name of the lock file in the folder that snapshots are published to. Only the process that
-/// holds its lock publishes there.
+/// The name of the lock file in the folder that snapshots are published to. A process must lock
+/// it before it publishes to the folder.
 const LOCK: &str = "publish.lock";
 /// The name of a compressed snapshot until it is complete.
 const UNFINISHED: &str = "unfinished.sqlite.zst";
@@ -23,8 +23,8 @@ const UNFINISHED: &str = "unfinished.sqlite.zst";
 /// Which directory to publish, where, and at which time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublishFrom {
-    /// The data folder with the directory. The caller must have opened the data folder, because
-    /// opening checks its files.
+    /// The data folder with the directory. The caller must have opened the data folder before,
+    /// because opening a data folder checks its files.
     pub data: PathBuf,
     /// The folder that snapshots are published to, and that all nodes read.
     pub location: PathBuf,
@@ -62,8 +62,8 @@ pub fn publish(snapshots: &dyn Snapshots, from: &PublishFrom) -> Result<Snapshot
     published
 }
 
-/// Returns an error if the directory was made with a secret that the store does not have, because
-/// nodes could not use this directory.
+/// Returns an error if the directory was made with a secret that the store does not have. Nodes
+/// have the secrets of the store, so they could not use the directory.
 fn check_secrets(snapshots: &dyn Snapshots, file: &DirectoryFile) -> Result<(), SnapshotError> {
     let known = block_on(snapshots.secrets())?;
     match file.secrets.iter().find(|check| !known.contains(check)) {
@@ -93,7 +93,7 @@ fn add(
 ) -> Result<Snapshot, SnapshotError> {
     // Before the snapshot is published, the suppressions of the directory are added to the store,
     // which all nodes read. The new snapshot contains no suppressed value, but earlier snapshots
-    // may. A node that goes back to an earlier snapshot must leave these values out too.
+    // may. If a node goes back to an earlier snapshot, it must leave these values out too.
     suppress(snapshots, file.suppressed.iter().copied())?;
     let mut place = compressed.to_owned();
     loop {
@@ -112,11 +112,12 @@ fn add(
         };
         match block_on(snapshots.publish(&snapshot)) {
             Ok(true) => return Ok(snapshot),
-            // Another process, which publishes to another folder, has just used this number.
+            // Another process, which publishes to another folder, has just used this number. The
+            // loop tries the next number.
             Ok(false) => place = path,
             Err(error) => {
-                // If it is unknown whether the row was written, the file is kept, because the row
-                // may exist and need the file.
+                // If it is unknown whether the snapshot was added to the list, its file is kept.
+                // If the list has the snapshot, nodes need the file.
                 if !matches!(error, StoreError::Unknown(_)) {
                     let _ = remove(&path);
                 }

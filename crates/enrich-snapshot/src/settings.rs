@@ -8,9 +8,9 @@ use enrich_store_sqlite::Options;
 /// Where a node gets its snapshots from, and how it opens them.
 #[derive(Clone, Debug)]
 pub struct SnapshotSettings {
-    /// The data folder. Its subfolder [`SNAPSHOTS`](crate::SNAPSHOTS) holds the snapshots.
+    /// The data folder. Its subfolder [`SNAPSHOTS`](crate::SNAPSHOTS) contains the snapshots.
     pub data: PathBuf,
-    /// The folder that snapshots are published to: its path on this node.
+    /// The path, on this node, of the folder that snapshots are published to.
     pub location: PathBuf,
     /// The secrets in the node's `secret.key`.
     pub secrets: Secrets,

@@ -28,8 +28,8 @@ use crate::settings::SnapshotSettings;
 /// suppressed after a snapshot was published are left out of its answers.
 pub struct SnapshotDirectory {
     shared: Arc<Shared>,
-    /// The two threads that follow the list of snapshots. Dropping this field ends both threads,
-    /// and waits for their end.
+    /// One thread follows the list of snapshots, the other one the suppressions. Dropping this
+    /// field ends both threads, and waits for their end.
     _threads: [Background; 2],
 }
 
@@ -49,8 +49,8 @@ pub struct SnapshotStatus {
     pub refusals: u64,
     /// The number of the snapshot in use, from which all nodes are to answer.
     pub in_use: Option<SnapshotNumber>,
-    /// Why the node cannot use the snapshot in use; `None` if there is no problem, or if the node
-    /// has not tried to use it yet.
+    /// Why the node cannot answer from the snapshot in use; `None` if there is no problem, or if
+    /// the node has not tried to use it yet.
     pub problem: Option<String>,
     /// The number of the last suppression that the node applies.
     pub suppression: u64,
@@ -101,7 +101,8 @@ impl SnapshotDirectory {
     /// Returns which snapshot the node answers from, for health pages and metrics.
     pub fn status(&self) -> SnapshotStatus {
         let live = self.shared.live.load_full();
-        // Each lock is released before the next one is taken: a swap takes both in another order.
+        // `problem` and `suppressions` are never locked at the same time here. A swap locks them
+        // in the other order, so a deadlock would be possible.
         let problem = self.shared.problem.lock().clone();
         let suppression = self.shared.suppressions.lock().number;
         SnapshotStatus {

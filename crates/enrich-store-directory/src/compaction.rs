@@ -1,18 +1,18 @@
 //! Makes the directory's file smaller: removes its unused pages.
 //!
 //! SQLite reuses the pages of deleted rows, but never makes the file smaller. `VACUUM` writes the
-//! whole directory to a temporary file, and from there into the write-ahead log. SQLite's next
-//! checkpoint moves the log into the database file and truncates the database file. `VACUUM` is one
-//! transaction:
+//! whole directory to a temporary file, and from there into the write-ahead log. The next
+//! checkpoint of SQLite copies the pages from the log into the database file and shortens the file.
+//! `VACUUM` is one transaction:
 //!
 //! - Look-ups continue, as during an import. Look-up data and ids stay the same, so the revision
 //!   does not change, and a server keeps its hash index.
-//! - Imports, `forget` and other removals wait until the compaction is done. One that has waited
-//!   for about two minutes fails.
+//! - Imports, `forget` and other removals wait until the compaction is done. If one of them has to
+//!   wait longer than about two minutes, it fails.
 //! - If the process is killed, the directory is either unchanged or completely compacted.
 //!
-//! The ledger is not compacted, because all charges would have to wait. Its new stored responses
-//! reuse the pages of expired ones.
+//! The ledger is not compacted, because all charges would have to wait. Its file stays small
+//! enough, because new stored responses reuse the pages of expired ones.
 
 use std::path::{Path, PathBuf};
 
@@ -24,11 +24,11 @@ use crate::importer::{empty_the_log, turn};
 
 /// Size of the page cache: 64 MiB. SQLite takes a negative number as a size in KiB.
 const CACHE: i64 = -64 * 1024;
-/// The write-ahead log has a header for each page. All headers together take less space than the
-/// size of the pages, divided by this number.
+/// The write-ahead log contains a header for each page. All headers together take less than 1/64 of
+/// the size of the pages.
 const LOG_PART: u64 = 64;
 
-/// The result of compacting.
+/// The size of the directory before and after a compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompactReport {
     /// The size of the directory's file and its write-ahead log before the compaction, in bytes.
@@ -92,10 +92,10 @@ pub fn compact(path: &Path) -> Result<CompactReport, CompactError> {
     Ok(CompactReport { before_bytes, after_bytes: sqlite::file_bytes(path) })
 }
 
-/// Opens a connection that waits for other writers and syncs its commits to disk. SQLite's
-/// temporary file is put into the data folder, because only the free space of that disk was
-/// checked. This temporary file has no name in the folder, so the operating system removes it when
-/// the process ends.
+/// Opens a connection that waits for other writers and syncs its commits to disk. SQLite creates
+/// its temporary file in the data folder, because [`compact`] checks only the free space of that
+/// disk. The temporary file has no name in the folder, so the operating system removes it when the
+/// process ends.
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = turn::connect(path)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
@@ -108,8 +108,9 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Returns how many bytes are written in addition to the database file. Every used page is written
-/// once to the temporary file and once to the log.
+/// Returns the disk space, in bytes, that the compaction needs in addition to the database file.
+/// Every used page is written once to the temporary file and once to the log, where it gets a
+/// header ([`LOG_PART`]).
 fn needed_bytes(connection: &Connection) -> rusqlite::Result<u64> {
     let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, u64>(0));
     let used = pragma("page_count")?.saturating_sub(pragma("freelist_count")?);

@@ -59,9 +59,9 @@ use view::{KnownDomain, View};
 #[derive(Debug)]
 pub struct SqliteDirectory {
     readers: Readers,
-    /// The threads that read long lists.
+    /// Threads for look-ups that list the employees of a company.
     lists: Lists,
-    /// The threads that search for names without an exact match.
+    /// Threads for other look-ups that may take long, such as searches for similar names.
     searches: Lists,
     least_by_name: Confidence,
     /// Whether [`Self::prepare`] and [`Self::prepare_snapshot`] build the hash index.
@@ -69,7 +69,8 @@ pub struct SqliteDirectory {
     suppression: Suppression,
     /// The hash index of identifiers, if it is already built.
     index: Arc<hash_index::Current>,
-    /// Threads that [`Self::prepare`] starts: one keeps a read open, one builds the hash index.
+    /// Threads that [`Self::prepare`] starts: one keeps a read of the database open, one builds the
+    /// hash index.
     helpers: OnceLock<Vec<Background>>,
     /// Marks the data folder as in use while this value exists, so that no other command replaces
     /// the folder; `None` for a snapshot.
@@ -77,7 +78,7 @@ pub struct SqliteDirectory {
 }
 
 impl SqliteDirectory {
-    /// Opens the database at `path`, which must exist and have its schema.
+    /// Opens the database at `path`, which must exist and have the current schema.
     pub(crate) fn open(
         path: &Path,
         secrets: &Secrets,
@@ -129,13 +130,13 @@ impl SqliteDirectory {
 }
 
 impl SqliteDirectory {
-    /// Makes look-ups faster for a server. Commands of the command line do not call this method,
-    /// because they make too few look-ups.
+    /// Makes look-ups faster. Only servers call this method. A command of the command line makes
+    /// too few look-ups to gain from it.
     ///
     /// On another thread, reads the lists of words that every search for a name needs; this takes a
     /// tenth of a second. Begins the write-ahead log (`sqlite::begin_log`) and keeps one read of
-    /// the database open. Both save system calls in every other read. One second later, a thread
-    /// builds the hash index, unless the options disable it.
+    /// the database open. Both save system calls in every other read. If the options enable the
+    /// hash index, a thread loads the stored one, or builds one after a second.
     ///
     /// # Errors
     ///
@@ -150,7 +151,7 @@ impl SqliteDirectory {
             sqlite::begin_log(self.readers.path())
         });
         if let Err(error) = log {
-            // For example, the disk is full. Reads then take a little longer (see `begin_log`).
+            // This happens, for example, if the disk is full. Reads then take a little longer.
             debug!(%error, "the directory's log was not begun");
         }
         let path = self.readers.path();
@@ -182,10 +183,9 @@ impl SqliteDirectory {
         self.readers.read(|connection| self.index.build(connection, goes_on))
     }
 
-    /// Returns the only company with exactly this name, and the confidence of the match. Returns
-    /// `None` when similar names must be compared to find the company. The confidence of the
-    /// sources and the least confidence are ignored, unless the company is bare (known only by
-    /// names).
+    /// Returns the company with exactly this name, and the confidence of the match. Returns `None`
+    /// if similar names must be compared to find the company. The confidence of the sources and the
+    /// least confidence count only for a bare company, which is known only by names.
     pub fn only_match(
         &self,
         name: &CompanyName,
@@ -248,8 +248,8 @@ impl SqliteDirectory {
         })
     }
 
-    /// Answers a question on another thread: on a thread for long lists if a company's employees
-    /// are asked for, otherwise on a thread for searches.
+    /// Answers a question on another thread: on a thread of `lists` if it asks for a company's
+    /// employees, otherwise on a thread of `searches`.
     async fn find_on_pool(
         &self,
         tenant: Tenant,
@@ -288,8 +288,7 @@ impl Directory for SqliteDirectory {
         if let Some(found) = self.find_inline(question, projection)? {
             return Ok(found);
         }
-        // Most calls end before this line. Boxing the future keeps the futures of these calls
-        // small.
+        // Most calls end before this line. Boxing this future keeps the futures of all calls small.
         Box::pin(self.find_on_pool(tenant, question, projection)).await
     }
 
@@ -302,8 +301,8 @@ impl Directory for SqliteDirectory {
     }
 }
 
-/// Returns the identifier in a question. Returns `None` if the question has no identifier, or has
-/// one that the directory must try in several forms.
+/// Returns the identifier in a question. Returns `None` if the question has no identifier, or one
+/// that is tried in several forms, such as an email address with and without its `+tag`.
 fn one_identifier(question: &Question) -> Option<(IdentifierKind, &str)> {
     match question {
         Question::Company(company) => companies::one_identifier(company),
@@ -383,9 +382,9 @@ fn subject(
     }
 }
 
-/// Returns the facts of a host. If the host has no page rank but its registrable domain has one,
-/// returns the facts of the registrable domain instead, because a page rank also applies to
-/// subdomains. An IP address does not apply to subdomains, so it has no effect on this choice.
+/// Returns the facts of a host. If only the registrable domain of the host has a page rank, returns
+/// the facts of this domain instead: a page rank also applies to subdomains. An IP address does not
+/// apply to subdomains, so it has no effect on this choice.
 fn ranked_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Option<KnownDomain>> {
     let host = view.domain(domain.as_str())?;
     if host.as_ref().is_some_and(|known| known.rank_confidence.is_some()) {

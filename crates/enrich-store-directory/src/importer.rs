@@ -3,7 +3,7 @@
 //!
 //! Each record is matched to its subject and merged with the stored facts. Then the profile and the
 //! identifiers of the subject are derived again. One transaction contains a whole batch of records.
-//! Imports run on threads of their own, because a batch takes a large part of a second.
+//! Imports run on separate threads, because importing a batch takes a large part of a second.
 
 mod batch;
 mod companies;
@@ -69,7 +69,8 @@ pub use duplicates::{DuplicateCount, DuplicatePair, DuplicateSearch, Duplicates,
 pub(crate) use sources::count_values;
 pub use stored_decisions::StoredDecision;
 
-/// Maximum number of attempts to empty the log, one each millisecond: about a second.
+/// Maximum number of attempts to empty the write-ahead log. There is one attempt each millisecond,
+/// so they take about a second.
 const EMPTYING_TRIES: u32 = 1_000;
 
 /// Imports records into `directory.sqlite`.
@@ -81,7 +82,7 @@ pub struct SqliteImporter {
 }
 
 impl SqliteImporter {
-    /// Opens the database at `path`, which must exist and have its schema.
+    /// Opens the database at `path`, which must exist and have the current schema.
     pub(crate) fn open(
         path: &Path,
         secrets: &Secrets,
@@ -93,8 +94,8 @@ impl SqliteImporter {
         Self { target: Target { path, secrets, index, longest_log, unwritten }, _in_use: in_use }
     }
 
-    /// Runs `write` in a transaction of its own, on a thread of its own. Afterwards, removes the
-    /// hash index in memory and in the file, because both may contain what `write` has removed.
+    /// Runs `write` in a new transaction, on a new thread. Afterwards, removes the hash index from
+    /// memory and its file, because both may contain values that `write` has removed.
     async fn write<T: Send + 'static>(
         &self,
         at: Timestamp,
@@ -114,7 +115,7 @@ impl SqliteImporter {
 }
 
 /// Runs `write`, and then entity resolution, in one transaction. Syncs the transaction to disk and
-/// empties the log.
+/// empties the write-ahead log.
 fn write_once<T>(
     target: &Target,
     at: Timestamp,
@@ -180,10 +181,11 @@ impl Importer for SqliteImporter {
 /// Moves the content of the write-ahead log into the database and empties the log, so that the log
 /// no longer contains removed values.
 ///
-/// Tries again while others read older states, or while another process moves the log. If the log
-/// is not empty after about a second, logs a warning; the next checkpoint then empties the log.
+/// Tries again while other connections read older states, or while another process moves the
+/// content. If the log is not empty after about a second, logs a warning. The next checkpoint of
+/// SQLite then empties the log.
 pub(crate) fn empty_the_log(connection: Connection) -> rusqlite::Result<()> {
-    // An attempt that waited for readers would keep the write lock while it waits.
+    // No attempt waits for readers, because it would keep the write lock while it waits.
     connection.busy_timeout(Duration::ZERO)?;
     for _ in 0..EMPTYING_TRIES {
         let is_busy: bool = connection.value("PRAGMA wal_checkpoint(TRUNCATE)", [])?;

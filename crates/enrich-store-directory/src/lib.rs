@@ -39,7 +39,7 @@ pub const DIRECTORY: Database = Database {
     migrations: schema::migrations::runner,
 };
 
-/// The name of the row count that [`check`] completes with the values of subjects.
+/// The name of the row count to which [`check`] adds the number of values of subjects.
 const VALUES: &str = "values";
 
 /// The row counts that a check reports. Each has a name and a query.
@@ -47,7 +47,7 @@ const COUNTS: [(&str, &str); 10] = [
     ("companies", "SELECT count(*) FROM subject WHERE kind = 1"),
     ("people", "SELECT count(*) FROM subject WHERE kind = 2"),
     ("domains with facts", "SELECT count(DISTINCT domain) FROM domain_fact"),
-    // The values of subjects are added to this count.
+    // This query counts only the values of domains. `check` adds the values of subjects.
     (VALUES, "SELECT count(*) FROM domain_fact"),
     ("external ids", "SELECT count(DISTINCT key) FROM identifier WHERE kind = 9"),
     (
@@ -70,8 +70,8 @@ pub struct DirectoryPorts {
     pub importer: Arc<SqliteImporter>,
 }
 
-/// Opens the directory at `path`, which must exist and have its schema. Both returned parts hold
-/// `in_use`, which marks the data folder as in use until they are dropped.
+/// Opens the directory at `path`, which must exist and have the current schema. Until both returned
+/// parts are dropped, `in_use` marks the data folder as in use.
 ///
 /// # Errors
 ///
@@ -100,8 +100,8 @@ pub fn open(
 pub fn check(path: &Path) -> rusqlite::Result<DatabaseReport> {
     let connection = sqlite::reader(path)?;
     let mut report = sqlite::examine(&connection, &COUNTS)?;
-    // If the file is damaged, the report already says so. The index of words may then be
-    // unreadable.
+    // If SQLite's checks have found damage, the report already says so, and the index of words may
+    // be unreadable.
     if report.problems.is_empty() && !importer::deriving::is_due(&connection)? {
         for (_, count) in report.counts.iter_mut().filter(|(name, _)| *name == VALUES) {
             *count += importer::count_values(&connection)?;

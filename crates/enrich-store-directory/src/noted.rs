@@ -2,8 +2,8 @@
 //!
 //! A load collects some million small values. In a map of the standard library, each of them would
 //! take several times the memory of the value and its key. Here, the bytes of all keys are in a few
-//! large blocks. The values are in a list. Each value has the number of the previous value of the
-//! same key.
+//! large blocks. The values of all keys are in one list, and each value has the number of the
+//! previous value of its key.
 
 mod keys;
 

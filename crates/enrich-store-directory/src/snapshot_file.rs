@@ -29,8 +29,8 @@ pub struct DirectoryFile {
     pub revision: DirectoryRevision,
     /// The versions of the file.
     pub versions: Versions,
-    /// The secrets with which hashes in the file were made. Each is given by its id and by a hash
-    /// that recognises the secret.
+    /// The secrets with which hashes in the file were made. Each element contains the secret's id,
+    /// and a hash by which the secret is recognised.
     pub secrets: Vec<SecretCheck>,
     /// The suppressed values as keyed hashes, each with the time from which the value is
     /// suppressed.
@@ -54,7 +54,8 @@ pub fn copy_into(path: &Path, to: &Path) -> Result<(), OpenError> {
     // The file is created here, so that only its owner can read it. SQLite accepts an empty file.
     let created = enrich_secrets::private_file().create_new(true).open(to);
     created.map_err(|source| OpenError::unusable(to, source))?;
-    // Commits of other programs on the same disk would wait for a sync of gigabytes.
+    // The copy is not synced: a sync of gigabytes would delay the commits of other programs on the
+    // same disk.
     let copied = sqlite::reader(path).and_then(|file| {
         file.pragma_update(None, "synchronous", "OFF")?;
         file.execute("VACUUM INTO ?1", [name])

@@ -1,8 +1,9 @@
 //! Counts the content of the directory, for the operator.
 //!
-//! The subjects are counted by reading their profiles, 20,000 in one read. This limits the memory,
-//! and an import can empty the write-ahead log between two reads. A record that is imported during
-//! the count may be counted or not. Counting a million companies takes a few seconds.
+//! The subjects are counted by reading their profiles, 20,000 in one read. Reading in parts limits
+//! the memory, and lets an import empty the write-ahead log between two reads. If a record is
+//! imported during the count, it may be counted or not. Counting a million companies takes a few
+//! seconds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher;
@@ -41,7 +42,7 @@ pub struct DirectoryStatistics {
     /// The number of companies by the number of their sources: how many companies are in one
     /// source, how many in two, and so on.
     pub companies_by_sources: BTreeMap<usize, u64>,
-    /// How many names several companies have, and how many companies these are.
+    /// How many names are shared by several companies, and how many companies share them.
     pub shared_names: SharedNames,
 }
 
@@ -72,8 +73,8 @@ impl SharedNames {
 pub struct KindStatistics {
     /// The number of subjects.
     pub subjects: u64,
-    /// The number of subjects that have each attribute. Every attribute is in the map, even if no
-    /// subject has it.
+    /// The number of subjects that have each attribute. If there is any subject, every attribute is
+    /// in the map, even with the number 0.
     pub with_attribute: BTreeMap<&'static str, u64>,
     /// The number of subjects in each country, by its alpha-2 code. A company with two countries is
     /// counted in both.

@@ -1,5 +1,5 @@
 //! Integers in as few bytes as they need: seven bits in each byte, the lowest bits first. The
-//! highest bit of a byte says whether a further byte follows.
+//! highest bit of a byte is set if a further byte follows (LEB128).
 
 pub(crate) fn push(bytes: &mut Vec<u8>, number: u64) {
     let mut rest = number;

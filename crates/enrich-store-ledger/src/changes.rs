@@ -39,9 +39,9 @@ impl Changes {
         Ok(Self { connection: Arc::new(Mutex::new(connection)), files: Arc::clone(files) })
     }
 
-    /// Runs `change` in a transaction, on a new thread, because a commit waits for the disk. If
-    /// `change` succeeds, calls `after` when the commit has ended, even if the commit failed,
-    /// because the change may be on disk nevertheless.
+    /// Runs `change` in a transaction. The transaction runs on a new thread, because its commit
+    /// waits for the disk. If `change` succeeds, calls `after` after the commit. This happens even
+    /// if the commit fails, because the change may be on disk nevertheless.
     pub(crate) async fn make<T: Send + 'static>(
         &self,
         change: impl FnOnce(&Connection) -> Result<T, NotChanged> + Send + 'static,

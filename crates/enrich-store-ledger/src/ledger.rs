@@ -151,8 +151,8 @@ impl NotAsWritten {
     }
 }
 
-/// Returns `None` when the row contains a value that Enrich never writes. Returns an error only
-/// when the file cannot be read.
+/// Returns the row; `None` when the row contains a value that Enrich never writes. Returns an error
+/// only when the file cannot be read.
 fn read_whole<T>(row: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
     match row {
         Ok(row) => Ok(Some(row)),
@@ -173,8 +173,9 @@ impl SqliteLedger {
         let charging = Arc::clone(&is_charging);
         let writer = Writer::open(path.into(), secrets.clone(), *options, charging)?;
         let (heads, files) = (writer.heads(), writer.files());
-        // Opened before the thread starts: after an error, the thread would wait for the queue to close,
-        // and the queue would wait for the thread to end.
+        // The readers are opened before the thread starts. If opening failed after the start,
+        // dropping the `Worker` would wait for the thread, and the thread would wait until the
+        // queue is dropped: a deadlock.
         let readers = Readers::open(path, sqlite::reader)?;
         let room = options.charge_queue.clamp(1, Semaphore::MAX_PERMITS);
         let (queue, jobs) = mpsc::channel(room);
@@ -217,7 +218,8 @@ impl SqliteLedger {
     }
 
     /// Puts a job into the queue of the writing thread, and returns a future that waits for the
-    /// decision. This function is not `async`, so that the future need not hold the job.
+    /// decision. This function is not `async`: the future of an `async` function would also store
+    /// the job, and so be larger.
     fn ask<A, T>(
         &self,
         job: impl FnOnce(Open<A, T>) -> Job,

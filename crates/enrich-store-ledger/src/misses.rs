@@ -18,7 +18,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 /// Maximum number of counts that a transaction writes.
 const PER_TRANSACTION: usize = 100;
 
-/// Writes the collected counts, with `pause` between two transactions. Counts that cannot be
+/// Writes the collected counts, and calls `pause` after each transaction. Counts that cannot be
 /// written stay in memory and are written later.
 pub(crate) fn write(
     counter: &MissCounter,

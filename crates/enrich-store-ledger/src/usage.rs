@@ -4,7 +4,7 @@
 //! and when the store is closed. Its commits are not synced to disk, so a power failure may lose
 //! the last counts, but never a charge. While the thread writes, charges wait for SQLite's only
 //! write lock. So the thread writes in small transactions with pauses between them. If counts
-//! cannot be written, the thread tries again after the interval.
+//! cannot be written, the thread tries again a few seconds later.
 
 use std::mem;
 use std::path::Path;
@@ -32,17 +32,19 @@ const ROUND: Duration = Duration::from_secs(5);
 /// Interval between writes of the times when keys were last used. It is longer than [`ROUND`],
 /// because these writes cost more: each key is on another page of the database.
 const MARK_ROUND: Duration = Duration::from_secs(60);
-/// Interval between writes of the counts of missed names.
+/// Interval between writes of the counts of missed names: company names that look-ups did not find.
 const MISSES_ROUND: Duration = Duration::from_secs(60);
 /// Interval between deletions of expired counts of missed names.
 const TIDY_ROUND: Duration = Duration::from_secs(60 * 60);
-/// Maximum number of counts that are written in one transaction, which takes about a millisecond.
-/// It is also the maximum number of times of last use in a transaction.
+/// Maximum number of counts that are written in one transaction. Such a transaction takes about a
+/// millisecond. The number is also the maximum number of keys whose last use is written in one
+/// transaction.
 const PER_TRANSACTION: usize = 100;
-/// Pause between two transactions, in which charges can be written.
+/// Pause between two transactions. During the pause, charges can be written.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The sender of the result of a flush.
+/// Sends the result of a flush to the caller that requested it. A flush writes all counts that are
+/// in memory.
 type Reply = oneshot::Sender<Result<(), StoreError>>;
 
 /// Counts calls in memory, and has a thread that writes the counts to `ledger.sqlite`.
@@ -72,8 +74,9 @@ impl SqliteUsage {
     pub(crate) fn open(path: &Path, misses: Option<Arc<MissCounter>>) -> Result<Self, OpenError> {
         let connection = sqlite::writer(path, Durability::Checkpoint)
             .map_err(|source| OpenError::of_sqlite(path, source))?;
-        // Opened before the thread starts: after an error, the thread would wait for the channel to
-        // close, and the channel would wait for the thread to end.
+        // The readers are opened before the thread starts. If opening failed after the start,
+        // dropping the `Worker` would wait for the thread, and the thread would wait until the
+        // channel is dropped: a deadlock.
         let readers = Readers::open(path, sqlite::reader)?;
         let gathered = Arc::new(Mutex::new(GatheredUsage::default()));
         // The channel never becomes full, because a flush is requested only at the end of the
@@ -130,7 +133,8 @@ struct UsageWriter {
     asked: Receiver<Reply>,
     /// Callers that have requested a flush while counts were being written.
     waiting: Vec<Reply>,
-    /// The time of the last use of each key, if it is not written yet.
+    /// The keys that were used since their last use was written, each with the time of its last
+    /// use.
     unmarked: LastUses,
     marked_at: Instant,
     misses: Option<Arc<MissCounter>>,
@@ -179,8 +183,8 @@ impl UsageWriter {
         }
     }
 
-    /// Writes counts at each interval, and when a caller requests it, until all senders are
-    /// dropped.
+    /// Writes counts once in each [`ROUND`], and when a caller requests a flush. Ends when
+    /// [`SqliteUsage`] is dropped, after it has written the last counts.
     fn run(mut self) {
         loop {
             match self.asked.recv_timeout(ROUND) {
@@ -273,7 +277,8 @@ impl UsageWriter {
         }
     }
 
-    /// Takes out the times of last use that must be written now, sorted by key.
+    /// Removes the times of last use that must be written now from `unmarked`, and returns them,
+    /// sorted by key.
     fn due_marks(&mut self, pace: Pace) -> Vec<(KeyId, Timestamp)> {
         if pace == Pace::Steady && self.marked_at.elapsed() < MARK_ROUND {
             return Vec::new();

@@ -2,7 +2,7 @@
 //!
 //! A key is found by its keyed hash, which nobody can compute without the secret. So the duration
 //! of a look-up reveals nothing about the key, and hashes need not be compared in constant time.
-//! Recently used keys are cached in memory (`accounts/recent.rs`); all others are read in groups
+//! Recently used keys are cached in memory (`accounts/recent.rs`). Other keys are read in groups
 //! (`accounts/find.rs`).
 //!
 //! Every change of a key, and every change of an account's status or country, raises
@@ -81,7 +81,7 @@ impl PostgresAccounts {
         Self { node, recent, key_reads }
     }
 
-    /// Makes a change, and then empties the cache of keys. Empties it even if the change failed,
+    /// Makes a change, and then empties the cache of keys. Empties the cache even after an error,
     /// because the change may have been written nevertheless.
     async fn write<T: Send + 'static>(
         &self,
@@ -357,7 +357,7 @@ async fn rotate(
                      FROM api_key WHERE id = $1 FOR UPDATE";
     let values: [Value<'_>; 2] = [(&old.0, Type::UUID), (&micros(now), Type::INT8)];
     let is_active = find(client, is_active, &values, |row| Ok(row.try_get(0)?)).await?;
-    // If the old key is active and ends immediately, the new key takes its place, so the number of
+    // If the old key is active and ends immediately, the new key replaces it. So the number of
     // active keys stays the same.
     let takes_its_place = is_active == Some(true) && old_until <= now;
     match find_full(client, &successor.key, limit).await? {

@@ -42,8 +42,9 @@ impl Background {
         values: &[Value<'_>],
     ) -> Result<Vec<Row>, Failure> {
         let mut shared = self.connection.lock().await;
-        // The connection is taken out of the shared slot. If this call is cancelled, the connection
-        // is dropped and so closed, and nobody reuses it.
+        // The connection is taken out of the shared slot. If this call is cancelled, the
+        // connection is dropped, which closes it. So nobody reuses a connection with an open
+        // transaction.
         let connection = match shared.take() {
             Some(connection) if !connection.client.is_closed() => connection,
             _ => self.connections.connect().await?,

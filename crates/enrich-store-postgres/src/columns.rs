@@ -23,7 +23,7 @@ pub(crate) fn unreadable(expected: &'static str) -> Failure {
     Failure::of(Unreadable(expected))
 }
 
-/// Returns a time in microseconds since 1970.
+/// Converts a time to microseconds since 1970.
 pub(crate) fn micros(at: Timestamp) -> i64 {
     at.as_microsecond()
 }
@@ -44,7 +44,7 @@ pub(crate) fn signed(number: u64) -> Result<i64, Failure> {
 }
 
 /// Converts a number for a column. Callers pass only numbers that fit, such as a sequence, a
-/// balance, or a checked count of items.
+/// balance, or a checked count of items. A larger number would become `i64::MAX`.
 pub(crate) fn clamped(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -1,8 +1,9 @@
-//! Connects to the database: parses its URL, sets up encryption, and drives the connection.
+//! Connects to the database: parses the URL, sets up encryption, and runs the task that reads and
+//! writes the socket.
 //!
-//! All hosts of the URL are tried at the same time. A frozen host accepts connections but never
-//! answers. If the hosts were tried one after the other, such a host would delay the connection to
-//! a working one.
+//! All hosts of the URL are tried at the same time. If they were tried one after the other, a
+//! frozen host (which accepts connections but never answers) would delay the connection to a
+//! working host.
 
 use std::fs;
 use std::future::poll_fn;
@@ -25,11 +26,11 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Time limit for connecting to a host, including authentication.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// The time for which a host is suspected after it did not confirm a commit or lacked rows that
-/// this node has read. Such a host may be an old primary, or a primary that has lost its standby.
-/// Other hosts are preferred to a suspected host.
+/// The time for which a host is suspected after it did not confirm a commit, or lacked rows that
+/// this node has read. A suspected host may be an old primary, or a primary that has lost its
+/// standby. Other hosts are preferred to it.
 const SUSPECTED_FOR: Duration = Duration::from_secs(10);
-/// The time for which a connection to a suspected host is held back, so that another host can
+/// The time for which a connection to a suspected host is not used, so that another host can
 /// answer first.
 const PREFERENCE_WAIT: Duration = Duration::from_millis(300);
 const KEEPALIVE: Duration = Duration::from_secs(5);
@@ -40,10 +41,10 @@ pub enum UrlError {
     /// The URL is not of the form `postgres://user:password@host/database`.
     #[error("the store's URL is not of the form postgres://user:password@host1,host2/database")]
     Malformed(#[source] tokio_postgres::Error),
-    /// The file of `sslrootcert` cannot be read.
+    /// The file of `sslrootcert` cannot be read, or contains no valid PEM.
     #[error("the certificates of sslrootcert cannot be read")]
     RootCertificates(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The TLS library refused its own settings.
+    /// The TLS library refused a root certificate or its own settings.
     #[error("TLS cannot be set up")]
     Tls(#[source] rustls::Error),
 }
@@ -66,14 +67,15 @@ pub(crate) struct Connector {
 /// A host of the URL.
 struct Host {
     config: Config,
-    /// When the host last did not confirm a commit or lacked rows; `None` if this has not happened.
+    /// When the host last did not confirm a commit, or lacked rows that this node has read;
+    /// `None` if this has not happened.
     suspected: Mutex<Option<Instant>>,
 }
 
 /// A connection to the primary. Dropping this value closes the connection.
 pub(crate) struct Connection {
-    /// The client that runs statements. Each statement is sent immediately, without waiting for the
-    /// answers of earlier ones. Answers come in the same order.
+    /// The client that runs statements. It sends each statement immediately, without waiting for
+    /// the answers to earlier statements. The answers arrive in the order of the statements.
     pub(crate) client: Client,
     /// The number of warnings that PostgreSQL has sent on this connection.
     warnings: Arc<AtomicU64>,
@@ -118,9 +120,9 @@ impl Connector {
         Ok(Self { hosts: hosts.into_iter().map(host).collect(), tls })
     }
 
-    /// Connects to the host that answers first as a primary. A suspected host is used only if no
-    /// other host answers soon, because it may be an old primary that still runs and answers as a
-    /// primary.
+    /// Connects to the host that answers first as a primary. A suspected host may be an old
+    /// primary that still runs and answers as a primary. So it is used only if no other host
+    /// answers within [`PREFERENCE_WAIT`].
     pub(crate) async fn connect(&self) -> Result<Connection, ConnectError> {
         let attempts = self.hosts.iter().map(|host| async move {
             let connecting = timeout(CONNECT_TIMEOUT, self.connect_to(host)).await;
@@ -184,8 +186,8 @@ impl Host {
 }
 
 impl Connection {
-    /// Makes the next attempts prefer other hosts. Call this if the host did not confirm a commit,
-    /// or lacks rows that this node has read.
+    /// Makes the next connection attempts prefer other hosts. Call this if the host did not
+    /// confirm a commit, or lacks rows that this node has read.
     pub(crate) fn suspect(&self) {
         *self.host.suspected.lock() = Some(Instant::now());
     }

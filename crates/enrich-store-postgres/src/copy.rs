@@ -25,8 +25,8 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Maximum number of batches that wait in the channel between the database's thread and the caller.
 const BATCHES: usize = 4;
-/// Drops the indexes of the largest table. Creating the indexes again after the last row takes half
-/// as much processor time as updating them for each row.
+/// Drops the indexes of `entry`, the largest table. Creating the indexes again after the last row
+/// takes half as much processor time as updating them for each row.
 const DROP_INDEXES: &str = "SAVEPOINT has_indexes; SET LOCAL lock_timeout = '2s'; \
      ALTER TABLE entry DROP CONSTRAINT entry_pkey; DROP INDEX entry_id";
 /// Creates the dropped indexes again, as the migration created them.
@@ -44,8 +44,8 @@ pub enum CopyError {
         "the database to copy into is not empty; make a new one and run `enrich store migrate`"
     )]
     NotEmpty,
-    /// The database failed during the copy. If this was an import, nothing was written, unless the
-    /// failure came during or after the commit at the end.
+    /// The database failed during the copy. A failed import has written nothing; but if the final
+    /// commit or a later step failed, it may have written everything.
     #[error("the database failed during the copy")]
     Database(#[source] BoxError),
     /// The store on the other side of the copy failed.
@@ -317,8 +317,8 @@ async fn receive_all(
     Ok(())
 }
 
-/// Drops the indexes for the time of the copy. Returns `false` if they stay, because the role does
-/// not own the table, another session uses the table, or the database server cannot drop a primary
+/// Drops the indexes for the time of the copy. Returns `false` if the indexes stay: if the role
+/// does not own the table, another session uses it, or the database server cannot drop a primary
 /// key.
 async fn drop_indexes(client: &Client) -> Result<bool, Failure> {
     let Err(failure) = client.batch_execute(DROP_INDEXES).await.map_err(Failure::from) else {
@@ -331,8 +331,8 @@ async fn drop_indexes(client: &Client) -> Result<bool, Failure> {
     Ok(false)
 }
 
-/// Adds the secrets that are missing in the database. The migration has already stored the secrets
-/// of this process.
+/// Adds the check hashes of secrets that are missing in the database. The migration has already
+/// stored the check hashes of the secrets of this process.
 async fn insert_secrets(client: &Client, rows: &[Values]) -> Result<(), CopyError> {
     let insert = "INSERT INTO secret (id, check_hash) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING";
     for row in rows {

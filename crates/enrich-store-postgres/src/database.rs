@@ -1,7 +1,8 @@
 //! Reads from the database, and changes it in transactions, for the ports.
 //!
 //! Statements are unnamed (`query_typed`, `execute_typed`), and settings apply only to their
-//! transaction. So this also works with a pooler that gives each transaction another connection.
+//! transaction. So the statements also work through a pooler that gives each transaction another
+//! connection.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -32,8 +33,8 @@ const READS: usize = 64;
 pub(crate) const BEGIN: &str = "BEGIN; SET LOCAL synchronous_commit = on; \
      SET LOCAL lock_timeout = '2s'; SET LOCAL idle_in_transaction_session_timeout = '5s'";
 
-/// The statements of a read or a change. They may run more than once, so a repetition must not
-/// change the result.
+/// The statements of a read or a change. They may run more than once, so they must return the
+/// same result when they run again.
 pub(crate) type Statements<'c, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'c>>;
 
 /// Reads and changes the database. Clones share their connections.
@@ -48,7 +49,7 @@ pub(crate) struct Connections {
     connector: Connector,
     /// The connection that all reads share. Its statements are answered in order.
     reading: Mutex<Option<Arc<Connection>>>,
-    /// The number of connections that reads have used so far.
+    /// The number of connections that were opened for reads so far.
     readers: AtomicU64,
     reads: Semaphore,
     /// The connection for changes. Only one change runs at a time.
@@ -82,7 +83,7 @@ impl Database {
         &self.runtime
     }
 
-    /// Returns the connections, for a task of the store's thread. A task must not keep a
+    /// Returns the connections, for a task of the store's thread. Such a task must not own a
     /// `Database`, because the thread ends only when the last `Database` is dropped.
     pub(crate) fn connections(&self) -> Arc<Connections> {
         Arc::clone(&self.connections)
@@ -162,7 +163,8 @@ impl Connections {
         }
     }
 
-    /// Returns the connection that reads share. Opens a new one if it is closed.
+    /// Returns the connection that all reads share. Opens a new one if there is none, or if it is
+    /// closed.
     async fn reading(&self) -> Result<Arc<Connection>, ConnectError> {
         let mut reading = self.reading.lock().await;
         if let Some(connection) = &*reading
@@ -176,8 +178,8 @@ impl Connections {
         Ok(connection)
     }
 
-    /// Returns the number of connections that reads have used so far. If the number has grown,
-    /// reads have a new connection, which may lead to another primary.
+    /// Returns the number of connections that were opened for reads so far. If the number has
+    /// grown, reads use a new connection, which may lead to another primary.
     pub(crate) fn readers(&self) -> u64 {
         self.readers.load(Ordering::Acquire)
     }
@@ -199,7 +201,8 @@ impl Connections {
         let mut attempt = 1;
         loop {
             // The connection is taken out of the shared slot. If this call is cancelled, the
-            // connection is dropped and so closed, and nobody reuses it.
+            // connection is dropped, which closes it. So nobody reuses a connection with an open
+            // transaction.
             let connection = match changing.take() {
                 Some(connection) if !connection.client.is_closed() => connection,
                 _ => self.connector.connect().await.map_err(Failure::from)?,

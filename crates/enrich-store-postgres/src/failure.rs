@@ -12,8 +12,8 @@ pub(crate) enum Failure {
     Database(#[from] tokio_postgres::Error),
     #[error(transparent)]
     Connect(#[from] ConnectError),
-    /// The statement conflicted with another transaction, although PostgreSQL's error code does not
-    /// say so; see [`Self::is_conflict`].
+    /// The statement conflicted with another transaction, and may succeed if it is repeated.
+    /// PostgreSQL's error code alone does not show this; see [`Self::is_conflict`].
     #[error("another transaction was in the way")]
     Conflict(#[source] tokio_postgres::Error),
     #[error("the database did not answer in time")]
@@ -24,7 +24,8 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Returns the failure for a stored value that cannot be used.
+    /// Returns the failure for a stored value that cannot be used, or for a change that a rule
+    /// forbids.
     pub(crate) fn of(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Store(StoreError::failed(source))
     }
@@ -43,8 +44,8 @@ impl Failure {
         is_of_server || matches!(self, Self::Conflict(_))
     }
 
-    /// Whether PostgreSQL's answer proves that the statement did not run. If the database server is
-    /// shutting down, its answer proves nothing: the statement may have run.
+    /// Whether PostgreSQL's answer proves that the statement did not run. The answer of a
+    /// database server that is shutting down proves nothing: the statement may have run.
     pub(crate) fn is_answer(&self) -> bool {
         let is_sql = matches!(self, Self::Database(error) if error.code().is_some());
         is_sql && !self.loses_connection()

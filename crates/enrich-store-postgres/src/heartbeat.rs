@@ -1,5 +1,5 @@
-//! The heartbeat: it keeps this process's row in the table `node` fresh, counts the live nodes, and
-//! measures how far the node's clock is ahead of the database's clock.
+//! The heartbeat of a node. It updates this process's row in the table `node` every two seconds,
+//! counts the live nodes, and measures how far the node's clock is ahead of the database's clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
@@ -24,8 +24,8 @@ const INTERVAL: Duration = Duration::from_secs(2);
 const BEAT: &str = "INSERT INTO node (id, name, build, seen_at, flush, snapshot)
     VALUES ($1, $2, $3, clock_timestamp(), 0, $4)
     ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, snapshot = excluded.snapshot";
-/// Counts the live nodes. A node is live if its last heartbeat is less than five seconds ago, so it
-/// stays live until it has missed two heartbeats.
+/// Counts the live nodes. A node is live if its last heartbeat is less than five seconds ago. So
+/// a node is still live after it has missed two heartbeats.
 const LIVE: &str =
     "SELECT count(*) FROM node WHERE seen_at > clock_timestamp() - INTERVAL '5 seconds'";
 
@@ -38,8 +38,9 @@ pub(crate) struct Heartbeat {
     pulse: Pulse,
 }
 
-/// The number of live nodes, as the last heartbeat counted them. Unlike a [`Heartbeat`], this
-/// value does not keep the store's thread alive, so a task of that thread may keep it.
+/// The number of live nodes, as the last heartbeat counted them. A [`Heartbeat`] keeps the
+/// store's thread running; a `LiveNodes` does not. So a task that runs on this thread may own a
+/// `LiveNodes`.
 #[derive(Clone)]
 pub(crate) struct LiveNodes(Arc<AtomicU32>);
 
@@ -61,8 +62,8 @@ struct HeartbeatTask {
 }
 
 impl Heartbeat {
-    /// Adds this process's row to the table `node`. Then keeps the row fresh until the store is
-    /// closed.
+    /// Adds this process's row to the table `node`, and starts the task that updates the row
+    /// every [`INTERVAL`]. The task ends when the store is closed.
     ///
     /// # Errors
     ///
@@ -111,8 +112,9 @@ impl Heartbeat {
         self.snapshot.store(clamped(number), Ordering::Relaxed);
     }
 
-    /// Returns how far the node's clock is ahead of the database's clock; negative if it is behind.
-    /// `now` is the time of the node's clock. The result may be wrong by at most half a round trip.
+    /// Returns how far the node's clock is ahead of the database's clock; negative if it is
+    /// behind. `now` is the time of the node's clock. The error of the result is at most half the
+    /// time that the database took to answer the last poll.
     pub(crate) fn skew(&self, now: Timestamp) -> SignedDuration {
         let database_now = self.pulse.last().database_now();
         SignedDuration::from_micros(micros(now).saturating_sub(database_now))

@@ -118,8 +118,8 @@ impl StoreReport {
         self.see_nodes(client).await
     }
 
-    /// Adds a failed check to the problems. If the error says nothing about the content of the
-    /// database, returns the error instead.
+    /// Adds a failed check to the problems of the report. But if the check itself could not run,
+    /// returns its error.
     fn note(&mut self, checked: Result<(), OpenError>) -> Result<(), OpenError> {
         match checked {
             Ok(()) => Ok(()),
@@ -203,9 +203,9 @@ impl StoreReport {
     }
 }
 
-/// Accepts that the database at `url` lacks rows that nodes have read, as after a restore of an
-/// older backup. Nodes then forget what they have read, and continue from the present content of
-/// the database. Returns the new lineage of the database.
+/// Accepts that the database at `url` lacks rows that nodes have read, for example after an older
+/// backup was restored. Nodes then forget what they have read, and continue from the present
+/// content of the database. Returns the new lineage of the database.
 ///
 /// # Errors
 ///

@@ -32,9 +32,9 @@ const MISSES_INTERVAL: Duration = Duration::from_secs(60 * 60);
 const LONGEST: Duration = Duration::from_secs(10);
 /// Maximum number of rows that one statement removes.
 const PER_STATEMENT: i64 = 1_000;
-/// The time for which an expired row is still kept, in seconds. Rows expire here by the database's
-/// clock. A node whose clock is behind that clock may still use the row. It is assumed that no
-/// node's clock is behind by more than this time.
+/// The time for which an expired row is still kept, in seconds. The janitor decides by the
+/// database's clock whether a row has expired. A node whose clock is behind may still use the row.
+/// No node's clock may be behind by more than this time.
 const MARGIN_SECONDS: i64 = 60;
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
@@ -48,8 +48,9 @@ const TAKE_LEASE: &str = "INSERT INTO lease (name, node, turn, until)
 const NEWEST_KEPT: &str = "SELECT max(at) FROM kept";
 const COUNT_KEPT: &str = "SELECT count(*) FROM kept";
 const NOTE_KEPT: &str = "UPDATE state SET kept = $1 WHERE id = 1 AND kept <> $1";
-/// The outer condition on `at` is needed because a charge may renew a record after the inner query
-/// has found it, while this statement waits for the lock of its row.
+/// Removes expired idempotency records. The outer condition on `at` is needed because a charge may
+/// replace a record after the inner query has found it, while this statement waits for the lock of
+/// its row.
 const REMOVE_KEPT: &str = "DELETE FROM kept WHERE at <= $1 AND (account, key_hash) IN
     (SELECT account, key_hash FROM kept WHERE at <= $1 ORDER BY at LIMIT $2) RETURNING at";
 const REMOVE_WINDOWS: &str = "DELETE FROM rate_count WHERE (scope, seconds, number) IN
@@ -125,7 +126,7 @@ impl Janitor {
         Ok(true)
     }
 
-    /// Removes idempotency records with a time of `day_ago` or before, but only those that are also
+    /// Removes idempotency records with a time of `day_ago` or before, but only if they are also
     /// at least a day older than the newest record. `day_ago` comes from the database's clock, but
     /// the times of the records come from the clocks of the nodes. So even if the database's clock
     /// is ahead of the nodes' clocks, no record is removed that a node would still replay.
@@ -137,8 +138,8 @@ impl Janitor {
         self.remove(REMOVE_KEPT, day_ago.min(newest.saturating_sub(day))).await
     }
 
-    /// Removes expired counts of missed names. Also removes the texts of names, if texts are not
-    /// stored.
+    /// Removes expired counts of missed names. If texts are not stored, also removes the texts of
+    /// all missed names.
     async fn remove_misses(&self, now: Timestamp) -> Result<(), Failure> {
         let expired = expired_day_of_misses(now);
         self.background.query(REMOVE_MISSES, &[(&expired, Type::INT8)]).await?;
@@ -159,9 +160,9 @@ impl Janitor {
         Ok(())
     }
 
-    /// Removes the rows that had expired at `until`, the first parameter of the statement; its unit
-    /// depends on the statement. One statement removes at most [`PER_STATEMENT`] rows. Rows that
-    /// are left after [`LONGEST`] wait for the next round.
+    /// Removes the rows that had expired at `until`: a time in microseconds since 1970 for
+    /// [`REMOVE_KEPT`], in seconds since 1970 for [`REMOVE_WINDOWS`]. One statement removes at most
+    /// [`PER_STATEMENT`] rows. Rows that are left after [`LONGEST`] wait for the next round.
     async fn remove(&self, statement: &str, until: i64) -> Result<(), Failure> {
         let begun = Instant::now();
         let values: [Value<'_>; 2] = [(&until, Type::INT8), (&PER_STATEMENT, Type::INT8)];

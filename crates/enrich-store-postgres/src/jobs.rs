@@ -76,7 +76,7 @@ const CONTENDERS: &str = "SELECT count(DISTINCT account) FROM job
         AND account NOT IN (SELECT account FROM job
             WHERE phase IN ('running', 'stopping') AND until > clock_timestamp())";
 
-/// Creates a query for the jobs that meet a condition.
+/// Builds a query for the jobs that fulfil a condition.
 macro_rules! jobs {
     ($condition:literal) => {
         concat!(
@@ -102,9 +102,9 @@ impl PostgresJobs {
         Self { node: node.clone(), background: Arc::new(background) }
     }
 
-    /// Changes one row. Returns `true` if the row was changed. Also returns `true` if `is_made`
-    /// says that the row already has this change, because an earlier attempt made the change and
-    /// its reply was lost.
+    /// Changes one row. Returns `true` if the row was changed. Also returns `true` if the row
+    /// already has this change, as `is_made` decides: an earlier attempt made the change, and its
+    /// reply was lost.
     async fn change_row(
         &self,
         statement: &'static str,

@@ -2,10 +2,10 @@
 //! from which the node decided with its own last rows. If they are equal, the database adds the new
 //! rows.
 //!
-//! Charges and grants go into one lane, or into one of several if many callers wait
-//! ([`lane_choice`]). A lane has one connection and works on one group at a time; while it waits for
-//! the database, the next group is collected. Balances, stored responses and entries are read on a connection that all
-//! callers share.
+//! Charges and grants go into one lane, or into one of several lanes if many callers wait
+//! ([`lane_choice`]). A lane has one connection and works on one group at a time. While a lane
+//! waits for the database, it collects the next group. Balances, stored responses and entries are
+//! read on another connection, which all callers share.
 //!
 //! # Outcomes of a job
 //!
@@ -15,23 +15,24 @@
 //!   ▼
 //! one round trip: lock, compare the last rows, add, COMMIT
 //!   │  ├── the account's last row was the expected one ────────► Taken
-//!   │  └── it was another, its key is stored, it looks refused ─► two round trips
+//!   │  └── another last row, a known key, too few credits ─────► two round trips
 //!   ▼
 //! two round trips: lock, read last rows, records and ids; decide; add, COMMIT
 //!   │  ├── decided ────────────────────────────────────────────► Taken, Replayed, Insufficient
-//!   │  ├── its last row or its stored response was altered ────► NotTaken, alone
-//!   │  ├── the group cannot be written ─ halved ───────────────► NotTaken, alone
-//!   │  ├── no space for another stored response ───────────────► IdempotencyStoreFull, alone
-//!   │  └── other transactions are in the way, five times ──────► Overloaded
+//!   │  ├── its last row or its stored response was altered ────► NotTaken (this job)
+//!   │  ├── the group cannot be written ─ try its halves ───────► NotTaken (this job)
+//!   │  ├── no space for another stored response ───────────────► IdempotencyStoreFull (this job)
+//!   │  └── five conflicts with other transactions ─────────────► Overloaded
 //!   ▼
-//! the reply is lost ─ two round trips again, with the same ids ─► its true outcome
-//!      └── for 8 s ────────────────────────────────────────────► Unknown
+//! the reply is lost ─ two round trips, with the same ids ──────► its true outcome
+//!      └── still no reply after 8 s ───────────────────────────► Unknown
 //! ```
 //!
-//! A lost reply does not stop charging. The lane locks the accounts of the jobs, so that no other
-//! transaction of these accounts is open. If a ledger row with the job's id exists then, the first
-//! attempt was written. If not, the job is decided again, with the same id. If the first attempt
-//! arrives after that, it finds another last row and adds nothing.
+//! A lost reply does not stop charging. The lane locks the accounts of the jobs; then no other
+//! transaction of these accounts is open. If a ledger row with the job's id exists at this time,
+//! the first attempt was written. If not, the job is decided again, with the same id. If the
+//! database executes the first attempt even later, that attempt finds a different last row and
+//! adds nothing.
 
 mod balances;
 mod compare;
@@ -78,8 +79,8 @@ use crate::seals::Unsealed;
 
 pub(crate) use crate::ledger::verify::verify;
 
-/// Charges are accepted only if the database was read within this time. This is several times the
-/// interval of the pulse, so some pulses may be missed.
+/// Maximum age of the last read of the database. If it is older, no charges are accepted. The
+/// time is several times the interval of the pulse, so some pulses may be missed.
 const SEEN_WITHIN: Duration = Duration::from_secs(3);
 
 /// The ledger in PostgreSQL.
@@ -154,7 +155,8 @@ impl PostgresLedger {
         let mut stopped = self.lanes.iter().filter_map(|(_, status)| status.not_charging());
         self.not_serving().or_else(|| {
             let first = stopped.next()?;
-            // An operator has to act on `Outdated`, so it is the reason if any lane has it.
+            // `Outdated` is the more important reason, because an operator may have to act. So it
+            // is returned if any lane has it.
             Some(if stopped.any(|other| other == NotReady::Outdated) {
                 NotReady::Outdated
             } else {
@@ -180,8 +182,9 @@ impl PostgresLedger {
         sum
     }
 
-    /// Puts a job into the queue of its account's lane. The caller keeps the result until it has the
-    /// decision. Fails if the lane does not charge or its queue is full.
+    /// Puts a job into the queue of its account's lane. The returned [`Caller`] counts as a
+    /// waiting caller; drop it when the decision has arrived. Fails if the lane does not charge
+    /// or its queue is full.
     fn ask(&self, job: Job) -> Result<Caller<'_>, ChargeError> {
         if self.not_serving().is_some() {
             return Err(ChargeError::Stopped);
@@ -237,7 +240,8 @@ impl Ledger for PostgresLedger {
         if i64::try_from(charge.items).is_err() {
             return Err(ChargeError::NotTaken(Unfit::TooManyItems.into()));
         }
-        // The response is encrypted on the caller's thread, because the store has only one thread.
+        // The response is encrypted on the caller's thread, because the store has only one thread
+        // for all callers.
         let response = match charge.idempotency.take() {
             Some(record) => Some(
                 seal_response(&self.node.secrets, charge.account, &record, charge.at)

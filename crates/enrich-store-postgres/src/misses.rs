@@ -1,8 +1,8 @@
 //! Stores the counts of missed company names, if the operator enables counting.
 //!
-//! Counts are collected in memory ([`MissCounter`]); the task that writes the usage counters writes
-//! these counts once a minute. A count may be lost, or added twice, when the database fails. The
-//! janitor deletes expired counts.
+//! Counts are collected in memory ([`MissCounter`]). The task that writes the usage counters also
+//! writes these counts, once a minute. A count may be lost, or added twice, when the database
+//! fails. The janitor deletes expired counts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,7 +32,7 @@ const ADD: &str = "INSERT INTO missed_name (day, hash, name, calls)
     ON CONFLICT (day, hash) DO UPDATE
     SET calls = missed_name.calls + excluded.calls,
         name = coalesce(excluded.name, missed_name.name)";
-/// Deletes the names of a day, except the `$2` most frequent ones.
+/// Deletes the counts of a day, except those of the `$2` most frequent names.
 const BOUND: &str = "DELETE FROM missed_name WHERE day = $1 AND hash IN
     (SELECT hash FROM missed_name WHERE day = $1 ORDER BY calls DESC, hash DESC OFFSET $2)";
 const MOST: &str = "SELECT hash, max(name), sum(calls)::bigint, max(day) FROM missed_name
@@ -136,7 +136,7 @@ impl MissedNames {
         reading.await
     }
 
-    /// Deletes the counts of a name; returns their number.
+    /// Deletes the counts of a name. Returns the number of deleted counts: one for each day.
     ///
     /// # Errors
     ///

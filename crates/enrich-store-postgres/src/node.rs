@@ -25,8 +25,8 @@ pub struct Options {
     /// Maximum number of charges and grants that wait for a decision in each lane.
     /// Further ones are refused as overloaded.
     pub charge_queue: usize,
-    /// Maximum number of idempotency records of all accounts. When half of this number exist, an
-    /// account that already has a sixteenth of this number gets no new record.
+    /// Maximum number of idempotency records of all accounts together. As soon as half of this
+    /// number exist, one account may have at most a sixteenth of this number.
     pub max_kept: u64,
     /// Whether the names of missed companies are counted, and whether their texts are stored. This
     /// option should be the same on all nodes.

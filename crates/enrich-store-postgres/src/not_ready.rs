@@ -7,18 +7,18 @@ use jiff::SignedDuration;
 /// Why a node should not get calls.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotReady {
-    /// The node last reached the database this long ago, which is longer than accepted.
+    /// The time since the node last reached the database. It is longer than accepted.
     #[error("the database was last reached {} s ago", .0.as_secs())]
     Silent(Duration),
-    /// The node's clock is ahead of the database's clock by this time (negative: behind), which is
-    /// more than accepted.
+    /// How far the node's clock is ahead of the database's clock (negative: behind). The
+    /// difference is larger than accepted.
     #[error(
         "the clock of this node differs by {} ms from the database's; synchronise both",
         .0.as_millis()
     )]
     Skewed(SignedDuration),
-    /// The database is in this mode, in which nothing is charged. Only `serving` is a mode in which
-    /// nodes charge.
+    /// The mode of the database. Nothing is charged in this mode; nodes charge only in the mode
+    /// `serving`.
     #[error("the database is in mode `{0}`, in which nothing is charged")]
     NotServing(String),
     /// The database lacks rows that this node has written or read, for example because it is an old

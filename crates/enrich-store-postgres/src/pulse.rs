@@ -2,7 +2,7 @@
 //! commands have changed.
 //!
 //! LISTEN and NOTIFY would be the alternative. But polling also works through poolers and with
-//! every database server, and it takes no lock.
+//! every compatible database server, and a poll takes no lock.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 const INTERVAL: Duration = Duration::from_millis(400);
 /// Time limit for one poll.
 const POLL_TIMEOUT: Duration = Duration::from_secs(2);
-/// Maximum age of a reading that still counts as current. The age counts from the start of the
+/// Maximum age of a reading that counts as current. The age is measured from the start of the
 /// poll.
 const BELIEVED: Duration = Duration::from_secs(1);
 /// Time limit for a caller that waits for a new reading because the last one is too old.
@@ -56,8 +56,8 @@ pub(crate) struct Reading {
     pub(crate) began: Instant,
     /// The duration of the poll of this reading.
     pub(crate) took: Duration,
-    /// The number of the connection that was used. If it differs from the number in the previous
-    /// reading, the connection was lost in between.
+    /// The number of the connection that was used. If two readings have different numbers, the
+    /// connection was lost between them.
     pub(crate) connection: u64,
 }
 
@@ -71,11 +71,11 @@ impl Reading {
     }
 }
 
-/// A receiver that shows the newest reading and can wait for a later one, for tasks of the store's
-/// thread.
+/// Receives the newest reading, and can wait for a later one. A task of the store's thread uses
+/// this type instead of [`Pulse`], because a `Pulse` keeps the thread running.
 pub(crate) type Readings = watch::Receiver<Arc<Reading>>;
 
-/// Gives callers the newest reading.
+/// Provides the newest reading to callers.
 #[derive(Clone)]
 pub(crate) struct Pulse {
     readings: Readings,
@@ -94,8 +94,8 @@ impl Pulse {
                 let poll = connections.read_within(POLL_TIMEOUT, &|client| Box::pin(read(client)));
                 match poll.await {
                     Ok(state) => {
-                        // Every poll makes a new reading, even if the state is the same, because
-                        // callers may wait for a newer time.
+                        // A new reading is sent even if the state is the same, because callers
+                        // may wait for a newer time.
                         let took = began.elapsed();
                         let connection = connections.readers();
                         let reading = Reading { state, began, took, connection };

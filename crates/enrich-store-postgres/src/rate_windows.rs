@@ -1,16 +1,15 @@
 //! Rate-limit windows that all nodes count together.
 //!
-//! A node counts requests in memory. From time to time, it exchanges a window with the other nodes
-//! through the table `rate_count`. It adds its own requests to the row of the window, and gets back
-//! the sum of all nodes. One statement exchanges the windows of many keys and accounts.
+//! A node counts requests in memory. From time to time, it exchanges a window with the other
+//! nodes through the table `rate_count`: it adds its own requests to the row of the window, and
+//! gets the sum of all nodes. One statement exchanges the windows of many keys and accounts.
 //!
-//! - With [`RatePolicy::Observe`], a node exchanges changed windows every 200 ms. It does not
-//!   exchange windows with so few requests that they are far below their limit. The rate-limit
-//!   status may be 200 ms old.
-//! - With [`RatePolicy::Reject`], a node reserves places in a window, some at a time, before it
-//!   admits requests. A place is room for one request. It uses only those reserved places that are
-//!   within the limit, so that all nodes together never admit more requests than the limit. A
-//!   request may be refused although other nodes still have reserved places.
+//! - With [`RatePolicy::Observe`], a node exchanges changed windows every 200 ms. A window that
+//!   is far below its limit is not exchanged. The rate-limit status may be 200 ms old.
+//! - With [`RatePolicy::Reject`], a node reserves places in a window, several at a time, before
+//!   it admits requests. A place is room for one request. The node uses only those reserved
+//!   places that are within the limit, so all nodes together never admit more requests than the
+//!   limit. A node may refuse a request although other nodes still have reserved places.
 //!
 //! While the database cannot be reached, a node counts alone, starting from the last known sums. A
 //! failover of the database may lose the last exchanges. Then the nodes may admit more requests
@@ -50,9 +49,9 @@ const INTERVAL: Duration = Duration::from_millis(200);
 const RETRY: Duration = Duration::from_millis(500);
 /// Time limit for an exchange of counts. After this time, this node counts alone.
 const LONGEST: Duration = Duration::from_secs(2);
-/// If the database's clock seems to go back by at most this time, in microseconds, the windows use
-/// the latest time that was seen instead. Such small differences arise when one poll was slower
-/// than the next.
+/// If the database's clock seems to go back by more than this time, in microseconds, it was set
+/// back. A smaller step shows only that one poll was slower than the next. The windows then use the
+/// latest time that was seen.
 const JITTER: i64 = 1_000_000;
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
@@ -63,7 +62,7 @@ pub struct PostgresRateLimiter {
     _database: Database,
 }
 
-/// The data that the port shares with the task that exchanges the windows.
+/// The data that the rate limiter shares with the task that exchanges the windows.
 struct Counter {
     policy: RatePolicy,
     windows: Mutex<Windows>,
@@ -110,7 +109,7 @@ impl PostgresRateLimiter {
     }
 }
 
-/// The argument `now` is not used, because all nodes count by the database's clock.
+/// The parameter `now` is not used, because all nodes count by the database's clock.
 #[async_trait]
 impl RateLimiter for PostgresRateLimiter {
     async fn count(
@@ -139,7 +138,8 @@ impl DatabaseClock {
         let now = self.readings.borrow().database_now();
         let latest = self.latest.fetch_max(now, Ordering::Relaxed);
         if latest.saturating_sub(now) > JITTER {
-            // A slow poll cannot explain so large a difference: the database's clock was set back.
+            // A slow poll cannot explain so large a difference, so the database's clock was set
+            // back.
             self.latest.store(now, Ordering::Relaxed);
             return now.div_euclid(MICROS_PER_SECOND);
         }
@@ -174,8 +174,8 @@ async fn run(counter: Arc<Counter>, background: Background) {
 }
 
 impl Counter {
-    /// Exchanges the counts of all windows that are due: adds this node's requests to the database,
-    /// and stores the sums of all nodes. Returns the number of these windows.
+    /// Exchanges the counts of all windows that are due: adds this node's requests to the
+    /// database, and stores the sums of all nodes. Returns the number of exchanged windows.
     async fn exchange_due(&self, background: &Background) -> Result<usize, Failure> {
         let mut exchanged = 0;
         loop {

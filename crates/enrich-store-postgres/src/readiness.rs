@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 use crate::not_ready::NotReady;
 use crate::store::Store;
 
-/// The time after which a node is not ready if it cannot reach the database. This is longer than a
+/// Maximum time without contact to the database for a node that is ready. This is longer than a
 /// failover; otherwise all nodes would leave the load balancer during a failover.
 const LONGEST_SILENCE: Duration = Duration::from_secs(5);
 /// Maximum accepted difference between the clocks of the node and the database. With a larger

@@ -1,7 +1,7 @@
 //! The thread that communicates with the database.
 //!
-//! The thread runs its own tokio runtime, so that the ports work with any executor: a caller only
-//! waits for the result of a task.
+//! The thread runs its own tokio runtime. So the ports work with any async executor: a caller
+//! only waits for the result of a task.
 
 use std::future::Future;
 use std::io;
@@ -34,7 +34,7 @@ impl Runtime {
         let handle = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel();
         let thread = thread::Builder::new().name("enrich-postgres".into()).spawn(move || {
-            // The runtime ends when `stop` is dropped; the error that this causes is expected.
+            // When `stop` is dropped, `stopped` returns an error and the runtime ends.
             let _ = runtime.block_on(stopped);
         })?;
         Ok(Self { handle, stop: Some(stop), thread: Some(thread) })
@@ -76,7 +76,7 @@ impl Runtime {
     ) -> Started<T> {
         let (reply, result) = std::sync::mpsc::sync_channel(1);
         self.handle.spawn(async move {
-            // The caller may no longer wait; then sending fails.
+            // Sending fails if the caller no longer waits. That is no error.
             let _ = reply.send(task.await);
         });
         Started(result)
@@ -100,7 +100,7 @@ impl Drop for Runtime {
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != thread::current().id()
         {
-            // If the thread panicked, this was already printed to standard error.
+            // If the thread panicked, the panic was already printed to standard error.
             let _ = thread.join();
         }
     }

@@ -13,13 +13,13 @@ mod migrations {
     refinery::embed_migrations!("migrations");
 }
 
-/// The name of the ledger's database in messages.
+/// The name of the ledger's database in error messages.
 const LEDGER: &str = "ledger";
 const VERSION: &str = "SELECT max(version) FROM refinery_schema_history";
 const SECRET: &str = "SELECT check_hash FROM secret WHERE id = $1";
 
-/// Creates or upgrades the schema. Stores a check hash of each secret, by which nodes recognise
-/// that they have the same secret. Returns the number of migrations that ran.
+/// Creates or upgrades the schema. Stores a check hash of each secret; every node compares it
+/// with the check hash of its own secret. Returns the number of migrations that ran.
 pub(crate) async fn migrate(connector: &Connector, secrets: &Secrets) -> Result<usize, OpenError> {
     let mut connection = connector.connect().await?;
     let runner = migrations::migrations::runner().set_grouped(true);
@@ -32,7 +32,7 @@ pub(crate) async fn migrate(connector: &Connector, secrets: &Secrets) -> Result<
     let report = runner.run_async(&mut connection.client).await;
     let report = report.map_err(|error| OpenError::Schema(Box::new(error)))?;
     // The transaction writes all rows of `state` and `secret` or none. Its lock makes other
-    // processes that do the same wait.
+    // processes wait that run this migration at the same time.
     let builder = connection.client.build_transaction();
     let transaction = builder.isolation_level(IsolationLevel::ReadCommitted).start().await?;
     let begin = "INSERT INTO state (id, mode, key_changes, kept, snapshot, forgotten, lineage)
@@ -83,8 +83,8 @@ pub(crate) async fn version(client: &Client) -> Result<Option<i32>, Failure> {
     }
 }
 
-/// Checks that `secrets` contains every secret whose number is in the database, and that the check
-/// hash of each agrees with the stored one.
+/// Checks that `secrets` contains every secret whose number is in the database, and that the
+/// check hash of each secret equals the stored check hash.
 async fn check_secrets(client: &Client, secrets: &Secrets) -> Result<(), OpenError> {
     for row in client.query_typed("SELECT id FROM secret", &[]).await? {
         let id: i32 = row.try_get(0)?;

@@ -3,11 +3,12 @@
 //!
 //! The rows of an account are chained by keyed hashes, so nobody without the secret can change a
 //! row in the middle. But somebody could remove the newest rows of an account, for example by
-//! restoring an older copy of them. A seal shows such a removal. A seal contains the last rows of
-//! accounts and the hashes of the newest seals of the other nodes. Its keyed hash protects both,
-//! and the hash of the node's previous seal. So if sealed rows are removed, a seal shows it. If a
-//! seal is removed, a later seal of the same node or a seal of another node shows it. Rows of the
-//! last [`INTERVAL`] may not be sealed yet; these are not protected.
+//! restoring an older copy of the rows. A seal makes such a removal visible. A seal contains the
+//! last rows of accounts and the hashes of the newest seals of the other nodes. The keyed hash of
+//! the seal protects this content, and also the hash of the node's previous seal. If sealed rows
+//! are removed, the seal shows it. If a seal is removed, a later seal of the same node or a seal
+//! of another node shows it. Rows of the last [`INTERVAL`] may not be sealed yet. Such rows are
+//! not protected.
 //!
 //! A seal belongs to the lineage of the database in which it was made. When an operator accepts a
 //! loss of data, the lineage changes. From then on, only seals of the new lineage are checked.
@@ -54,7 +55,7 @@ const ADD: &str = "INSERT INTO seal (node, number, lineage, places, seen, at, se
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (node, number) DO NOTHING";
 
 /// For each account that this node has charged since its last seal: the last row of the account.
-/// After a charge of no credits, another node may have written this row.
+/// A charge of no credits adds no row. So another node may have written the last row.
 #[derive(Debug, Default)]
 pub(crate) struct Unsealed(Mutex<FxHashMap<AccountId, LastRow>>);
 
@@ -65,7 +66,7 @@ struct Sealer {
     secrets: Secrets,
     readings: Readings,
     unsealed: Arc<Unsealed>,
-    /// The number of the last seal.
+    /// The number of the last seal; 0 before the first seal.
     number: u64,
     /// The hash of the last seal, and the lineage that it belongs to.
     last: ([u8; 32], Uuid),
@@ -75,8 +76,8 @@ struct Sealer {
 }
 
 impl Unsealed {
-    /// Stores last rows that are durable, for the next seal. An earlier row of an account, which
-    /// another lane may report late, does not replace a later one.
+    /// Stores durable last rows for the next seal. Lanes may report the rows of an account out of
+    /// order; the row with the highest sequence stays.
     pub(crate) fn add(&self, rows: impl Iterator<Item = (AccountId, LastRow)>) {
         let mut last_rows = self.0.lock();
         for (account, row) in rows {
@@ -87,7 +88,7 @@ impl Unsealed {
         }
     }
 
-    /// Takes out the rows for one seal.
+    /// Removes and returns the rows for one seal, at most [`MOST_PLACES`].
     fn take(&self) -> Vec<Place> {
         let mut rows = self.0.lock();
         let taken: Vec<AccountId> = rows.keys().take(MOST_PLACES).copied().collect();
@@ -99,8 +100,8 @@ impl Unsealed {
     }
 }
 
-/// Starts a task that regularly seals the ledger rows which this node has written. The task ends
-/// when the store is closed.
+/// Starts a task that seals the last rows in the returned [`Unsealed`] every [`INTERVAL`]. The
+/// task ends when the store is closed.
 pub(crate) fn start(node: &Node, heartbeat: &Heartbeat) -> Arc<Unsealed> {
     let unsealed = Arc::new(Unsealed::default());
     let mut sealer = Sealer::new(node, heartbeat, Arc::clone(&unsealed));
@@ -150,8 +151,8 @@ impl Sealer {
             (reading.state.lineage, reading.database_now())
         };
         if lineage != self.last.1 {
-            // An operator has accepted a loss of data. The unsealed rows may be lost, so they are
-            // not sealed.
+            // An operator has accepted a loss of data. The unsealed rows may be among the lost
+            // rows, so they are not sealed.
             self.unsealed.take();
             self.last = (NO_SEAL, lineage);
         }

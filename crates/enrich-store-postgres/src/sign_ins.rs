@@ -1,12 +1,12 @@
 //! Sign-ins to the accounts' pages, in PostgreSQL.
 //!
-//! Email addresses and tokens are found by their keyed hashes, like keys. Nothing is cached in
-//! memory. So a new invitation from the command line works immediately. A session that the command
-//! line ends is ended on all nodes.
+//! Email addresses and tokens are found by their keyed hashes, like API keys. Nothing is cached
+//! in memory. So a new invitation from the command line works immediately, and a session that is
+//! ended from the command line is ended on all nodes.
 //!
 //! A change that takes something away (a session ends, an invitation is used, a password is
-//! replaced) is on the standby before it is acknowledged. The start and the use of a session are
-//! acknowledged earlier. If the primary fails, they may be lost, and the owner must sign in again.
+//! replaced) is on the standby before the call returns. The start and the use of a session may be
+//! lost if the primary fails. Then the owner must sign in again.
 //!
 //! Every change locks the account first, so that changes of one account run one after the other.
 
@@ -385,8 +385,9 @@ async fn accept(
         end_sessions(client, account, &[]).await?;
         return Ok(Some(account));
     }
-    // An earlier attempt of this call may have used the invitation. The same password hash shows
-    // this, because each hash has its own random salt.
+    // An earlier attempt of this call may have used the invitation. If it did, it stored exactly
+    // this password hash; no other call has the same hash, because each hash has its own random
+    // salt.
     let row = find(client, BY_ACCOUNT, &[(&account.0, Type::UUID)], read_sign_in).await?;
     let is_own = row.is_some_and(|row| {
         let stored = sealing.open(row).ok().and_then(|sign_in| sign_in.password);

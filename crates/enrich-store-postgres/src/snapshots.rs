@@ -1,6 +1,7 @@
 //! The published snapshots of the directory, and the suppressions that all nodes apply.
 //!
-//! Every change locks the row of `state` first, so that changes run one after the other.
+//! Every change first locks the only row of the table `state`, so that changes run one after the
+//! other.
 
 use std::collections::HashSet;
 
@@ -43,8 +44,8 @@ const LIVE: &str = "SELECT snapshot, count(*) FROM node
 /// The list of snapshots and suppressions in the database.
 pub struct PostgresSnapshots {
     node: Node,
-    /// The heartbeat, by which the node writes to the database which snapshot it answers from;
-    /// `None` for a command, which answers no look-ups.
+    /// Writes to the database which snapshot this node answers from; `None` for a command, which
+    /// answers no look-ups.
     heartbeat: Option<Heartbeat>,
 }
 
@@ -53,7 +54,8 @@ impl PostgresSnapshots {
         Self { node: node.clone(), heartbeat: heartbeat.cloned() }
     }
 
-    /// Returns the snapshots that live nodes answer from, each with the number of these nodes.
+    /// Returns the snapshots that live nodes answer from, each with the number of live nodes that
+    /// answer from it.
     ///
     /// # Errors
     ///
@@ -173,9 +175,9 @@ async fn snapshot_at(client: &Client, number: i64) -> Result<Option<Snapshot>, F
     find(client, ONE, &[(&number, Type::INT8)], read_snapshot).await
 }
 
-/// Adds a snapshot, from which the nodes then answer. If its number is not higher than the newest
-/// number, changes nothing and returns `false`; but `true` if exactly this snapshot is already
-/// stored.
+/// Adds a snapshot, and makes the nodes answer from it. Returns `true` if the snapshot was added,
+/// or if exactly this snapshot is already stored. If another snapshot has the same number or a
+/// higher one, changes nothing and returns `false`.
 async fn publish(client: &Client, snapshot: &Snapshot) -> Result<bool, Failure> {
     find(client, LOCK_STATE, &[], |_| Ok(())).await?;
     let newest = find(client, NEWEST, &[(&1_i64, Type::INT8)], read_snapshot).await?;
@@ -216,7 +218,8 @@ async fn suppress(client: &Client, mut hashes: Vec<Hash>, at: i64) -> Result<(),
     let read_hash = |row: &Row| hash(row.try_get(0)?);
     let known = list(client, KNOWN, &[(&slices(&hashes), Type::BYTEA_ARRAY)], read_hash).await?;
     let mut known: HashSet<Hash> = known.into_iter().collect();
-    // `insert` returns `false` for known hashes and for the second of two equal hashes.
+    // `insert` returns `false` for a hash that is already stored, and for the second of two equal
+    // new hashes.
     hashes.retain(|hash| known.insert(*hash));
     if hashes.is_empty() {
         return Ok(());

@@ -13,9 +13,9 @@ use crate::columns::Value;
 use crate::database::{Database, Statements};
 use crate::failure::Failure;
 
-/// The time for which a change is repeated after its reply was lost.
+/// Time limit for repeating a change after its reply was lost.
 const SETTLING: Duration = Duration::from_secs(8);
-/// Pause between the attempts.
+/// Pause between two attempts to make a change.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Returns the first row of a query; `None` if there is no row.
@@ -50,7 +50,7 @@ pub(crate) async fn run(
 /// Locks the row of an account until the transaction ends. Returns `false` if the account does not
 /// exist.
 ///
-/// Every change of several rows of an account locks the account first, so that such changes run one
+/// Lock the account before every change of several of its rows, so that such changes run one
 /// after the other.
 pub(crate) async fn lock_account(client: &Client, id: AccountId) -> Result<bool, Failure> {
     let lock = "SELECT 1 FROM account WHERE id = $1 FOR UPDATE";

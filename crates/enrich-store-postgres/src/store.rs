@@ -78,7 +78,7 @@ pub fn migrate(url: &str, secrets: &Secrets) -> Result<usize, OpenError> {
 
 impl Store {
     /// Connects to the database at `url`. Checks that its schema is the one that this build needs,
-    /// and that the database was created with these secrets. Returns when this is done.
+    /// and that the database was created with these secrets.
     ///
     /// # Errors
     ///
@@ -127,8 +127,8 @@ impl Store {
 }
 
 impl CommandPorts {
-    /// Connects to the database at `url` as [`Store::open`] does. But accepts a database without a
-    /// synchronous standby, because only servers need one.
+    /// Connects to the database at `url` as [`Store::open`] does. But also accepts a database
+    /// without a synchronous standby, because only servers need one.
     ///
     /// # Errors
     ///

@@ -11,7 +11,7 @@ use crate::node::{Node, Options};
 use crate::runtime::Runtime;
 use crate::store::migrate;
 
-/// A database in the cluster that all tests of this process share, and its secrets.
+/// A database of one test, in the database server that all tests of this process share.
 pub(crate) struct TestDatabase {
     cluster: &'static Cluster,
     database: Database,
@@ -34,8 +34,8 @@ impl TestDatabase {
         self.cluster.address()
     }
 
-    /// Opens a new node on the database. It shares only the database with other nodes, like a node
-    /// in another process.
+    /// Opens a new node on the database. The node shares only the database with other nodes, like
+    /// a node in another process.
     pub(crate) fn node(&self) -> Node {
         self.node_at(self.address())
     }

@@ -1,10 +1,11 @@
 //! Usage counters, written in the background.
 //!
 //! Calls are counted in a map in memory. A task of the store's thread writes the collected counts
-//! every few seconds, and when the store is closed. Each batch has a number. The transaction of a
-//! batch raises `node.flush` from the number of the previous batch to the number of this batch. If
-//! a batch is written again after a lost reply, `node.flush` already has its number, so nothing is
-//! counted twice. A crash may lose the last counts, but never a charge.
+//! every few seconds, and when the store is closed. Each batch has a number. The transaction that
+//! writes a batch also raises `flush`, a column of this node's row in the table `node`, from the
+//! number of the previous batch to the number of this batch. If a batch is written again after a
+//! lost reply, `flush` already has the number of the batch, so nothing is counted twice. A crash
+//! may lose the last counts, but never a charge.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,8 +55,8 @@ pub struct PostgresUsage {
     database: Database,
     /// The queue of waiting calls of `flush`; `None` when the store is being closed.
     flushes: Option<mpsc::Sender<Reply>>,
-    /// Receives a value when the task has ended: the remaining counts were written, or could not be
-    /// written.
+    /// Receives a value when the task has ended. Before that, the task has tried to write the
+    /// remaining counts.
     ended: Option<oneshot::Receiver<()>>,
 }
 
@@ -76,7 +77,7 @@ impl PostgresUsage {
         let writer = UsageWriter::new(Arc::clone(&gathered), writer, misses);
         node.database.runtime().spawn(async move {
             writer.run(asked).await;
-            // Sending fails if nobody waits for the end.
+            // Sending fails if nobody waits for the end of the task. That is no error.
             let _ = end.send(());
         });
         let database = node.database.clone();
@@ -129,8 +130,8 @@ impl Drop for PostgresUsage {
 struct UsageWriter {
     gathered: Arc<Mutex<GatheredUsage>>,
     writer: BatchWriter,
-    /// The batch of the last attempt, which may or may not have been written. It is written again,
-    /// unchanged.
+    /// The batch of the last attempt, if it is unknown whether the batch was written. It is
+    /// written again, unchanged.
     pending: Option<Arc<Batch>>,
     /// For each key, the time of its last use, if this time is in no batch yet.
     unmarked: LastUses,
@@ -176,7 +177,7 @@ impl UsageWriter {
                     if written.is_ok() {
                         written = self.write_misses(Pace::Hurried).await;
                     }
-                    // The caller may no longer wait; then sending fails.
+                    // Sending fails if the caller no longer waits. That is no error.
                     let _ = reply.send(written);
                 }
                 Ok(None) => return self.write_and_report(Pace::Hurried).await,
@@ -204,7 +205,8 @@ impl UsageWriter {
         Ok(())
     }
 
-    /// Writes the collected counts. Keeps the counts that could not be written.
+    /// Writes the collected counts. Counts that could not be written stay collected for the next
+    /// call.
     async fn write(&mut self, pace: Pace) -> Result<(), StoreError> {
         self.write_pending().await?;
         let taken = self.gathered.lock().take();

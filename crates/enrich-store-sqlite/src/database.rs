@@ -46,10 +46,10 @@ pub enum Durability {
 /// error `BUSY`.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The length of the write-ahead log, in pages, at which its content is moved into the database
-/// file: 16 MiB. If many commits have changed a page, the page is moved only once. So a longer log
-/// costs less (`docs/performance.md` shows how much). SQLite's default is a quarter of this length.
-/// The length has a limit because after a crash, SQLite reads the whole log when the database is
-/// opened.
+/// file: 16 MiB. If many commits have changed a page, the page is moved only once. So with a longer
+/// log, fewer pages are moved (`docs/performance.md` shows the effect). SQLite's default is a
+/// quarter of this length. The length has a limit because after a crash, SQLite reads the whole log
+/// when the database is opened.
 const CHECKPOINT_PAGES: i64 = 4096;
 /// After a large transaction, the write-ahead log is truncated to this length, in bytes: 64 MiB.
 const LOG_LIMIT_BYTES: i64 = 64 * 1024 * 1024;
@@ -59,8 +59,8 @@ const LOG_LIMIT_BYTES: i64 = 64 * 1024 * 1024;
 ///
 /// If the file became shorter, reading a mapped page beyond its new end would kill the process.
 /// Only the checkpoint of a compaction makes the file shorter. This checkpoint waits until all
-/// earlier reads have ended, and later reads map the file again. If the data folder is replaced,
-/// the mapped file does not change.
+/// earlier reads have ended, and later reads map the file again. If somebody replaces the data
+/// folder, the old file stays mapped and does not change.
 const MAPPED_BYTES: i64 = if cfg!(target_pointer_width = "64") { 64 << 30 } else { 0 };
 /// Maximum number of prepared statements that one connection keeps in its cache.
 const STATEMENT_CACHE: usize = 64;
@@ -187,7 +187,8 @@ pub struct Readers {
 
 impl Readers {
     /// Creates readers of the database at `path`. `connect` opens a connection to this database.
-    /// The connection of the calling thread is opened here, so that an error is noticed.
+    /// The connection of the calling thread is opened immediately, so that this function returns an
+    /// error if the database cannot be opened.
     ///
     /// # Errors
     ///

@@ -48,8 +48,8 @@ pub enum OpenError {
          another folder with --data, or leave --store out"
     )]
     HasLedger(PathBuf),
-    /// The write-ahead log of a database was removed while a process had the database open. After
-    /// that process ended, no other process has opened the database.
+    /// The write-ahead log of a database is missing, but the index of the log exists. So somebody
+    /// has removed the log while a process had the database open.
     #[error(
         "{log} was removed while {path} was open, and with it perhaps charges that were \
          acknowledged; restore a backup of the whole folder, or, to go on without what was in it, \
@@ -94,8 +94,7 @@ pub enum OpenError {
          `enrich reindex` or `enrich restore`, and try again"
     )]
     InUse(PathBuf),
-    /// This process may share the folder with others, but another process uses the folder
-    /// exclusively, to reindex or restore it.
+    /// Another process uses the folder exclusively, to reindex or restore it.
     #[error(
         "{0} is being reindexed or restored; wait until `enrich reindex` or `enrich restore` is \
          done with it"

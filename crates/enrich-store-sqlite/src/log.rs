@@ -32,9 +32,9 @@ pub fn begin_log(path: &Path) -> rusqlite::Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }
 
-/// Moves the content of the log into the database, as far as other connections allow: commits after
-/// a state that is still being read stay in the log, and nothing is moved while another connection
-/// moves the log. Returns whether the whole content was moved.
+/// Moves the content of the log into the database, as far as other connections allow. If a
+/// connection still reads an older state, the commits after this state stay in the log. If another
+/// connection is moving the log, nothing is moved. Returns whether the whole content was moved.
 pub fn move_log(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
         let (is_busy, in_log, moved): (bool, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -75,8 +75,8 @@ pub fn refuse_without_log(path: &Path) -> Result<(), OpenError> {
 /// syncs it to disk. A connection must have the log open, and no other connection may append to the
 /// log.
 ///
-/// After a failed write, the operating system may believe that the disk has pages which it does not
-/// have. A sync would then write nothing, so the bytes are written once more.
+/// After a failed write, the operating system may treat pages as written although they are not on
+/// disk. A sync would then skip these pages, so the bytes are written once more.
 ///
 /// SQLite takes no locks on the file of the log, so closing this file releases no lock.
 pub fn write_log_again(path: &Path) -> io::Result<()> {

@@ -13,15 +13,15 @@ pub struct Options {
     /// Maximum number of charges and grants that are decided in one transaction.
     pub charge_group: usize,
     /// Maximum number of idempotency records that are stored. A record takes the size of its answer
-    /// and about 200 bytes. When at least half of this number is stored, an account may have at
-    /// most a sixteenth of this number.
+    /// and about 200 bytes. When at least half of this number is stored, one account may have
+    /// stored at most a sixteenth of this number.
     pub max_kept: u64,
     /// The least confidence of a match by the name of a company or a person. With a lower
     /// confidence, the look-up finds nothing, and is free.
     pub least_by_name: Confidence,
-    /// When an acknowledged charge is certainly on disk. Only with [`Durability::Commit`] does a
-    /// power failure lose no acknowledged charge. Tests also use [`Durability::Checkpoint`], to
-    /// show that they notice such a loss.
+    /// When an acknowledged charge is certainly on disk. With [`Durability::Commit`], a power
+    /// failure loses no acknowledged charge. Tests of power failures also use
+    /// [`Durability::Checkpoint`], to show that they notice lost charges.
     pub durability: Durability,
     /// Whether to count company names that look-ups missed, and whether to store their texts.
     pub count_misses: CountMisses,

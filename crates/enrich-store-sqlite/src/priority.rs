@@ -4,12 +4,13 @@ use std::io;
 use std::panic::resume_unwind;
 use std::thread;
 
-/// The amount by which the priority is lowered. If both want one processor, Linux gives a thread
-/// with the lower priority a ninth of the time of a thread with the usual priority.
+/// The amount by which the priority is lowered. If a thread with the lowered priority and a thread
+/// with the usual priority compete for one processor, Linux gives the first thread a ninth of the
+/// second thread's time.
 #[cfg(unix)]
 const NICE: i32 = 10;
 
-/// Lowers the priority of the calling thread, and of the threads that it starts from now on. On Unix
+/// Lowers the priority of the calling thread, and of the threads that it starts later. On Unix
 /// systems other than Linux, lowers the priority of the whole process. On other systems, does
 /// nothing. If the operating system refuses, logs a warning: the work can go on without it.
 pub fn lower_priority() {

@@ -15,14 +15,18 @@ const NEVER: u64 = 0;
 /// makes the next check.
 #[derive(Debug)]
 pub struct RefreshGate {
-    /// The time for which the cache may be used before the file must be checked again.
+    /// The time for which cached content of the file may be used before the file must be checked
+    /// again.
     interval: Duration,
-    /// The time for which the cache may be used while another thread checks the file.
+    /// The time for which cached content of the file may be used while another thread checks the
+    /// file.
     longest: Duration,
     since: Instant,
-    /// The time up to which all changes are known, in microseconds after `since`.
+    /// The time up to which the cached content includes all changes, in microseconds after `since`;
+    /// [`NEVER`] before the first check.
     seen: AtomicU64,
-    /// The time when a thread last began a check, in microseconds after `since`.
+    /// The time when [`Self::is_due`] last chose one thread for a check, in microseconds after
+    /// `since`; [`NEVER`] if it has chosen none yet.
     checked: AtomicU64,
 }
 
@@ -37,7 +41,7 @@ impl Default for RefreshGate {
 }
 
 impl RefreshGate {
-    /// Creates a gate that has made no check yet. The cache may be used for `interval` after a
+    /// Creates a gate that has made no check yet. Cached content may be used for `interval` after a
     /// check, and for at most `longest` while another thread makes the next check.
     pub fn new(interval: Duration, longest: Duration) -> Self {
         let (seen, checked) = (AtomicU64::new(NEVER), AtomicU64::new(NEVER));
@@ -68,7 +72,7 @@ impl RefreshGate {
         Moment(self.now())
     }
 
-    /// Records that the cache includes all changes up to this moment.
+    /// Records that the cached content includes all changes up to this moment.
     pub fn seen(&self, moment: Moment) {
         self.seen.fetch_max(moment.0, Ordering::AcqRel);
     }

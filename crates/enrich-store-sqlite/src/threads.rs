@@ -53,7 +53,7 @@ pub struct Background {
     _worker: Worker,
 }
 
-/// Shows the thread of a [`Background`] whether the owner still exists.
+/// Shows the thread of a [`Background`] whether the `Background` value still exists.
 pub struct Owner(Mutex<Receiver<()>>);
 
 impl Background {
@@ -74,8 +74,8 @@ impl Background {
 }
 
 impl Owner {
-    /// Waits for the time `pause`, or until the owner is dropped. Returns whether the owner still
-    /// exists. If several threads wait, one waits after the other.
+    /// Waits for the time `pause`, or until the [`Background`] is dropped. Returns whether the
+    /// `Background` still exists. If several threads wait, one waits after the other.
     pub fn is_there_after(&self, pause: Duration) -> bool {
         self.0.lock().recv_timeout(pause) == Err(RecvTimeoutError::Timeout)
     }

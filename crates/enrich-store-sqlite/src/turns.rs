@@ -1,7 +1,8 @@
 //! Shows a writer of a database whether other writers wait for it. SQLite has one writer at a time,
 //! and does not show whether others wait. So each waiting writer takes a shared lock on an empty
 //! file beside the database. A long transaction checks from time to time whether the file is
-//! locked, and then ends early. When a process ends, even by a crash, the system releases its lock.
+//! locked. If it is, the transaction ends early. When a process ends, even by a crash, the system
+//! releases its lock.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -9,10 +10,11 @@ use std::path::{Path, PathBuf};
 use enrich_secrets::private_file;
 use rusqlite::Connection;
 
-/// The name of the lock file. Like the other lock files, it must never be replaced or removed.
+/// The name of the lock file. The file must never be replaced or removed: two processes could then
+/// lock different files.
 pub const FILE: &str = "writers.lock";
 
-/// Marks that a writer waits. Dropping this value removes the mark.
+/// Marks that a writer waits for its turn to write. Dropping this value removes the mark.
 #[derive(Debug)]
 pub struct Waiting {
     _locked: Option<File>,

@@ -40,7 +40,7 @@ pub(crate) enum Found {
 /// the folder.
 pub(crate) const LEDGER_MOVED: &str = "ledger.moved";
 
-/// A folder that some file systems create on every new disk. It does not count as content.
+/// A folder that some file systems create on new disks. A folder with only this counts as empty.
 pub(crate) const LOST_AND_FOUND: &str = "lost+found";
 
 /// The name of the folder, inside the data folder, to which a restore is written. If it exists and

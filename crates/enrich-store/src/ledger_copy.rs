@@ -88,9 +88,10 @@ pub fn import_ledger(
     folder::begin_ledger(&path, &secrets)?;
     ledger::import(&path, &secrets, next)?;
     let verified = verify(&path, &secrets)?;
-    // The last connection is closed. Closing it has moved the write-ahead log into the file.
+    // The import has closed its connection. This has moved the write-ahead log into the file.
     fs::rename(&path, &final_path).map_err(unusable)?;
-    // The verification only reads, so it has left an empty write-ahead log.
+    // The verification has opened the file with a connection that cannot write. Such a connection
+    // leaves an empty write-ahead log, which is removed here.
     remove_unfinished(&path).map_err(unusable)?;
     enrich_secrets::sync_folder(folder).map_err(unusable)?;
     Ok(verified)

@@ -48,8 +48,8 @@ fn is_in_files(folder: &Path, text: &str) -> bool {
     ["directory.sqlite-wal", "directory.sqlite"].into_iter().any(|name| {
         let bytes = match fs::read(folder.join(name)) {
             Ok(bytes) => bytes,
-            // The last writer moves the log into the database and deletes the log. The database is
-            // read after the log, so no text is missed.
+            // The connection that closes last moves the content of the log into the database and
+            // deletes the log. The database is searched after the log, so no text is missed.
             Err(error) if error.kind() == ErrorKind::NotFound => return false,
             Err(error) => panic!("{error}"),
         };
@@ -128,7 +128,7 @@ fn a_value_is_forgotten_while_another_process_reads_an_older_state() {
     let reading = reader.unchecked_transaction().unwrap();
     let count = || reading.query_row("SELECT count(*) FROM subject", [], |row| row.get(0));
     let before: i64 = count().unwrap();
-    // The reader does not end, so this must not wait for it.
+    // The read transaction stays open, so `forget` must not wait for its end.
     let what = [Suppressed::Domain(domain("quill.example"))];
     block_on(store.importer.forget(&what, noon())).unwrap();
     assert!(!is_found(&store, "quill.example"));

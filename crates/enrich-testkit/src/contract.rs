@@ -9,9 +9,9 @@
 //! The modules [`jobs`] and [`snapshots`] have no macro: a store's tests call their functions
 //! directly.
 //!
-//! The functions use only the ports, so that they run unchanged with every store. Some promises are
-//! made by only one store, for example that it notices an altered file. Tests of such promises are
-//! in the crate of this store.
+//! The functions use only the ports, so that they run unchanged with every store. A promise that
+//! only one store makes is tested in the crate of that store. For example, the SQLite store
+//! promises to notice an altered file.
 
 pub mod accounts;
 pub mod directory;

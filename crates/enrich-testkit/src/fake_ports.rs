@@ -27,8 +27,9 @@ use parking_lot::Mutex;
 pub use jobs::{JobConnection, MemoryJobs};
 pub use snapshots::MemorySnapshots;
 
-/// A function that a test sets, to decide charges in place of the ledger and simulate refusals,
-/// failures and slow decisions. If its future gives `None`, the ledger decides.
+/// A function that decides charges in place of the fake ledger. A test sets it to simulate
+/// refusals, failures and slow decisions. If its future returns `None`, the fake ledger decides the
+/// charge.
 pub type DecideCharge = Box<dyn Fn(&Charge) -> DecidedCharge + Send + Sync>;
 /// The result of a [`DecideCharge`] function: a future with the decision on a charge.
 pub type DecidedCharge = Pin<Box<dyn Future<Output = Option<Result<Charged, ChargeError>>> + Send>>;
@@ -52,7 +53,8 @@ pub struct FakePorts {
     /// The rows of the ledger of all accounts.
     pub entries: Mutex<Vec<Entry>>,
     stored: Mutex<BTreeMap<(AccountId, String), Stored>>,
-    /// The counted calls, each with its account. The calls are not added up.
+    /// The counted calls, one element for each call, with the account that made it. Unlike a real
+    /// store, the counts are not added up.
     pub counts: Mutex<Vec<(AccountId, DayCount)>>,
     /// The email addresses and password hashes with which owners sign in.
     pub sign_ins: Mutex<Vec<SignIn>>,
@@ -133,7 +135,7 @@ impl FakePorts {
         entries.push(Entry { account, sequence, id, kind, credits, balance, note, at });
     }
 
-    /// Makes `decide`, in place of the ledger, decide all later charges.
+    /// Makes `decide` decide all later charges, in place of the fake ledger.
     pub fn decide_charges(
         &self,
         decide: impl Fn(&Charge) -> Result<Charged, ChargeError> + Send + Sync + 'static,

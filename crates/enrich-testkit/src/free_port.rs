@@ -1,4 +1,5 @@
-//! A TCP port that other test processes don't take, even while its server is not running.
+//! Reserves TCP ports for the servers of tests. Other test processes don't take a reserved port,
+//! even while no server listens at it.
 
 use std::fs;
 use std::io;
@@ -6,23 +7,22 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 
 /// The first port that may be reserved.
 const FIRST: u16 = 20_000;
-/// Reserved ports are below this number if the beginning of the range of local ports cannot be
-/// read. The operating system takes ports of this range for outgoing connections. On Linux, the
-/// range begins at 32,768 by default.
+/// The upper limit (exclusive) of reserved ports, if [`first_of_the_system`] cannot read the limit
+/// of the operating system. 32,768 is the default of that limit on Linux.
 const END: u16 = 32_768;
 /// Maximum number of ports that are tried.
 const ATTEMPTS: usize = 1_000;
 
 /// A port of the loopback address, reserved until this value is dropped.
 ///
-/// The port is below the range from which the system takes local ports for outgoing connections. In
-/// that range, a client that tries to connect while the server is not running would sometimes
-/// connect to itself.
+/// The operating system takes the local ports of outgoing connections from a certain range. A
+/// reserved port is below this range. With a port inside the range, a client could connect to
+/// itself while no server listens: the system may give the client's connection the same local port.
 #[derive(Debug)]
 pub(crate) struct FreePort {
     address: SocketAddr,
-    /// Holds the UDP port with the same number, so that no other `FreePort` gets it. The TCP port
-    /// stays free for the server.
+    /// A UDP socket at the port with the same number. It shows other `FreePort`s that the number is
+    /// reserved, and leaves the TCP port free for the server.
     _reservation: UdpSocket,
 }
 

@@ -1,5 +1,5 @@
 //! Code for tests and benchmarks: the contract suite that every store passes, generated data,
-//! processes of the server and of PostgreSQL, and a network that fails.
+//! functions that start the server and PostgreSQL, and a TCP proxy that simulates network failures.
 //!
 //! No part of this crate is linked into the program `enrich`.
 

@@ -7,7 +7,8 @@ use enrich_core::{
 
 use crate::contract::{Ports, noon};
 
-/// Returns a load of the source `source` at [`noon`], in which each batch is a transaction.
+/// Returns the description of a load that imports records of the source `source` at the time
+/// [`noon`]. Each batch of records is committed in its own transaction.
 pub fn load_from(source: &str) -> Load {
     Load {
         source: source_name(source),
@@ -19,7 +20,7 @@ pub fn load_from(source: &str) -> Load {
     }
 }
 
-/// Returns the name of a source. Panics if the name is invalid.
+/// Parses the name of a source. Panics if the name is invalid.
 pub fn source_name(name: &str) -> SourceName {
     SourceName::new(name).expect("a source's name")
 }
@@ -37,18 +38,18 @@ pub async fn load(ports: &Ports, source: &str, records: Vec<Record>) -> Vec<Effe
     take(ports, source, records).await.into_iter().map(|taken| taken.effect).collect()
 }
 
-/// Returns the directory's answer to a question.
+/// Returns the directory's answer to a question; `None` if the directory finds nothing.
 pub async fn ask(ports: &Ports, question: Question) -> Option<Found> {
     ports.directory.find(&question, Projection::Profile).await.expect("the directory answers")
 }
 
-/// Returns the company that `company` finds.
+/// Looks up a company. Returns `None` if the directory does not find it.
 pub async fn company_of(ports: &Ports, company: CompanyRef) -> Option<Company> {
     let found = ask(ports, Question::Company(company)).await?;
     Some(found.company().expect("a company").clone())
 }
 
-/// Returns the person whom `person` finds.
+/// Looks up a person. Returns `None` if the directory does not find the person.
 pub async fn person_of(ports: &Ports, person: PersonRef) -> Option<Person> {
     let found = ask(ports, Question::Person(person)).await?;
     Some(found.person().expect("a person").clone())

@@ -46,43 +46,44 @@ pub fn person(first_name: &str, last_name: &str) -> PersonRecord {
     }
 }
 
-/// Returns the record of a domain without facts.
+/// Returns a record of a domain that contains no facts about it.
 pub fn domain_record(text: &str) -> DomainRecord {
     DomainRecord { origin: trusted(100), domain: domain(text), ip: None, page_rank: None }
 }
 
-/// Returns an origin with this confidence, in percent, and without an id.
+/// Returns a record origin with this confidence, in percent, and without an id.
 pub fn trusted(percent: u8) -> Origin {
     let confidence = Confidence::new(percent).expect("a confidence");
     Origin { id: None, confidence, content: [0; 16] }
 }
 
-/// Returns an origin with this id, as if the source had given the id to the record.
+/// Returns a record origin with this id and a confidence of 100 %, as if the source had given the
+/// id to the record.
 pub fn with_id(id: &str) -> Origin {
     Origin { id: Some(id.to_owned()), ..trusted(100) }
 }
 
-/// Returns an employer that is given by name.
+/// Returns an employer of which a person's record gives only the name.
 pub fn employed_by_name(name: &str) -> Option<EmployerRecord> {
     Some(EmployerRecord { name: Some(company_name(name)), domain: None })
 }
 
-/// Returns an employer that is given by domain.
+/// Returns an employer of which a person's record gives only the domain.
 pub fn employed_at(text: &str) -> Option<EmployerRecord> {
     Some(EmployerRecord { name: None, domain: Some(domain(text)) })
 }
 
-/// Returns domains; the first one is the main domain.
+/// Returns the domains of a company, without countries. The first one is the main domain.
 pub fn sites(domains: &[&str]) -> Vec<(Domain, Option<Country>)> {
     domains.iter().map(|text| (domain(text), None)).collect()
 }
 
-/// Returns other names of a company.
+/// Returns aliases: other names of a company.
 pub fn aliases(names: &[&str]) -> Vec<CompanyName> {
     names.iter().map(|name| company_name(name)).collect()
 }
 
-/// Returns the countries with these codes.
+/// Returns the countries with these codes. Panics if one of the codes belongs to no country.
 pub fn countries(codes: &[&str]) -> Vec<Country> {
     codes.iter().map(|code| country(code)).collect()
 }
@@ -142,8 +143,8 @@ pub fn phone(text: &str) -> Phone {
     Phone::parse(text).expect("a number")
 }
 
-/// Returns the record with a hash of its content in [`Origin::content`], as an import adds it.
-/// Records with equal content get equal hashes.
+/// Returns the record with a hash of its content in [`Origin::content`]. An import adds the same
+/// kind of hash. Records with equal content get equal hashes.
 pub fn hashed(record: impl Into<AnyRecord>) -> Record {
     let AnyRecord(mut record) = record.into();
     let text = format!("{record:?}");

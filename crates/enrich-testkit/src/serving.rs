@@ -111,7 +111,7 @@ fn address_behind(greeting: &str, line: &str) -> Option<SocketAddr> {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // The process may have ended already.
+        // Errors are ignored, because the process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

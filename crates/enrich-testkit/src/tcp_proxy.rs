@@ -1,9 +1,9 @@
 //! A TCP proxy that simulates a network: it delays, holds back and cuts connections.
 //!
-//! Each connection has a queue in each direction, the delay line. One thread reads bytes and puts
-//! them into the queue, with the time at which they must be sent. Another thread sends them at this
-//! time. So the delay changes neither the order of the bytes nor the throughput. A delay is about
-//! 0.1 ms too long, because the sending thread sleeps and wakes up a little late.
+//! Each connection has two queues, called delay lines: one in each direction. One thread reads
+//! bytes and puts them into the queue, with the time at which they must be sent. Another thread
+//! sends them at this time. So the delay changes neither the order of the bytes nor the throughput.
+//! A delay is about 0.1 ms too long, because the sending thread sleeps and wakes up a little late.
 
 mod connection;
 mod network;
@@ -58,7 +58,7 @@ impl TcpProxy {
         self.network.change(|rules| rules.target = target);
     }
 
-    /// Changes the delay in each direction, for bytes that are read after this call.
+    /// Changes the delay in each direction, for bytes that the proxy reads after this call.
     pub fn set_delay(&self, delay: Duration) {
         self.network.change(|rules| rules.delay = delay);
     }
@@ -84,7 +84,8 @@ impl TcpProxy {
         self.network.change(|rules| rules.is_paused = [false; 2]);
     }
 
-    /// Closes all connections and waits until they are closed. Bytes in the delay lines are lost.
+    /// Closes all connections and waits until they are closed. Bytes that the proxy has not sent
+    /// yet are lost.
     pub fn cut(&self, how: Cut) {
         self.network.cut_all(how);
     }
@@ -129,8 +130,8 @@ impl TcpProxy {
         self.network.connections()
     }
 
-    /// Opens a connection, so that the thread that accepts connections wakes up and checks the
-    /// rules.
+    /// Connects to the proxy, so that its listening thread returns from `accept` and reads the
+    /// changed rules.
     fn wake_listener(&self) {
         let _ = TcpStream::connect(self.address());
     }
@@ -157,7 +158,8 @@ fn listen(listener: TcpListener, address: SocketAddr, network: &Arc<Network>) {
             return;
         }
         if is_refusing {
-            // Closing the listener also refuses connections that were not accepted yet.
+            // Dropping the listener closes it. This also ends connections that are not accepted
+            // yet.
             listener = None;
             network.change(|rules| rules.is_listening = false);
             network.wait_until(|rules| !rules.is_refusing || rules.is_ended);

@@ -1,4 +1,5 @@
-//! Tests of the clusters that tests start. They are skipped if PostgreSQL is not installed.
+//! Tests of the PostgreSQL clusters that `enrich-testkit` starts. They are skipped if PostgreSQL is
+//! not installed.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(clippy::print_stdout, reason = "a test that is killed says first what it has started")]
 
@@ -17,11 +18,11 @@ use enrich_testkit::postgres::{
 };
 use enrich_testkit::tcp_proxy::{Cut, TcpProxy, Trigger};
 
-/// Time limit for each wait. It is longer than anything here should take.
+/// Time limit for each wait in these tests. A wait that takes longer is a failure.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Returns options with which commits don't wait for the disk, because no test here depends on the
-/// content of the disk.
+/// Returns options with which commits don't wait for the disk. This is faster, and the tests that
+/// use these options don't simulate a power failure.
 fn fast() -> ClusterOptions {
     ClusterOptions { durability: Durability::Fast, ..ClusterOptions::default() }
 }
@@ -122,7 +123,8 @@ fn a_frozen_primary_answers_nothing_and_goes_on_when_it_is_thawed() {
     old.thaw().unwrap();
     old.wait_until_accepting().unwrap();
     assert!(!old.is_standby().unwrap());
-    // The old primary has no standby any more. So none of its commits is confirmed.
+    // The standby was promoted, so the old primary has no standby any more. So no commit of the old
+    // primary can be confirmed.
     let standbys = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
     assert_eq!(old.psql(standbys).unwrap(), "0");
 }
@@ -208,8 +210,8 @@ fn a_lost_reply_leaves_a_client_waiting_for_a_commit_that_was_done() {
     });
 }
 
-/// Sends statements and then `COMMIT` through the proxy, as two messages. Returns the printed
-/// errors.
+/// Sends statements and then `COMMIT` through the proxy, as two messages. One of them must fail.
+/// Returns the error messages of `psql`.
 fn in_two_messages(cluster: &Cluster, proxy: &TcpProxy, statements: &str) -> String {
     let url = cluster.database().url_at(&[proxy.address()]);
     // `psql` sends each `-c` as a separate message.
@@ -254,8 +256,8 @@ fn pgbouncer_leads_to_every_database_and_shares_connections() {
     assert!(!bouncer.log().unwrap().contains("FATAL"), "{}", bouncer.log().unwrap());
 }
 
-/// This environment variable is set when the test below starts this program a second time. The
-/// second process is killed.
+/// The environment variable that tells this program to start servers and to wait until it is
+/// killed. The test below sets it when it starts this program a second time.
 const KILLED: &str = "ENRICH_TESTKIT_IS_KILLED";
 
 #[test]

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use enrich_testkit::tcp_proxy::{Cut, TcpProxy, Trigger};
 
-/// Time limit for each wait. It is longer than anything here should take.
+/// Time limit for each wait in these tests. A wait that takes longer is a failure.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A read that gets nothing for this time counts as quiet.
+/// If no byte arrives within this time, the connection counts as quiet.
 const QUIET: Duration = Duration::from_millis(150);
 
 /// Starts a server that sends all received bytes back. When a connection ends, the returned
@@ -87,7 +87,8 @@ fn a_delay_keeps_order_and_throughput() {
     let (received, sent) = thread::scope(|scope| {
         scope.spawn(|| writer.write_all(&sent).unwrap());
         let mut received = vec![0; BYTES];
-        // A proxy that slept 50 ms for each chunk of 32 KiB would need 50 s.
+        // The 32 MiB are 1,024 chunks of 32 KiB. A proxy that slept 50 ms for each chunk would need
+        // 51 s.
         for part in received.chunks_mut(64 << 10) {
             assert!(start.elapsed() < PATIENCE, "each chunk waits for the chunk before");
             stream.read_exact(part).unwrap();
@@ -217,7 +218,8 @@ fn a_connection_is_cut_before_a_pattern() {
     stream.write_all(b"T and write COMMIT\0 and on").unwrap();
     assert!(is_reset(&mut stream));
     assert_eq!(ended.recv_timeout(PATIENCE).unwrap(), b"COMMIT and write ");
-    // Only one connection is cut, and only once: the other connection may send the pattern.
+    // The cut is triggered only once. So the other connection can send the pattern without being
+    // cut.
     exchange(&mut other, b"COMMIT\0");
     assert_eq!((proxy.triggered(), proxy.disarm()), (1, false));
 }

@@ -13,19 +13,19 @@ use crate::name_words::{NameWord, country_of_word, is_place, name_words};
 use crate::region::region;
 use crate::table;
 
-/// The kind of a phrase after a name.
+/// The kind of a phrase that may follow a company's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// A place, or a part of the company. The phrase alone is an addition.
+    /// A place, or a part of the company, such as `Headquarters`. The phrase alone is an addition.
     Whole,
-    /// A stock exchange. The addition may continue with a symbol: `NYSE: XYZ`.
+    /// A stock exchange, with or without a symbol after it: `NYSE`, `NYSE: XYZ`.
     Exchange,
-    /// A word such as `formerly`. The addition continues with another name.
+    /// A word such as `formerly`. Another name follows: `formerly Quill Pens`.
     Former,
 }
 
-/// The phrases in the data files, with their kinds. The phrases are folded, and have no fillers
-/// (words such as `of`).
+/// The phrases that may follow a company's name, such as `Berlin` or `Headquarters`, with their
+/// kinds. They are from the data files, folded, and without fillers (words such as `of`).
 static PHRASES: LazyLock<FxHashMap<String, Kind>> = LazyLock::new(|| {
     let cities = table::rows(include_str!("../data/cities.txt"))
         .flat_map(|[_, cities]| table::values(cities).map(|city| (city, Kind::Whole)));
@@ -41,8 +41,8 @@ static PHRASES: LazyLock<FxHashMap<String, Kind>> = LazyLock::new(|| {
     cities.chain(words).map(|(phrase, kind)| (without_fillers(phrase), kind)).collect()
 });
 
-/// The last words of all phrases. If the last word of a name is not one of them, the name ends with
-/// no phrase. This quick check excludes most names.
+/// The last words of all [`PHRASES`]. If the last word of a name is not among them, the name does
+/// not end with a phrase. This quick check avoids a search for most names.
 static LAST_WORDS: LazyLock<FxHashSet<&str>> =
     LazyLock::new(|| PHRASES.keys().filter_map(|phrase| phrase.rsplit(' ').next()).collect());
 
@@ -56,9 +56,9 @@ fn without_fillers(phrase: &str) -> String {
     if some.is_empty() { fold(phrase) } else { some.join(" ") }
 }
 
-/// Returns the number of words at the end of a name that are an addition, such as a place. `words`
-/// are the words of the name without fillers (words such as `of`). The first word is never an
-/// addition.
+/// Returns how many words at the end of a name belong to additions, such as a place or
+/// `Headquarters`. `words` are the words of the name without fillers (words such as `of`). The
+/// first word never belongs to an addition.
 pub fn additions(words: &[NameWord]) -> usize {
     let mut end = words.len();
     while end > 1 {
@@ -83,8 +83,8 @@ pub fn is_addition(aside: &[NameWord]) -> bool {
 /// Berlin`. Returns `None` if no legal form is before an addition.
 pub fn without_inner_legal_form(name: &CompanyName) -> Option<CompanyName> {
     let words: Vec<&str> = name.stripped().split(' ').collect();
-    // The longest addition is tried first. Otherwise a legal form could count as a part of the name
-    // before a shorter addition.
+    // Tries the longest addition first. If a shorter addition were tried first, an earlier legal
+    // form could remain in the name before the addition.
     (2..words.len()).find_map(|end| {
         let (named, added) = (words[..end].join(" "), words[end..].join(" "));
         let without = legal_form::strip_end(&named)?;
@@ -127,8 +127,9 @@ fn is_former(words: &[NameWord]) -> bool {
     PHRASES.get(&joined(words)) == Some(&Kind::Former)
 }
 
-/// Returns the number of words of the last addition in `words`, such as a place. Returns `None` if
-/// `words` does not end with an addition. At least `least` words must remain before the addition.
+/// Returns how many words at the end of `words` form one addition, such as a place: 2 for
+/// `New Jersey`. Returns `None` if `words` does not end with an addition. At least `least` words
+/// must remain before the addition.
 fn last_addition(words: &[NameWord], least: usize) -> Option<usize> {
     let last = words.last()?;
     let before = words.len().checked_sub(2).filter(|before| *before >= least);
@@ -157,7 +158,7 @@ fn last_addition(words: &[NameWord], least: usize) -> Option<usize> {
 }
 
 /// Whether a word is a country's name, its code of three letters, or `uk` or `us`. Other codes of
-/// two letters do not count, because they usually mean something else.
+/// two letters, such as `de`, do not count, because they usually mean something else.
 fn is_country(word: &NameWord) -> bool {
     let is_code = word.text.len() == 2 && !["uk", "us"].contains(&word.text.as_str());
     !is_code && Country::parse(&word.text).is_ok()

@@ -79,8 +79,9 @@ impl CompanyName {
         &self.stripped
     }
 
-    /// Returns the country that is in parentheses after the name: `Acme (Deutschland)`. The
-    /// stripped and the squashed name do not contain this country.
+    /// Returns the country in parentheses after the name: Germany for `Acme (Deutschland)`.
+    /// Returns `None` if there is none. The stripped and the squashed name do not contain this
+    /// country.
     pub fn country(&self) -> Option<Country> {
         self.country
     }
@@ -98,9 +99,9 @@ impl fmt::Display for CompanyName {
     }
 }
 
-/// Splits a text into a name and the text in parentheses after it. Returns `None` if the text does
-/// not end with parentheses, if no readable text is in them, or if no letter or digit is before
-/// them.
+/// Splits a text such as `Acme (Deutschland)` into the name and the text in parentheses. Returns
+/// `None` if the text does not end with parentheses, if the parentheses contain nothing visible,
+/// or if no letter or digit is before them.
 pub(crate) fn aside(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_end();
     let inside = text.strip_suffix([')', '\u{ff09}'])?;

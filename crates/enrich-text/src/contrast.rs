@@ -20,12 +20,14 @@ pub enum Contrast {
     Kinds,
 }
 
-/// Two contrasts in the data file: `house` for kinds of organisation, such as a school and a
-/// hospital, and `subject` for subjects, such as music and art. They are [`Contrast::Kinds`],
-/// because one name may contain both sides.
+/// The contrasts of the data file that are [`Contrast::Kinds`]: `house` for kinds of organisation,
+/// such as a school and a hospital, and `subject` for subjects, such as music and art. They are
+/// separate from [`Contrast::Sides`], because one name may contain two such words:
+/// `Academy of Music and Art`.
 const KINDS: [&str; 2] = ["house", "subject"];
 
-/// The largest Roman numeral that is read as a number. A larger numeral is read as a word.
+/// The largest number that is read from a Roman numeral: XXXIX is the largest numeral that has
+/// only the letters I, V and X.
 const LARGEST_ROMAN: u32 = 39;
 
 /// For each word of the data file: the contrast that the word belongs to, and the first word of its
@@ -41,7 +43,8 @@ static SIDES: LazyLock<FxHashMap<String, (&'static str, &'static str)>> = LazyLo
     sides
 });
 
-/// The side of a contrast to which a word belongs, such as north.
+/// One side of a contrast, such as north in the contrast of north and south. Each number is a side
+/// of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Side(SideValue);
 
@@ -84,8 +87,9 @@ pub(crate) fn contrast(one: &NameWord, other: &NameWord) -> Option<Contrast> {
     Side::of(one)?.against(Side::of(other)?)
 }
 
-/// Returns a word that contradicts `word`; `None` if there is none. The training of the matching
-/// uses such words to make names that no known company has.
+/// Returns a word that contradicts `word`, such as `3` for `2`; `None` if there is none. The
+/// program that trains the name matching replaces a word of a real name by such a word. The result
+/// is the name of a company that does not exist.
 pub fn contrasting(word: &NameWord) -> Option<String> {
     if let Some(number) = number(word) {
         let next = number.checked_add(1)?;

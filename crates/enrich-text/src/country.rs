@@ -109,8 +109,8 @@ impl Country {
         &COUNTRIES.all
     }
 
-    /// Returns the country to which a top-level domain belongs. `label` is the top-level domain as
-    /// an A-label.
+    /// Returns the country to which a top-level domain belongs; `None` if it belongs to no
+    /// country. `label` is the top-level domain in ASCII form, such as `de` or `xn--p1ai`.
     pub(crate) fn of_top_level_domain(label: &str) -> Option<Self> {
         match label {
             // [`Country::parse`] accepts these two codes, but they are not top-level domains.

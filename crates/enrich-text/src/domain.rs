@@ -6,7 +6,8 @@ use crate::country::Country;
 use crate::host::{self, BadHost};
 use crate::input::{self, refuses_unreadable};
 
-/// A web domain in its normal form: lower case, A-labels, no `www.`.
+/// A web domain in its normal form: in lower case, in ASCII (A-labels such as `xn--mnchen-3ya`),
+/// and without `www.`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Domain(String);
 
@@ -51,8 +52,8 @@ impl From<BadHost> for InvalidDomain {
 
 impl Domain {
     /// Parses a domain as people type it: a host, or a URL with scheme, user, port, path, query or
-    /// fragment. Upper and lower case are equal. An internationalised name may be in Unicode or in
-    /// A-labels.
+    /// fragment. Upper and lower case are equal. An internationalised name may be in Unicode
+    /// (`münchen`) or in A-labels (`xn--mnchen-3ya`).
     pub fn parse(text: &str) -> Result<Self, InvalidDomain> {
         let text = input::plain(text)?;
         let host = host::read(host_of(text)?)?;
@@ -78,9 +79,10 @@ impl Domain {
         &self.0
     }
 
-    /// Returns the registrable domain: the public suffix and the label before it. The public
-    /// suffixes are those of the Public Suffix List, with its private section; an unknown TLD
-    /// counts as a public suffix. If the domain itself is a public suffix, returns it unchanged.
+    /// Returns the registrable domain: the public suffix and the label before it, such as
+    /// `nestle.com.br` for `corporativo.nestle.com.br`. The public suffixes are those of the
+    /// Public Suffix List, with its private section; an unknown TLD counts as a public suffix. If
+    /// the domain itself is a public suffix, returns it unchanged.
     pub fn registrable(&self) -> Domain {
         Self(host::registrable(&self.0).to_owned())
     }

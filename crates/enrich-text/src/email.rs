@@ -11,8 +11,8 @@ use crate::input::{self, refuses_unreadable};
 /// Maximum length of an address, in bytes (RFC 5321).
 const MAX_ADDRESS: usize = 254;
 
-/// An email address in its normal form: local part and host in lower case, and the host in
-/// A-labels.
+/// An email address in its normal form: local part and host in lower case, and the host in ASCII
+/// (A-labels, such as `xn--mnchen-3ya`).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EmailAddress {
     text: String,

@@ -12,10 +12,11 @@ const MAX_SCHEME: usize = 32;
 /// Maximum length of an id, in characters, if the rules of its scheme are not known.
 const MAX_ID: usize = 128;
 
-/// An id of an organisation: a scheme, and the id within the scheme.
+/// An id of an organisation: a scheme, and the id within the scheme, such as
+/// `lei:213800D1EI4B9WTWWD28`.
 ///
-/// The text is the scheme, `:` and the id. The ids of known schemes are in normal form. If such a
-/// scheme has a checksum, the checksum is valid.
+/// An id of a known scheme is in normal form. If the known scheme has a checksum, the checksum of
+/// the id is valid.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExternalId(String);
 
@@ -42,7 +43,7 @@ pub enum InvalidExternalId {
     NotOfScheme {
         /// The scheme's name.
         scheme: &'static str,
-        /// The form of the scheme's ids.
+        /// The form of the scheme's ids in words, such as `1 to 10 digits`.
         form: &'static str,
     },
 }
@@ -77,7 +78,7 @@ impl ExternalId {
     ///
     /// # Errors
     ///
-    /// When the text has no scheme, and when [`Self::parse`] fails.
+    /// When the text has no scheme, or when [`Self::parse`] fails for the scheme and the id.
     pub fn from_text(text: &str) -> Result<Self, InvalidExternalId> {
         let (scheme, id) = text.split_once(':').ok_or(InvalidExternalId::NoScheme)?;
         Self::parse(scheme, id)

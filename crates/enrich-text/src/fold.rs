@@ -6,15 +6,16 @@ use unicode_normalization::char::is_combining_mark;
 
 /// Folds a text to the form for comparison: words in lower case, separated by one space.
 ///
-/// - Compatibility forms become plain (NFKC): full width, ligatures, `㈱`.
+/// - Compatibility forms, such as full-width letters, ligatures and `㈱`, become plain letters
+///   (NFKC).
 /// - Latin, Greek and Cyrillic letters become plain Latin ones, without accents. Letters of other
 ///   scripts are kept, because their transliteration would make different words equal.
 /// - `&` becomes `and`; `+` becomes `plus` at the end of a word (`Canal+`), otherwise `and`.
 /// - Apostrophes, trademark symbols and zero-width characters are removed. Any other punctuation
 ///   separates words.
 /// - Neighbouring single letters become one word: `S.A.` and `S A` become `sa`.
-/// - The Cyrillic abbreviations of some legal forms stay Cyrillic, because in Latin letters they
-///   would be other words (`ТОО`, `too`).
+/// - The Cyrillic abbreviations of some legal forms stay Cyrillic. In Latin letters they would
+///   become other words: `ТОО` would become `too`.
 ///
 /// If a text has only punctuation (`!!!`), it is kept, so that the result is not empty. Folding a
 /// text that is already folded does not change it.

@@ -1,4 +1,5 @@
-//! Parses the host names of URLs and email addresses, into A-labels in lower case.
+//! Parses the host names of URLs and email addresses. The result is in lower-case ASCII: A-labels,
+//! such as `xn--mnchen-3ya`.
 
 use std::borrow::Cow;
 
@@ -18,11 +19,11 @@ pub(crate) enum BadHost {
     Malformed,
 }
 
-/// Parses a host in upper or lower case. An internationalised name may be in Unicode or in
-/// A-labels. One dot at the end is accepted.
+/// Parses a host in upper or lower case. An internationalised name may be in Unicode (`münchen`)
+/// or in A-labels (`xn--mnchen-3ya`). One dot at the end is accepted.
 ///
 /// The crate `url` parses the host as browsers do (UTS 46, and every notation of an IPv4 address).
-/// The result must also follow the rules for names that can be registered.
+/// Then [`check`] applies stricter rules: for example, the host has at least two labels.
 pub(crate) fn read(text: &str) -> Result<Cow<'_, str>, BadHost> {
     if is_as_it_is_stored(text) {
         return Ok(text.into());
@@ -50,10 +51,10 @@ fn read_in_any_form(text: &str) -> Result<String, BadHost> {
     Ok(if name.len() == host.len() { host } else { name.to_owned() })
 }
 
-/// Whether a name is certainly in the form that [`read`] returns. Most names are in this form. The
-/// labels of such a name have only lower-case letters, digits and hyphens, and none of them is an
-/// A-label. The last label begins with a letter, so the name is not an IP address. If the result is
-/// `false`, the name may still be in this form, so it must be parsed.
+/// Whether a name certainly is in the form that [`read`] returns, so that it need not be parsed.
+/// This is `true` for most names: their labels have only lower-case letters, digits and hyphens,
+/// and no label is an A-label (`xn--…`). The last label begins with a letter, so the name is not
+/// an IP address. For `false`, the name must be parsed to find out.
 fn is_as_it_is_stored(text: &str) -> bool {
     let is_plain = |label: &str| {
         let bytes = label.as_bytes();

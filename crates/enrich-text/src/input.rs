@@ -13,7 +13,8 @@ pub(crate) enum Unreadable {
     ControlCharacter,
 }
 
-/// Returns the trimmed text, if it is not empty or too long and contains no control characters.
+/// Returns the trimmed text. Returns an error if the trimmed text is empty, is too long, or
+/// contains control characters.
 ///
 /// The text is trimmed first, so a line end after it is not an error.
 pub(crate) fn plain(text: &str) -> Result<&str, Unreadable> {

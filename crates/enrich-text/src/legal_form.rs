@@ -14,14 +14,14 @@ const NO_NAME: [&str; 4] = ["the", "and", "of", "de"];
 
 #[derive(Default)]
 struct LegalForms {
-    /// Legal forms that are separate words after a name.
+    /// Legal forms that are separate words after a name, such as `gmbh`.
     ends: FxHashSet<String>,
     /// Legal forms that are separate words before a name.
     starts: FxHashSet<String>,
-    /// Legal forms that are attached to a name without a space, as in Chinese, Japanese, Korean and
-    /// Thai. The longest come first.
+    /// Legal forms that are attached to a name without a space, as in Chinese, Japanese, Korean
+    /// and Thai. The longest come first, so that the longest one is removed.
     glued: Vec<String>,
-    /// For each spelling of a legal form, its row in the data file.
+    /// For each spelling of a legal form, the number of its row in the data file.
     lines: FxHashMap<String, u16>,
     /// The legal forms that are one ASCII word of at least 6 letters. Misspellings are recognised
     /// only for these forms.
@@ -67,8 +67,8 @@ pub(crate) fn strip(folded: &str) -> String {
         if rest.len() == name.len() {
             return name;
         }
-        // If a legal form was removed that was attached without a space, single letters may now be
-        // neighbours. They are joined here, as [`fold`] joins them in other names.
+        // If the removed legal form was attached to the name without a space, single letters may
+        // now be neighbours. They are joined here, as [`fold`] joins them in other names.
         name = join_single_letters(rest);
     }
 }
@@ -112,8 +112,8 @@ pub(crate) fn is_misspelt_form(word: &str) -> bool {
         && LEGAL_FORMS.long_ends.iter().any(|form| form != word && is_misspelt(form, word))
 }
 
-/// Returns each part of a word that may be a name, because the rest of the word is a legal form:
-/// `acme` for `acmegmbh`.
+/// Returns each beginning of a word that is followed by a legal form without a space: `acme` for
+/// `acmegmbh`. Each of them may be the name.
 pub(crate) fn without_glued_ends(name: &str) -> impl Iterator<Item = &str> {
     (3..name.len())
         .filter(|&at| name.is_char_boundary(at) && LEGAL_FORMS.ends.contains(&name[at..]))

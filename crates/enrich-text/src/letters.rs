@@ -10,8 +10,9 @@ const SIGNS: usize = 27;
 /// A number that is added to every count, so that no probability is zero.
 const UNSEEN: f64 = 0.2;
 
-/// For each pair of letters and each letter after it, the logarithm of the letter's probability.
-/// The letters are counted in the words of the data files, which are from about forty languages.
+/// For each pair of letters and each letter after this pair, the logarithm of the letter's
+/// probability. The letters are counted in the words of the data files, which are from about forty
+/// languages.
 static USUAL: LazyLock<Vec<f64>> = LazyLock::new(|| {
     let mut counts = vec![0.0; SIGNS * SIGNS * SIGNS];
     for word in listed_words().filter(|word| word.bytes().all(|byte| byte.is_ascii_lowercase())) {

@@ -9,13 +9,15 @@ pub fn is_misspelt(a: &str, b: &str) -> bool {
     shorter >= 4 && !has_digit(a) && !has_digit(b) && is_within(most, a, b)
 }
 
-/// Whether two words differ by at most `most` errors. First compares the sets of their letters.
-/// This is faster than the edit distance, and excludes nearly all words.
+/// Whether two words differ by at most `most` errors: letters that are missing, added, replaced,
+/// or swapped with the next letter. First compares the sets of their letters. This is faster than
+/// the edit distance, and excludes nearly all words.
 pub(crate) fn is_within(most: usize, a: &str, b: &str) -> bool {
     if a.len().abs_diff(b.len()) > most {
         return false;
     }
-    // One error adds at most one letter to the set of letters, and removes at most one.
+    // One missing, added or replaced letter changes at most two letters of the set: it adds at
+    // most one and removes at most one.
     let differing = (letters(a) ^ letters(b)).count_ones() as usize;
     differing <= 2 * most && strsim::osa_distance(a, b) <= most
 }

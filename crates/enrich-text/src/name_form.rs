@@ -13,7 +13,7 @@ pub struct NameForm {
     pub words: Vec<NameWord>,
     /// The fillers of the name: words without a meaning of their own, such as "of".
     pub fillers: Vec<String>,
-    /// The words in parentheses after the name.
+    /// The words in parentheses after the name; empty if there are no parentheses.
     pub aside: Vec<NameWord>,
     /// The first letters of the words, without the first letters of fillers (words such as `of`).
     pub initials: String,
@@ -33,11 +33,12 @@ pub struct NameForm {
     /// The numbers of the legal forms in the name, in ascending order. All spellings of a legal
     /// form have the same number.
     pub legal_forms: Vec<u16>,
-    /// For each word, the root of the general word, such as `university`, that the word may
-    /// misspell. Empty if misspellings were not looked for.
+    /// For each word, the root of the general word that it may misspell: `university` for
+    /// `univresity`; `None` if it misspells none. Empty if [`NameForm::of`] has made the form,
+    /// because it does not look for misspellings.
     pub meant: Vec<Option<&'static str>>,
     /// The possible names without a legal form, if the name is one word that may end with a legal
-    /// form without a space: `acme` for `AcmeGmbH`. Empty if misspellings were not looked for.
+    /// form without a space: `acme` for `AcmeGmbH`. Empty if [`NameForm::of`] has made the form.
     pub unglued: Vec<String>,
 }
 

@@ -138,7 +138,8 @@ pub fn country_of_word(word: &NameWord) -> Option<Country> {
 }
 
 /// The long words of the data files, to find the word that a misspelling stands for. Each word has
-/// several keys: its hash, and for each letter, the hash of the word without this letter.
+/// several keys: its hash, and for each letter, the hash of the word without this letter. A word
+/// and its misspelling have at least one of these keys in common.
 static MISSPELT: LazyLock<FxHashMap<u64, Vec<&'static str>>> = LazyLock::new(|| {
     let mut by_rest: FxHashMap<u64, Vec<&str>> = FxHashMap::default();
     for word in LISTS.roots.keys().filter(|word| is_long(word)) {

@@ -54,7 +54,7 @@ pub enum InvalidPage {
 
 refuses_unreadable!(InvalidPage);
 
-/// The page that the rules of a network find in a path.
+/// A page that the rules of a network have found in a path.
 struct Named {
     /// The path in display form, without the slash at its beginning.
     path: String,
@@ -127,8 +127,9 @@ fn on_network(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
     }
 }
 
-/// Reads a path without a host as a page of the requested network. Returns an error if the path may
-/// mean something else.
+/// Reads a path without a host, such as `company/acme`, as a page of `network`. Returns an error
+/// for a path of several segments that begins neither with a page kind of the network, such as
+/// `company`, nor with `@`, because such a path may mean something else.
 fn path_alone(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
     let first = path.word(0);
     let is_path = match network {

@@ -136,8 +136,8 @@ impl PersonName {
     }
 
     /// Returns an East Asian name without a space, in two spellings: with the family name first,
-    /// and with it last. If the name is not split into parts, there is only one spelling. Returns
-    /// `None` for any other name.
+    /// and with the family name last. If the name is not split into parts, there is only one
+    /// spelling. Returns `None` for any other name.
     fn in_one_piece(&self) -> Option<Vec<String>> {
         if !self.given.iter().chain(&self.family).all(|part| is_east_asian(part)) {
             return None;
@@ -161,8 +161,8 @@ impl PersonName {
     }
 
     /// Reads the name as one with two family names: the last middle name becomes the first family
-    /// name (`Gabriel García Márquez`). Returns `None` if this middle name is an initial or a known
-    /// given name.
+    /// name (`Gabriel García Márquez`). Returns `None` if the name has no middle name, or if the
+    /// last middle name is an initial or a known given name.
     fn with_two_family_names(&self) -> Option<Self> {
         let mut first = self.given.len().checked_sub(1).filter(|&first| first > 0)?;
         let middle = self.given.last()?;
@@ -196,10 +196,12 @@ impl PersonName {
         orders.filter(Self::can_be_meant).collect()
     }
 
-    /// Whether this name can be right. Before the call, the first words of the name were read as
-    /// the family name. The name cannot be right if both names are given names: `James Thomas` and
-    /// `Thomas James` are two people. It also cannot be right if the family name contains an
-    /// initial.
+    /// Whether a reading of a name can be right. In this reading, the first words of the name are
+    /// the family name.
+    ///
+    /// - It cannot be right if the first given name and the last word of the family name are both
+    ///   known given names: `James Thomas` and `Thomas James` are two people.
+    /// - It cannot be right if the family name contains an initial.
     fn can_be_meant(&self) -> bool {
         let last = self.family.last().map_or("", String::as_str);
         let are_given = given_names::is_listed(self.first_given()) && given_names::is_listed(last);

@@ -108,8 +108,8 @@ fn on_site(path: &Path<'_>) -> Result<PersonPage, InvalidPersonPage> {
     }
 }
 
-/// Returns the path segment at `index`; `None` if there is none. Returns an error if the segment is
-/// not text after percent-decoding, because then it is not a handle.
+/// Returns the path segment at `index`; `None` if there is none. Returns an error if the segment
+/// is not valid UTF-8 after percent-decoding, because then it is not a handle.
 fn part<'a>(path: &'a Path<'_>, index: usize) -> Result<Option<&'a str>, InvalidPersonPage> {
     match path.segments.get(index) {
         None => Ok(None),

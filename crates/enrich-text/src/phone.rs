@@ -45,8 +45,8 @@ pub enum InvalidPhone {
 refuses_unreadable!(InvalidPhone);
 
 impl Phone {
-    /// Parses an international number. The number begins with `+`, with `00`, or with its calling
-    /// code itself; `tel:` may stand before it. The number may contain spaces, dots, dashes,
+    /// Parses an international number. The number begins with `+`, with `00`, or directly with its
+    /// calling code; `tel:` may be before it. The number may contain spaces, dots, dashes,
     /// slashes, brackets, and a trunk zero as in `+44 (0)20 …`. An extension is ignored, because
     /// E.164 has none.
     pub fn parse(text: &str) -> Result<Self, InvalidPhone> {
@@ -63,9 +63,9 @@ impl Phone {
     /// Like [`parse`](Self::parse), but if a country is given, also accepts national numbers of
     /// this country.
     ///
-    /// If a number begins with `+` or `00`, it is international. If it begins with another zero, it
-    /// is national, because no calling code begins with zero. Any other number may be either. Then
-    /// these rules decide, in this order:
+    /// If a number begins with `+` or `00`, it is international. If it begins with another zero,
+    /// it is national, because no calling code begins with zero. Any other number may be
+    /// international or national. These rules decide, in this order:
     ///
     /// 1. A number that consists only of digits, or that begins with the calling code of the given
     ///    country, is international, if the numbering plan of its calling code assigns such
@@ -98,11 +98,14 @@ impl Phone {
         if is_valid_number(&national) { national } else { international.or(national) }
     }
 
-    /// Like [`parse`](Self::parse), but refuses numbers that may be national numbers of an unknown
-    /// country. `(202) 555-0152` is one of Washington, and `+20 2555 0152` one of Cairo. So a number
-    /// without `+` and `00` must consist only of digits and have at least twelve, or be North
-    /// American and begin with a separate 1, as `1 (202) 555-0152`. The numbering plan of its
-    /// calling code must assign it.
+    /// Like [`parse`](Self::parse), but refuses a number that may be a national number of an
+    /// unknown country. For example, `(202) 555-0152` is a number in Washington, but
+    /// `+20 2555 0152`, with the same digits, is one in Cairo. A number without `+` and `00` is
+    /// accepted only if the numbering plan of its calling code assigns it, and if it has one of
+    /// these forms:
+    ///
+    /// - only digits, at least twelve;
+    /// - a North American number that begins with a separate 1: `1 (202) 555-0152`.
     pub fn parse_international(text: &str) -> Result<Self, InvalidPhone> {
         /// Minimum number of digits of a number without separators. National numbers have at most
         /// eleven digits, as those of mobile phones in China and Brazil.
@@ -121,7 +124,7 @@ impl Phone {
         }
     }
 
-    /// Whether the numbering plan of the number's country contains such numbers.
+    /// Whether the numbering plan of the number's country assigns numbers like this one.
     fn is_valid_number(&self) -> bool {
         phonenumber::parse(None, &self.0).is_ok_and(|number| number.is_valid())
     }
@@ -142,9 +145,9 @@ impl Phone {
         self.0.get(1..).unwrap_or_default()
     }
 
-    /// Whether the numbering plan of the number's country reserves such numbers for mobile phones.
-    /// Returns `false` if the plan has the same numbers for mobile and fixed phones, as in North
-    /// America, or if it does not contain the number.
+    /// Whether the numbering plan of the number's country reserves numbers like this one for
+    /// mobile phones. Returns `false` if mobile and fixed phones share these numbers, as in North
+    /// America, or if the plan does not contain the number.
     pub fn is_mobile(&self) -> bool {
         phonenumber::parse(None, &self.0)
             .is_ok_and(|number| number.number_type(&DATABASE) == phonenumber::Type::Mobile)
@@ -157,8 +160,8 @@ impl fmt::Display for Phone {
     }
 }
 
-/// Returns the number that is in a `tel:` link, without the parameters of the link (RFC 3966).
-/// Returns any other text unchanged.
+/// Returns the number in a text, without `tel:` before it, and without the parameters of a link,
+/// which begin with `;` (RFC 3966).
 fn without_link(text: &str) -> &str {
     let text = match text.get(..4) {
         Some(scheme) if scheme.eq_ignore_ascii_case("tel:") => text.get(4..).unwrap_or_default(),
@@ -255,16 +258,16 @@ struct CallingCode {
     digits: u16,
     /// Bit n is set if national numbers with n digits are possible.
     lengths: u32,
-    /// The digits before a national number in calls within the country. In calls from abroad, they
-    /// are not dialled.
+    /// The digits before a national number in calls within the country, such as the first zero of
+    /// `020 7946 0123`. They are not dialled in calls from abroad. `None` if the country has no
+    /// such digits.
     trunk_prefix: Option<&'static str>,
 }
 
 /// All calling codes, with the possible lengths of their numbers. The index is the calling code.
 ///
-/// The lengths are from libphonenumber. They are calculated only once, because to check a length,
-/// the parser of the crate `phonenumber` would run a regular expression for every kind of number in
-/// a country.
+/// The lengths are from libphonenumber. They are stored here for speed: to check a length, the
+/// crate `phonenumber` would run a regular expression for every kind of number in a country.
 static CALLING_CODES: LazyLock<Vec<Option<CallingCode>>> =
     LazyLock::new(|| (0..1000).map(calling_code).collect());
 
@@ -327,10 +330,10 @@ impl CallingCode {
     /// Returns a national number without the trunk prefix, if somebody has left the prefix in the
     /// number by mistake.
     ///
-    /// If the country's trunk prefix is a zero, a zero at the beginning is always removed. Any
-    /// other trunk prefix may also be the first digits of the number itself. The same is true for a
-    /// zero, if the country's trunk prefix is not a zero. Such digits are removed only if the
-    /// number is impossible with them and possible without them.
+    /// - If the country's trunk prefix is a zero, a zero at the beginning is always removed.
+    /// - Any other trunk prefix, or a zero in another country, may also be the first digits of the
+    ///   number itself. It is removed only if the number is impossible with it and possible
+    ///   without it.
     fn without_trunk_prefix(self, national: &str) -> &str {
         match self.trunk_prefix {
             Some("0") => national.strip_prefix('0').unwrap_or(national),

@@ -45,11 +45,11 @@ pub enum Agreement {
 /// A word of one name and a word of another name that agree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Agreed {
-    /// The index of the word in the first name. If two words of this name agree with one word of
-    /// the other, the index of the first of them.
+    /// The index of the word in the first name. If two words of the first name agree with one word
+    /// of the second name, this is the index of the first of the two words.
     pub left: usize,
-    /// The index of the word in the second name. If two words of this name agree with one word of
-    /// the other, the index of the first of them.
+    /// The index of the word in the second name. If two words of the second name agree with one
+    /// word of the first name, this is the index of the first of the two words.
     pub right: usize,
     /// How the two words agree.
     pub how: Agreement,

@@ -28,19 +28,20 @@ const HOSTS: [(&str, Option<Network>); 12] = [
 pub(crate) enum Written<'a> {
     /// An address on a network's host.
     OnNetwork(Network, Path<'a>),
-    /// An address on a network's host that has no pages.
+    /// An address on a host of a network that has no pages there, such as `youtu.be`.
     NoPageHost,
     /// An address on a site that does not belong to any of the networks.
     Elsewhere,
     /// A path without a host, such as `company/acme`.
     PathAlone(Path<'a>),
-    /// One word, which is a handle.
+    /// One word without a host, such as `acme`, which is a handle.
     Bare(Path<'a>),
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Path<'a> {
-    /// The segments of the path, percent-decoded. A segment is `None` if the result is not text.
+    /// The segments of the path, percent-decoded. A segment is `None` if the decoded bytes are not
+    /// UTF-8.
     pub(crate) segments: Vec<Option<String>>,
     query: &'a str,
 }
@@ -114,8 +115,9 @@ fn network_of(authority: &str) -> Option<Option<Network>> {
     })
 }
 
-/// Whether a subdomain is only a version of the site for a device or a language. `label` is the
-/// label of the subdomain, such as `m` or `de`.
+/// Whether a subdomain shows the same pages as the site itself. It is then a version of the site
+/// for a device (`m`), a language (`de`) or a use (`music`). `label` is one label of the
+/// subdomain.
 fn is_same_site(label: &str) -> bool {
     const DEVICES: [&str; 11] = [
         "www", "m", "mobile", "touch", "mbasic", "web", "free", "business", "music", "gaming",
@@ -148,7 +150,7 @@ fn segments(path: &str) -> Vec<Option<String>> {
 }
 
 /// Percent-decodes a segment. Removes zero-width characters, which a text that was copied from a
-/// web page may contain. Returns `None` if the result is not text.
+/// web page may contain. Returns `None` if the decoded bytes are not UTF-8.
 fn decoded(segment: &str) -> Option<String> {
     let text = percent_decode_str(segment).decode_utf8().ok()?;
     let text: String = text.chars().filter(|&sign| !has_no_width(sign)).collect();

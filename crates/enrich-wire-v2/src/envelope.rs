@@ -23,7 +23,8 @@ struct Envelope<T> {
 #[schemars(inline, extend("maxProperties" = 0))]
 pub(crate) struct Empty {}
 
-/// Puts an answer into the envelope. `status` and `code` mean success, even if nothing was found.
+/// Puts an answer into the envelope. `status` and `code` always mean success, because a call that
+/// finds nothing succeeds too.
 pub(crate) fn enveloped(exists: bool, data: impl Serialize) -> ResponseTemplate {
     let envelope = Envelope { status: 1, code: 1000, errors: Empty {}, data };
     written(u64::from(exists), &envelope)

@@ -54,7 +54,8 @@ pub enum Undecodable {
 ///
 /// # Errors
 ///
-/// [`Undecodable`] if the body is neither a JSON object nor a form.
+/// [`Undecodable`] if the body is neither a JSON object nor a form, has a field twice, or exceeds
+/// a limit.
 pub fn decode<'b>(content_type: Option<&str>, body: &'b [u8]) -> Result<Fields<'b>, Undecodable> {
     let first = body.iter().find(|byte| !byte.is_ascii_whitespace());
     let media_type = content_type.and_then(|value| value.split(';').next()).unwrap_or_default();

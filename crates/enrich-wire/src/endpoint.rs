@@ -38,8 +38,8 @@ pub struct Wire {
     pub answer: fn(&mut SchemaGenerator) -> Schema,
     /// Parses the fields of a request.
     pub read: fn(&Fields) -> Result<Ask, InvalidFields>,
-    /// Writes the answer, with an attribute of the subject that was found. For `None`, writes an
-    /// answer that says that nothing was found.
+    /// Writes the answer from the subject that was found. For `None`, writes an answer that says
+    /// that nothing was found.
     pub write: fn(&Ask, Option<&Found>) -> ResponseTemplate,
 }
 

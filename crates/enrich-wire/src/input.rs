@@ -22,8 +22,8 @@ pub enum Value<'a> {
     Other(&'static str),
 }
 
-/// The fields of a body. `Debug` shows only the number of fields, because callers can send private
-/// data even as a name.
+/// The fields of a body. `Debug` shows only the number of fields: even the name of a field may be
+/// private data.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Fields<'a> {
     sent: Vec<(Cow<'a, str>, Value<'a>)>,
@@ -79,9 +79,10 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Parses the fields of one call. It collects the errors of all fields, so that one refusal reports
-/// them together. It also keeps the text of each valid field. From these texts, [`Input::ask`]
-/// makes the canonical form of the request. `Debug` shows only the names of the parsed fields.
+/// Parses the fields of one call. It collects the errors of all fields, so that one refusal
+/// reports them together. It also collects the texts of the valid fields, from which
+/// [`Input::ask`] makes the canonical form of the request. `Debug` shows only the names of the
+/// parsed fields.
 pub struct Input<'a> {
     fields: &'a Fields<'a>,
     invalid: InvalidFields,
@@ -142,7 +143,7 @@ impl<'a> Input<'a> {
         let is_decimal =
             digits.len() <= MAX_CHARACTERS && digits.bytes().all(|b| b.is_ascii_digit());
         // A number that needs more than 64 bits becomes the largest number. This has the same
-        // effect as no limit.
+        // effect as a request without a limit.
         match is_decimal.then(|| digits.parse().unwrap_or(u64::MAX)) {
             None | Some(0) => {
                 self.note(NAME, "must be a whole number, at least 1".to_owned());
@@ -155,8 +156,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Returns the trimmed text of a field, for the answer, which repeats it. Returns an empty text
-    /// if the field is missing or is not a text.
+    /// Returns the trimmed text of a field, which the answer repeats. Returns an empty text if the
+    /// field is missing or is not a text.
     pub fn echo(&self, name: &str) -> &'a str {
         match self.fields.get(name) {
             Some(Value::Text(text)) => text.trim(),
@@ -208,8 +209,8 @@ impl<'a> Input<'a> {
         Ok(Ask { question, projection, echo, limit, canonical })
     }
 
-    /// Returns the trimmed text of a field; `None` if it is missing or blank. If it is not a valid
-    /// text, notes what is wrong and returns `Err`.
+    /// Returns the trimmed text of a field; `None` if the field is missing or blank. If the value
+    /// is not a valid text, notes what is wrong and returns `Err`.
     fn text(&mut self, name: &'static str) -> Result<Option<&'a str>, ()> {
         let fault = match self.fields.get(name) {
             None | Some(Value::Null) => return Ok(None),

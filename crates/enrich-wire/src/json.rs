@@ -75,9 +75,9 @@ impl Formatter for &Gapped {
 pub fn written(items: u64, answer: &impl Serialize) -> ResponseTemplate {
     let gapped = Gapped { bytes: Vec::with_capacity(256).into(), ..Gapped::default() };
     let mut serializer = serde_json::Serializer::with_formatter(&gapped, &gapped);
-    // Writing cannot fail: it goes to memory, and answers consist of texts, numbers and lists. If
-    // it failed, the empty template would count as a miss, so that nothing is charged for an
-    // incomplete answer.
+    // Writing cannot fail: the JSON goes to memory, and answers consist of texts, numbers and
+    // lists. If it failed, the empty template would count as a miss, so that nothing is charged
+    // for an incomplete answer.
     match answer.serialize(&mut serializer) {
         Ok(()) => {
             let body = BodyTemplate::new(gapped.bytes.into_inner(), gapped.gap_at.get());

@@ -1,8 +1,8 @@
-//! The parts that both API versions use. They parse bodies, describe endpoints in rows of a table,
-//! and handle a call from the bytes of its request to the bytes of its response.
+//! The parts that both API versions use. They parse bodies, describe endpoints as rows of a table,
+//! and turn the bytes of a request into the bytes of a response.
 //!
 //! An API version is a table of [`Endpoint`] rows, and a function that writes refusals
-//! ([`ApiVersion`]). [`respond`] handles a request. An HTTP server of any kind can call it.
+//! ([`ApiVersion`]). [`respond`] handles a request; any HTTP server can call it.
 //!
 //! What is not here: a web framework, a store, the shape of any answer.
 

@@ -46,7 +46,7 @@ pub struct Response {
     pub body: Vec<u8>,
 }
 
-/// The data of a call that a server counts and logs.
+/// What a server counts and logs of a call.
 #[derive(Debug, Default)]
 pub struct CallRecord {
     /// The credits that were charged; 0 if nothing was found, for a refusal, and for a replay (a

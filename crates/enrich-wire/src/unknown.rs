@@ -1,5 +1,5 @@
 //! Unknown fields are ignored. But if a required field is missing, the message names some unknown
-//! fields, because one of them is often a misspelling of the missing one.
+//! fields, because one of them is often a misspelling of the missing field.
 
 use enrich_core::{InvalidFields, KEY_PREFIX};
 use strsim::normalized_damerau_levenshtein;
@@ -40,7 +40,7 @@ pub(crate) fn name_unknown(inputs: &[Field], fields: &Fields, invalid: &mut Inva
             Some((wanted, _)) if score >= ALIKE => {
                 format!("unknown field `{name}`; did you mean `{wanted}`?")
             }
-            // The name is not similar to any missing input, so it is added to the first message.
+            // The name is similar to no missing input, so it is added to the first message.
             _ => format!("unknown field `{name}`"),
         };
         let index = if score >= ALIKE { index } else { 0 };
@@ -62,8 +62,8 @@ fn is_plain(name: &str) -> bool {
     begins && name.len() <= MAX_NAME_BYTES && name.bytes().all(is_letter) && !is_key
 }
 
-/// Returns how similar two names are, from 0 to 1. Upper and lower case are the same, and all
-/// characters except letters and digits are ignored.
+/// Returns how similar two names are, from 0 to 1. Ignores the case of letters, and all characters
+/// except letters and digits.
 fn likeness(name: &str, wanted: &str) -> f64 {
     let (name, wanted) = (folded(name), folded(wanted));
     let (short, long) = if name.len() < wanted.len() { (&name, &wanted) } else { (&wanted, &name) };

@@ -28,13 +28,13 @@ pub(super) struct Usage {
     pub(super) written_bytes: u64,
     /// The highest private memory of the process, in bytes.
     pub(super) private_bytes: u64,
-    /// The seconds in which the process read each group of `step` records. `step` is an argument of
-    /// [`feed`].
+    /// The seconds in which the process read each group of `step` records (see [`feed`]).
     pub(super) step_seconds: Vec<f64>,
 }
 
 /// Runs a command with a file as its standard input. Returns the resources that the process has
-/// used, and the JSON that it prints. `step` is the number of lines after which the time is taken.
+/// used, and the JSON that it prints. After every `step` lines, notes the seconds since the
+/// previous note.
 pub(super) fn feed(
     mut command: Command,
     file: &Path,
@@ -93,8 +93,8 @@ fn give(file: File, mut input: ChildStdin, step: u64) -> std::io::Result<Vec<f64
     }
 }
 
-/// Whether a child process has ended. The child stays in the process table, so that `/proc` still
-/// has its figures.
+/// Whether a child process has ended. The child stays in the process table, so that its files in
+/// `/proc` still exist.
 fn has_ended(id: u32) -> anyhow::Result<bool> {
     wait_for_end(id, WaitIdOptions::NOHANG)
 }

@@ -8,8 +8,9 @@ use anyhow::Context;
 use enrich_testkit::generate::Generator;
 use serde_json::{Value, json};
 
-/// A prime number. Its multiples, modulo the number of companies, visit all companies in an order
-/// that looks random, unless the number of companies is itself a multiple of the prime.
+/// A prime number that gives an order of the companies that looks random. Number n of the order is
+/// the company `(n * STRIDE) % companies`. The order contains every company, unless the number of
+/// companies is a multiple of the prime.
 const STRIDE: u64 = 7_368_787;
 
 pub(super) fn write(path: &Path, lines: impl Iterator<Item = String>) -> anyhow::Result<()> {
@@ -21,8 +22,8 @@ pub(super) fn write(path: &Path, lines: impl Iterator<Item = String>) -> anyhow:
 }
 
 /// Returns the lines of another source. Each line describes a different company of the first
-/// source: with the same domain, with its name without the legal form, and with an additional email
-/// address that begins with `mailbox`.
+/// source. The line has the company's domain, the company's name without the legal form, and a new
+/// email address that begins with `mailbox`.
 pub(super) fn overlapping(
     generator: Generator,
     companies: u64,

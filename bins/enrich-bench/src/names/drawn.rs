@@ -1,10 +1,10 @@
-//! Selects names of the generated companies for look-ups: exact, shared, misspelt, unknown and
-//! ambiguous names.
+//! Makes names to look up from the names of the generated companies: exact, shared, misspelt,
+//! unknown and ambiguous names.
 //!
-//! The name of a generated company consists of a made-up word, a trade and a legal form (`Amberbank
-//! Ventures GmbH`). The selected names consist of the same words. Many companies share a trade, and
-//! few share a made-up word. Real names are similar, so look-ups cost about as much as with real
-//! names.
+//! The name of a generated company consists of a made-up word, a trade and a legal form
+//! (`Amberbank Ventures GmbH`). The names to look up consist of the same kinds of words. Many
+//! companies share a trade, and few share a made-up word. Real names are similar, so look-ups cost
+//! about as much as with real names.
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
@@ -15,7 +15,7 @@ use crate::generated::Generated;
 
 /// Minimum number of letters of a word that is misspelt.
 const FEWEST_LETTERS: usize = 5;
-/// Maximum number of companies that are tried for a name that can be misspelt.
+/// Maximum number of companies that are tried to find a name that can be misspelt.
 const TRIES: usize = 100;
 /// The rows of letters on a keyboard. A typing error hits the key to the left or the right of a
 /// letter.
@@ -98,8 +98,8 @@ impl NameGenerator {
 
     fn unknown(&mut self, place: usize) -> anyhow::Result<String> {
         let Parts { made, trade, form, .. } = self.parts()?;
-        // In a large directory, every made-up word occurs with every trade, so a new pair of a
-        // made-up word and a trade would not be an unknown name. But no company's name has two
+        // In a large directory, every made-up word occurs with every trade. So a made-up word with
+        // another trade would often be the name of a company. But no company's name has two
         // made-up words.
         Ok(match place % 4 {
             0 => format!("{made} {} {trade} {form}", self.parts()?.made),
@@ -155,8 +155,8 @@ impl Asked {
     }
 }
 
-/// Returns the name with one typing error; `None` if no word is long enough, or the error cannot be
-/// made.
+/// Returns the name with one typing error. Returns `None` if no word is long enough, or if the
+/// drawn error cannot be made in the drawn word.
 fn misspell(name: &str, chance: &mut fastrand::Rng) -> Option<String> {
     let mut words: Vec<String> = name.split(' ').map(str::to_owned).collect();
     let is_long = |word: &&mut String| {

@@ -30,9 +30,9 @@ pub(crate) struct Row {
     pub(crate) median_micros: f64,
     pub(crate) p99_micros: f64,
     pub(crate) longest_micros: f64,
-    /// The processor time of a look-up over all threads, in microseconds. `None` if some names
-    /// turned out to be of another kind, because the processor time of their look-ups cannot be
-    /// subtracted.
+    /// The processor time of a look-up over all threads, in microseconds. `None` if some of the
+    /// drawn names were of another kind: the processor time includes their look-ups, and cannot be
+    /// corrected.
     pub(crate) processor_micros: Option<f64>,
     /// The share of look-ups that found a company.
     pub(crate) found: f64,

@@ -16,7 +16,7 @@ use crate::pg::setting::Setting;
 
 /// Number of connections. Each inserts one group at a time.
 const CONNECTIONS: usize = 4;
-/// Number of rows in a group. Four groups are in flight, so 400 rows.
+/// Number of rows in a group. The four connections together have 4 × 100 = 400 rows in flight.
 const GROUP: usize = 100;
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS bare (LIKE entry INCLUDING ALL)";
@@ -62,7 +62,7 @@ async fn insert(url: &str, end: Instant) -> Result<u64> {
     Ok(inserted)
 }
 
-/// Returns a new id that is made like the ids of the service's charges.
+/// Returns a new id of the same form as the ids of the service's charges.
 fn new_id() -> Uuid {
     ChargeId::new(SystemClock.now()).0
 }

@@ -14,7 +14,7 @@ use crate::folder::Keys;
 use crate::generated::Generated;
 use crate::swap::seconds::Seconds;
 
-/// Connections to each node.
+/// Number of connections to each node.
 const CONNECTIONS: u32 = 24;
 /// Maximum number of failures that a connection reports. Further failures are not counted.
 const MOST_FAILURES: usize = 100;
@@ -27,7 +27,7 @@ pub(crate) struct Callers {
     threads: Vec<JoinHandle<anyhow::Result<Called>>>,
 }
 
-/// The answers to the look-ups.
+/// The results of the look-ups.
 #[derive(Default)]
 pub(crate) struct Called {
     /// The number of right answers. Each of them was charged.
@@ -104,8 +104,8 @@ impl Caller {
             let call = domain_to_name(company.domain(), &company.name);
             let request = call.request(&keys[chance.usize(..keys.len())], None);
             let answered = connection.send(&request);
-            // A late answer delays the next look-ups. Their latencies are counted from the time at
-            // which they should have been sent, so that they include this delay.
+            // A late answer delays the next look-ups of this connection. Each latency is counted
+            // from the time at which the look-up should have been sent, so it includes this delay.
             let took = self.next.elapsed();
             let problem = match answered {
                 Ok(answer) => call.check(&answer, Outcome::Found, PRICE).err(),

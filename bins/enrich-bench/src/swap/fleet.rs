@@ -23,9 +23,9 @@ use crate::postgres::Postgres;
 use crate::prepare::prepare;
 use crate::program::{Data, Program};
 
-/// Pause between two requests to a node whose answer must change.
+/// Pause between two requests to a node that has not yet given the expected answer.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Time limit for a forgotten email address to disappear from the answers. When it has passed, the
+/// Time limit for a forgotten email address to disappear from the answers. After this time, the
 /// measurement fails.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(30);
 
@@ -35,7 +35,7 @@ pub(crate) struct Fleet {
     importer: Data,
     /// The folder of the snapshots, which all nodes read.
     location: PathBuf,
-    // The fields are dropped in this order: the servers, then the database.
+    // Rust drops the fields in the order of their declaration: the servers before the database.
     servers: Vec<Serving>,
     addresses: Vec<SocketAddr>,
     keys: Keys,
@@ -79,8 +79,8 @@ impl Fleet {
         let postgres = Postgres::start(Duration::ZERO, false)?;
         let (importer, location) = (folder.join("importer"), folder.join("snapshots"));
         folder::copy(&scratch.folder(spec), &importer)?;
-        // `folder::copy` has made a link to the original's directory. The directory of the
-        // importing machine changes, so it gets a file of its own.
+        // The copy made by `folder::copy` has only a link to the original's directory. The import
+        // changes the directory, so the importing machine gets a file of its own.
         fs::remove_file(importer.join(SHARED))?;
         fs::copy(scratch.folder(spec).join(SHARED), importer.join(SHARED))?;
         copy_to_database(program, &importer, &postgres.database.url())?;
@@ -156,8 +156,8 @@ impl Fleet {
         Ok(())
     }
 
-    /// Waits until every node finds the marker company, or until no node finds it if `is_there` is
-    /// false. Returns the times at which the first and the last node had changed.
+    /// Waits until every node finds the marker company. If `is_there` is false, waits until no
+    /// node finds it. Returns the times at which the first and the last node had changed.
     pub(crate) fn wait_for(
         &self,
         marker: &Marker,

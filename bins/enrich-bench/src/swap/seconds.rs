@@ -7,8 +7,9 @@ use serde::Serialize;
 #[derive(Debug, Default)]
 pub(crate) struct Seconds(Vec<Vec<u32>>);
 
-/// A part of the run. For each second of it, the 99th percentile of the latencies is computed. The
-/// fields are the median and the highest of these percentiles.
+/// A part of the run. The 99th percentile of the latencies is computed for each second of this
+/// part. `median_p99_millis` and `worst_p99_millis` are the median and the maximum of these
+/// percentiles.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Window {
     /// What the nodes did in this part of the run.
@@ -36,8 +37,8 @@ impl Seconds {
         }
     }
 
-    /// Returns the summary of the seconds that are at least partly between two times. The times are
-    /// counted from the beginning of the load.
+    /// Summarises the seconds that are at least partly between the times `from` and `to`, in
+    /// seconds since the load began.
     pub(crate) fn window(&self, what: &'static str, from: f64, to: f64) -> Window {
         let (from, to) = (from.max(0.0).floor() as usize, to.ceil());
         let seconds = self.0.iter().enumerate().skip(from);

@@ -11,9 +11,9 @@ const MOST_SHOWN: usize = 10;
 /// The share of answers that must be correct.
 pub(crate) const REQUIRED: f64 = 0.99;
 
-/// Looks up a company, as an endpoint does, and compares the answer. The answer must be the company
-/// whose main domain is `expected`; if `expected` is `None`, it must be "not found". A wrong answer
-/// gives an inner `Err` with a description.
+/// Looks up a company, as an endpoint does, and checks the answer. If `expected` is a domain, the
+/// answer must be the company with this main domain. If `expected` is `None`, the answer must be
+/// "not found". A wrong answer gives an inner `Err` with a description.
 pub(crate) fn ask(
     store: &Store,
     company: Result<CompanyRef, String>,

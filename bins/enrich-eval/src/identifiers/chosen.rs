@@ -56,11 +56,12 @@ pub(crate) fn normal(domain: &str) -> String {
     Domain::parse(domain).map_or_else(|_| domain.to_owned(), |read| read.as_str().to_owned())
 }
 
-/// Returns the pages in the known social networks, if the page belongs to exactly one company.
-/// `held` are the pages (network, handle, main domain) of other imported companies.
+/// Returns the pages that are in a known social network and belong to exactly one company. `held`
+/// are the pages (network, handle, main domain) of other imported companies.
 ///
-/// Handles are compared in lower case here, and not in the form that look-ups compare. If that form
-/// wrongly makes two handles equal, both are still selected, and their look-ups show the error.
+/// Handles are compared in lower case here, and not in the form that look-ups compare. If that
+/// form wrongly makes two handles equal, both are still selected, and their look-ups show the
+/// error.
 pub(crate) fn pages(rows: &[PageRow], held: &[(Network, &str, &str)]) -> Chosen<HeldPage> {
     let mut owners: HashMap<(Network, String), BTreeSet<String>> = HashMap::new();
     for (network, handle, domain) in held {

@@ -1,4 +1,4 @@
-//! The ways in which people write a page or a domain.
+//! The spellings in which people write a page or a domain.
 
 use enrich_text::{Domain, Network};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -10,8 +10,8 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'
 /// A spelling: its name and its text.
 pub(crate) type Form = (&'static str, String);
 
-/// Returns the spellings of a page with this handle. If `handle` contains a character that a handle
-/// cannot have, `handle` is the end of a URL, and this text is the only spelling.
+/// Returns the spellings of a page with this handle. If `handle` contains a character that no
+/// handle can have, it is the end of a URL. Then this text is the only spelling.
 pub(crate) fn of_page(network: Network, handle: &str) -> Vec<Form> {
     if handle.contains(['/', '?', '#', '%']) || handle.contains(char::is_whitespace) {
         return vec![("it was given", handle.to_owned())];
@@ -47,7 +47,7 @@ pub(crate) fn of_page(network: Network, handle: &str) -> Vec<Form> {
     forms
 }
 
-/// Returns the additional spellings that pages of this network have.
+/// Returns the additional spellings that only pages of this network have.
 fn of_network(network: Network, handle: &str, is_channel_id: bool) -> Vec<Form> {
     let site = |path: &str| format!("https://www.{}/{path}{handle}", network.host());
     match network {
@@ -109,8 +109,8 @@ fn path_of(network: Network, handle: &str, is_channel_id: bool) -> String {
     }
 }
 
-/// Whether a handle is a channel id. Upper and lower case differ in channel ids, but not in
-/// handles.
+/// Whether a handle is a channel id of YouTube. In channel ids, upper and lower case are
+/// different; in handles, they are equal.
 pub(crate) fn is_channel_id(handle: &str) -> bool {
     handle.len() == 24 && handle.starts_with("UC")
 }
@@ -131,8 +131,8 @@ fn further(network: Network) -> &'static str {
     }
 }
 
-/// Changes upper-case letters to lower case, and lower-case letters to upper case. A letter is not
-/// changed if the change cannot be undone.
+/// Changes upper-case letters to lower case, and lower-case letters to upper case. A letter stays
+/// as it is if the change could not be undone, such as `ß`.
 fn in_other_case(text: &str) -> String {
     text.chars()
         .map(|letter| {

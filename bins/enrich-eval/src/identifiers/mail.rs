@@ -18,7 +18,8 @@ use super::asked::{Tally, ask};
 #[derive(Deserialize)]
 pub(crate) struct MailRow {
     email: String,
-    /// How the domain of the address relates to the company's domain: `same`, `other` or `free`.
+    /// How the domain of the address relates to the company's domain: `same`, `other`, or `free`
+    /// for a public mail host.
     email_domain_relation: String,
 }
 
@@ -48,7 +49,7 @@ pub(crate) fn report(
             Expected::PublicHost => (&mut at_public, None),
             Expected::Unknown => (&mut at_unknown, None),
         };
-        // The part before `@` may name a person, so the report shows only the part after it.
+        // The part before `@` may name a person. So the report shows only the part after it.
         let at_host = format!("…@{}", host(row));
         tally.begin(&row.email);
         let outcome = ask(store, read(&row.email), domain)?;

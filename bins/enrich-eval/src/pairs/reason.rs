@@ -10,8 +10,8 @@ use enrich_text::{
 pub(crate) enum Reason {
     /// The names have different legal forms.
     LegalForm,
-    /// The names have different countries, or different words in parentheses. The companies
-    /// probably belong to one group.
+    /// The names have different countries, or different words in parentheses. The names probably
+    /// mean sister companies, such as `Vosslund (France)` and `Vosslund (Germany)`.
     Place,
     /// The names have different numbers or years.
     Series,
@@ -71,8 +71,8 @@ impl Reason {
     }
 
     /// Whether Enrich may disagree with the label of a pair whose names differ for this reason. A
-    /// label says whether both names mean the same registered company. Enrich looks for the website
-    /// that belongs to a name, so its answer can be another one.
+    /// label says whether both names mean the same registered company. Enrich looks for the
+    /// website that belongs to a name, and two registered companies may have the same website.
     pub(crate) fn is_policy(self) -> bool {
         matches!(self, Self::LegalForm | Self::Place | Self::Series)
     }
@@ -119,7 +119,7 @@ fn apart<'a>(
     apart
 }
 
-/// Whether all letters of a name are Latin, up to the block Latin Extended-B.
+/// Whether all letters of a name are Latin: up to U+024F, the end of the block Latin Extended-B.
 fn is_latin(name: &CompanyName) -> bool {
     name.display().chars().all(|sign| !sign.is_alphabetic() || sign <= '\u{24f}')
 }

@@ -20,9 +20,9 @@ use crate::world::World;
 use enrich_testkit::http::Connection;
 
 const SEARCHES: usize = 24;
-/// Number of calls in the ledger, which is more than one search reads.
+/// Number of calls in the ledger. One search reads fewer calls.
 const CALLS: usize = 25_600;
-/// Number of threads that write these calls to the ledger before the attack.
+/// Number of threads that write [`CALLS`] calls to the ledger before the attack.
 const WRITERS: usize = 64;
 /// The pause of a client after a refused search.
 const PAUSE_REFUSED: Duration = Duration::from_millis(50);

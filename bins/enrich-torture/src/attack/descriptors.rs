@@ -4,7 +4,7 @@
 use anyhow::{Result, ensure};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// The number of files that the largest attack needs.
+/// Number of open files that the largest attack needs.
 const NEEDED: u64 = 9_500;
 
 /// Raises the limit of open files as far as the operating system allows.

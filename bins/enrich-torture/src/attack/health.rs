@@ -12,12 +12,12 @@ use super::figure::Figure;
 use super::latencies::Latencies;
 use enrich_testkit::http::Connection;
 
-/// The pause between two probes.
+/// The pause between two requests to `/healthz`.
 const PAUSE: Duration = Duration::from_millis(100);
 /// The limit for the response time of `/healthz`, in milliseconds.
 const LIMIT_MS: f64 = 50.0;
 
-/// The figure of `/healthz` that is compared with the limit.
+/// Which response time of `/healthz` is compared with the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum HealthFigure {
     /// The response time of the slowest answer.
@@ -26,13 +26,13 @@ pub(crate) enum HealthFigure {
     P99,
 }
 
-/// A thread that sends probes until it is stopped.
+/// A thread that requests `/healthz` again and again, until it is stopped.
 pub(crate) struct Probe {
     is_over: Arc<AtomicBool>,
     thread: JoinHandle<Health>,
 }
 
-/// The response times and the number of failures of all probes.
+/// The response times and the number of failures of all requests to `/healthz`.
 #[derive(Debug, Default)]
 pub(crate) struct Health {
     latencies: Latencies,
@@ -40,7 +40,8 @@ pub(crate) struct Health {
 }
 
 impl Probe {
-    /// Sends a probe, which must succeed. Then starts a thread that sends further probes.
+    /// Requests `/healthz` once, which must succeed. Then starts the thread that sends further
+    /// requests.
     pub(crate) fn start(server: SocketAddr) -> Result<Self> {
         ensure!(ask(server), "/healthz does not answer before the attack");
         let is_over = Arc::new(AtomicBool::new(false));
@@ -50,7 +51,7 @@ impl Probe {
             while !stop.load(Ordering::Relaxed) {
                 let began = Instant::now();
                 let is_up = ask(server);
-                // The response time of a failed probe counts too.
+                // The response time of a failed request counts too.
                 health.latencies.add(began.elapsed());
                 health.failures += usize::from(!is_up);
                 thread::sleep(PAUSE);

@@ -9,9 +9,9 @@ use anyhow::Result;
 use super::sockets::Sockets;
 use super::{Case, Figure, Target, nothing_to_prepare};
 
-/// Number of connections. It is higher than the server's default limit.
+/// Number of connections. It is higher than the server's default limit of connections.
 const CONNECTIONS: usize = 8_300;
-/// Minimum number of connections that must be open at the same time; with fewer, the attack would
+/// Minimum number of connections that must be open at the same time. With fewer, the attack would
 /// prove nothing.
 const LEAST_OPEN: usize = 8_000;
 /// The `Content-Length` of each request, in bytes. The attack never sends this many bytes.

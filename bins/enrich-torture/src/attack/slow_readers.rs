@@ -1,5 +1,5 @@
-//! Attack: strangers request the largest file several times on each connection, and read it in
-//! small pieces.
+//! Attack: strangers request the server's largest file several times on each connection, and read
+//! the answers in small pieces.
 
 use std::thread;
 use std::time::Duration;

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use socket2::{Domain, Socket, Type};
 
-/// Time limit for opening a connection. A server whose accept queue is full does not answer.
+/// Time limit for opening a connection. While the accept queue of the server is full, the server
+/// does not answer.
 const CONNECT_TIME: Duration = Duration::from_secs(1);
 
 /// The connections of an attack. If the server closes a connection, [`Sockets::open`] opens it
@@ -74,8 +75,8 @@ impl Sockets {
         self.each(|stream| stream.read(&mut buffer))
     }
 
-    /// Sends the same bytes on each connection, as far as they fit into its buffer. Returns the
-    /// total number of bytes sent.
+    /// Sends the same bytes on each connection. If a connection's buffer has too little room,
+    /// sends fewer bytes on it. Returns the total number of bytes sent.
     pub(crate) fn write_each(&mut self, bytes: &[u8]) -> usize {
         self.each(|stream| stream.write(bytes))
     }

@@ -40,8 +40,8 @@ impl Answers {
         Ok(Self { attacked, ..self })
     }
 
-    /// Returns the figures of the victim's calls. The figures from the time of the attack have
-    /// limits.
+    /// Returns the figures of the victim's calls. Only the figures from the time of the attack
+    /// have limits.
     pub(super) fn figures(&self) -> Vec<Figure> {
         let (idle, attacked) = (self.idle.percentile_ms(99), self.attacked.percentile_ms(99));
         let limit = idle * MOST_TIMES_SLOWER;

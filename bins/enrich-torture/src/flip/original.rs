@@ -20,8 +20,8 @@ const OTHERS: [&str; 2] = ["directory.sqlite", "secret.key"];
 
 const ACCOUNTS: usize = 20;
 /// Number of charges of each account; all accounts together have 20,000. The ledger writes the
-/// table `head` every 16,384 rows, and a row of the table `mark` every 256 rows of an account. So
-/// both tables have rows.
+/// table `head` after every 16,384 rows. It writes a row of the table `mark` after every 256 rows
+/// of an account. So both tables have rows.
 const CHARGES_EACH: u64 = 1000;
 /// Number of charges of each account that are only in the write-ahead log.
 const CHARGES_EACH_IN_LOG: u64 = 20;
@@ -87,8 +87,8 @@ impl Original {
         Ok(original)
     }
 
-    /// Makes a ledger in the state after a kill. It continues a copy of the closed ledger, so the
-    /// last rows are only in the write-ahead log.
+    /// Makes a ledger as it is after its process was killed. It continues a copy of the closed
+    /// ledger, so the last rows are only in the write-ahead log.
     pub(super) fn died(closed: &Self, folder: &Path) -> Result<Self> {
         closed.copy_to(folder, |_, _| {})?;
         let mut original = Self {
@@ -309,8 +309,7 @@ impl State {
         self.accounts.iter().map(|told| (told.account, told.balance.unwrap_or_default()))
     }
 
-    /// Returns the first difference to another state, with the account; `None` if there is no
-    /// difference.
+    /// Describes the first account that differs in `other`; `None` if all accounts are equal.
     pub(super) fn difference(&self, other: &Self) -> Option<String> {
         if self.accounts.len() != other.accounts.len() {
             return Some("not the same accounts".to_owned());

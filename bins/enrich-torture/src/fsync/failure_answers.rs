@@ -1,4 +1,4 @@
-//! Checks that the answers after a failure are true.
+//! Checks that the server behaves after a failed system call as its answers say.
 
 use anyhow::Result;
 use enrich_testkit::serving::Serving;
@@ -10,14 +10,14 @@ use crate::trial::Trial;
 use crate::world::status_of;
 use enrich_testkit::http::Connection;
 
-/// Maximum number of times that a question may be answered with 500 after a first 500. Each thread
-/// of the server that writes can cause one such answer, and the server certainly has fewer of these
-/// threads.
+/// Maximum number of times that a question may be answered with 500 after a first 500. Each
+/// writing thread of the server can cause one such answer. The server has fewer writing threads
+/// than this number.
 const MAX_THREADS: u32 = 32;
 
 /// Sends questions with idempotency keys, until one fails or `goes_on` returns `false`. `goes_on`
-/// gets the number of questions sent so far. Then checks that the answer to the failed question is
-/// true.
+/// gets the number of questions sent so far. After a failed question, checks that the server
+/// behaves as its answer says.
 pub(super) fn ask_until_it_fails(
     trial: &mut Trial<'_>,
     server: &Serving,

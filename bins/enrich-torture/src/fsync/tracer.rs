@@ -42,7 +42,7 @@ pub(super) enum File {
     Other,
 }
 
-/// The state of a thread after a line of the trace.
+/// What is known of a thread after the lines of the trace that were read so far.
 #[derive(Default)]
 struct Thread {
     /// The file of the thread's current system call, and whether this call belongs to a checkpoint;
@@ -131,8 +131,9 @@ impl Hit {
     }
 }
 
-/// Parses a trace. Each line begins with the id of a thread. If the lines of other threads come in
-/// between, a system call has two lines. The second line does not repeat the file.
+/// Parses a trace. Each line begins with the id of a thread. If a line of another thread comes
+/// between the beginning and the end of a system call, the call has two lines. The second line
+/// (`<... pwrite64 resumed>`) does not repeat the file.
 fn read(text: &str, folder: &Path) -> Result<Vec<Hit>> {
     let mut threads: HashMap<u32, Thread> = HashMap::new();
     let mut hits = Vec::new();

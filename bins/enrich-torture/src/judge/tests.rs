@@ -306,8 +306,8 @@ fn what_is_answered_after_the_cut_may_be_lost_and_nothing_before_it() {
     let mut judge = Judge::default();
     let (tally, breaches) = case.judged_by(&mut judge, Some(cut));
     assert_eq!((tally.charged, tally.late, tally.in_flight, breaches), (1, 1, 0, vec![]));
-    // The first charge was not durable. So the repeated call is charged, and its answer counts as
-    // the first answer.
+    // The charge with the key `l` was lost at the cut. So the repeated call is charged, and its
+    // answer counts as the first answer for this key.
     (case.calls, case.rows, case.balance) = (Vec::new(), Vec::new(), 99);
     case.call(None, End::NoAnswer);
     case.charged(Some("l"));

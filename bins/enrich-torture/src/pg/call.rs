@@ -1,5 +1,5 @@
-//! A call of a node and its end. The process of the node writes each call as one line, and the
-//! process of the torture reads these lines.
+//! A call of a node, and the result that the node got. The node's process writes each call as one
+//! line, and the torture's process reads these lines.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,11 +8,11 @@ use anyhow::{Context, Result, bail};
 use enrich_core::ChargeId;
 use rustix::time::{ClockId, clock_gettime};
 
-/// A time of the operating system's monotonic clock, in microseconds. All processes have the same
-/// clock.
+/// A time of the operating system's monotonic clock, in microseconds. All processes on the machine
+/// read the same clock.
 pub(crate) type Micros = u64;
 
-/// A call and its end. Its line is `id account credits key asked_at ended_at end…`.
+/// A call and its result. As a line, it is `id account credits key asked_at ended_at end…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Call {
     /// The id of the call. If the call has a row in the ledger, the row has the same id.
@@ -29,11 +29,11 @@ pub(crate) struct Call {
     pub(crate) end: End,
 }
 
-/// The end of a call, as the node reported it to the caller.
+/// The result of a call, as the store reported it to the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// A charge was taken, a miss was stored, or a grant was written. The number is the balance
-    /// afterwards.
+    /// A charge was taken, the response of a miss was stored, or a grant was written. The number
+    /// is the balance afterwards.
     Taken(u64),
     /// The call got the answer of an earlier call with the same idempotency key. The values are the
     /// id of the earlier call, and the balance after that call.
@@ -51,7 +51,7 @@ pub(crate) enum End {
 }
 
 impl End {
-    /// Whether the ledger must have no row for a call with this end.
+    /// Whether a call with this result must have no row in the ledger.
     pub(crate) fn is_refusal(&self) -> bool {
         match self {
             Self::Taken(_) | Self::Unknown => false,

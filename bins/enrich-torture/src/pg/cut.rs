@@ -1,5 +1,6 @@
 //! Holds back the bytes on connections between nodes and the database, or cuts the connections,
-//! again and again. One more node connects to the database directly, so no fault concerns it.
+//! again and again. One more node connects to the database directly, so that the faults do not
+//! affect it.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,10 +20,10 @@ const CUT_NODES: usize = 2;
 /// The range of times, in milliseconds, for which the load runs before a fault, and again after the
 /// nodes have recovered.
 const LOAD_MILLIS: std::ops::Range<u64> = 50..300;
-/// The range of times, in milliseconds, for which bytes are held back in three of four cases.
+/// The range of times, in milliseconds, for which bytes are held back in three of four faults.
 const STOP_MILLIS: std::ops::Range<u64> = 50..1_500;
-/// The range of times, in milliseconds, for which bytes are held back in one of four cases. They
-/// are so long that a node gives up its connection.
+/// The range of times, in milliseconds, for which bytes are held back in one of four faults. These
+/// times are so long that a node gives up its connection.
 const LONG_STOP_MILLIS: std::ops::Range<u64> = 2_100..3_500;
 /// Time limit for a node to send a `COMMIT`.
 const COMMIT_WITHIN: Duration = Duration::from_secs(10);
@@ -55,7 +56,7 @@ const FAULTS: [Fault; 8] = [
     Fault::Cut(Cut::Finish),
 ];
 
-/// Cuts connections `rounds` times.
+/// Runs `rounds` rounds, with one fault in each.
 pub(crate) fn run(setting: &Setting, rounds: u64, console: &mut Console<'_>) -> Result<Summary> {
     let mut chance = Rng::with_seed(setting.seed);
     let mut outcome = Outcome::default();
@@ -127,8 +128,8 @@ fn cut(
     trial.rest()
 }
 
-/// Makes the proxy cut a connection at a `COMMIT`, or lose the reply to it. Waits until this has
-/// happened, and returns the time just after it.
+/// Makes the proxy cut a connection at a `COMMIT`, or lose the reply to the `COMMIT`. Waits until
+/// the proxy has done so, and returns the time just afterwards.
 fn at_commit(proxy: &TcpProxy, trigger: Trigger) -> Result<u64> {
     let (before, begun) = (proxy.triggered(), Instant::now());
     proxy.cut_when(COMMIT, trigger);

@@ -20,21 +20,22 @@ use crate::report::{Console, Summary};
 const NODES: usize = 2;
 /// The range of times for which the load runs before the fault, in milliseconds.
 const LOAD_MILLIS: std::ops::Range<u64> = 200..600;
-/// The range of times, in milliseconds, for which the standby receives nothing before the fault. On
-/// average, this happens in every second round.
+/// The range of times, in milliseconds, for which the standby receives nothing before the fault.
+/// On average, every second round has such a time.
 const LAG_MILLIS: std::ops::Range<u64> = 0..150;
 /// The range of times, in milliseconds, from the fault until the standby is promoted.
 const NOTICE_MILLIS: std::ops::Range<u64> = 0..300;
-/// The time for which a primary without its standby is watched. In this time, the primary must not
-/// confirm any commit.
+/// The time for which a primary is watched after its standby was promoted. In this time, the old
+/// primary must not confirm any commit.
 const WATCHED: Duration = Duration::from_millis(500);
-/// The query that finds the watched commit while it waits for the standby.
+/// The query that finds the commit of [`confirms_a_commit`] while it waits for the standby.
 const WAITING: &str = "SELECT pid FROM pg_stat_activity
     WHERE query LIKE 'COMMENT ON %' AND wait_event = 'SyncRep'";
-/// The statement that ends the connection of the watched commit while it waits for the standby.
+/// The statement that ends the connection of the commit of [`confirms_a_commit`] while it waits
+/// for the standby.
 const END_WAITING: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE query LIKE 'COMMENT ON %' AND wait_event = 'SyncRep'";
-/// The setting that names the synchronous standby.
+/// The PostgreSQL setting that names the synchronous standby.
 const STANDBY_NAMES: &str = "synchronous_standby_names";
 
 /// How the primary fails.
@@ -57,8 +58,8 @@ const FAULTS: [Fault; 4] = [Fault::Kill, Fault::Freeze, Fault::FreezeAndWake, Fa
 #[derive(Clone, Copy, Debug)]
 struct Round {
     fault: Fault,
-    /// Whether the standby needs a standby of its own after its promotion. It then confirms a
-    /// commit only when its own standby has the commit.
+    /// Whether the promoted standby needs a standby of its own. If so, it confirms a commit only
+    /// when its new standby has the commit.
     needs_standby: bool,
     /// Whether the standby receives nothing for a short time before the fault.
     lags: bool,
@@ -76,8 +77,8 @@ struct Pair {
     is_synchronous: bool,
 }
 
-/// Makes primaries fail `rounds` times. Without a synchronous standby, this is a control, which
-/// fails if no charge is lost.
+/// Makes primaries fail `rounds` times. If `is_synchronous` is false, this is a control, which
+/// returns an error if no charge is lost.
 pub(crate) fn run(
     setting: &Setting,
     rounds: u64,
@@ -227,9 +228,9 @@ impl Pair {
         Ok(())
     }
 
-    /// Accepts the loss of data, as `enrich store accept-loss` does: changes the lineage of the
-    /// database. Otherwise the nodes would refuse to charge if the promoted standby lacks rows that
-    /// they have seen.
+    /// Accepts the loss of data as `enrich store accept-loss` does: changes the lineage of the
+    /// database. Without this change, the nodes would refuse to charge if the promoted standby
+    /// lacks rows that the nodes have seen.
     fn accept_loss(&self) -> Result<()> {
         self.standby.psql("UPDATE state SET lineage = gen_random_uuid()")?;
         Ok(())
@@ -237,13 +238,13 @@ impl Pair {
 }
 
 /// Returns the name that another PostgreSQL server uses to require this server as its standby. The
-/// name is in quotes, because `first` is a keyword in this setting.
+/// name is in quotes, because `first` is a keyword in `synchronous_standby_names`.
 fn name_of(server: &Cluster) -> Result<String> {
     Ok(format!("\"{}\"", server.psql("SHOW cluster_name")?))
 }
 
-/// Whether a PostgreSQL server confirms a commit within the time `WATCHED`. If the commit still
-/// waits for the standby after this time, ends its connection.
+/// Whether a PostgreSQL server confirms a commit within the time [`WATCHED`]. If the commit still
+/// waits for the standby after this time, ends the commit's connection.
 fn confirms_a_commit(server: &Cluster) -> Result<bool> {
     thread::scope(|scope| {
         let commit = scope.spawn(|| server.psql("COMMENT ON DATABASE enrich IS 'checked'"));

@@ -17,7 +17,7 @@ use crate::pg::call::{Call, Micros};
 use crate::pg::node::{DOUBTS, URL_VARIABLE};
 use crate::pg::world::World;
 
-/// Time limit for charging to resume.
+/// Time limit for charging to resume after a fault.
 const RESUMED_WITHIN: Duration = Duration::from_secs(60);
 /// Time limit for a node to end. It is long, because a node may need several seconds to find out
 /// the outcome of a call.
@@ -27,9 +27,9 @@ const INTERVAL: Duration = Duration::from_millis(2);
 
 /// The calls that the nodes have reported so far, each with the number of its node.
 type Told = Arc<Mutex<Vec<(usize, Call)>>>;
-/// The counts of calls whose first reply from the database was lost, so that the node had to ask
-/// the database for the outcome. The outcomes are: taken, repeat of another call, refused, still
-/// unknown.
+/// The counts of calls whose first reply from the database was lost. The node had to ask the
+/// database for their outcomes. There is one count for each outcome, in this order: taken, repeat
+/// of another call, refused, still unknown.
 pub(crate) type Doubts = [u64; 4];
 
 /// The nodes that use one database.
@@ -43,7 +43,8 @@ pub(crate) struct Fleet {
     /// The names of the nodes that were killed.
     pub(crate) killed: BTreeSet<String>,
     told: Told,
-    /// The sums of the counts of nodes that have ended normally. A killed node reports no counts.
+    /// The sums of the counts that nodes have reported at their end. A killed node reports no
+    /// counts.
     pub(crate) doubts: Doubts,
     log: PathBuf,
 }
@@ -153,8 +154,8 @@ impl Fleet {
         self.clients
     }
 
-    /// Waits until a node for whose number `nodes` returns `true` reports an acknowledged charge
-    /// that was requested after `time`. Ignores the first `told` reports of all nodes. Returns the
+    /// Waits for an acknowledged charge that was requested after `time`, on a node for whose
+    /// number `nodes` returns `true`. Ignores the first `told` reports of all nodes. Returns the
     /// time of the acknowledgement.
     pub(crate) fn wait_for_charge(
         &self,
@@ -185,7 +186,7 @@ impl Fleet {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // The process may have ended already.
+        // Errors are ignored, because the process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,9 +1,9 @@
-//! The judge: compares the rows of the ledger with the results that the callers of the nodes got.
+//! The judge: compares the rows of the ledger with the results that the clients of the nodes got.
 //!
-//! - After the result "taken", the call has exactly one row, with the balance and price of the
+//! - If the result is "taken", the call has exactly one row, with the balance and price of the
 //!   result.
-//! - After a refusal, the call has no row.
-//! - After the result "unknown", the call may have a row.
+//! - If the result is a refusal, the call has no row.
+//! - If the result is "unknown", the call may have a row.
 //!
 //! All calls with the same idempotency key together have at most one row and one answer. A row
 //! without a result must belong to a call of a killed node.
@@ -36,13 +36,14 @@ pub(crate) struct Row {
     pub(crate) request: String,
 }
 
-/// The evidence for judging the calls of a database.
+/// What the judge must know to judge the calls of one database.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence<'a> {
     /// The calls that nodes had reported before the rows were read.
     pub(crate) calls: &'a [Call],
     pub(crate) rows: &'a HashMap<ChargeId, Row>,
-    /// The names of the killed nodes. These nodes could not report how their last calls ended.
+    /// The names of the killed nodes. These nodes could not report the results of their last
+    /// calls.
     pub(crate) killed: &'a BTreeSet<String>,
     /// The number of clients of each node.
     pub(crate) clients: usize,
@@ -52,7 +53,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) is_final: bool,
 }
 
-/// Reads all rows of the ledger. Checks that the rows of each account follow each other.
+/// Reads all rows of the ledger. Returns them by the id of their charge or grant. Also returns the
+/// breaches: gaps in a sequence, wrong balances, and ids with several rows.
 pub(crate) fn read_rows(
     store: &Store,
     world: &World,
@@ -182,8 +184,8 @@ fn judge_keys(evidence: &Evidence<'_>, breaches: &mut Vec<Breach>) {
     }
 }
 
-/// Judges the rows of calls that no node has reported. Only killed nodes may have such rows, at
-/// most one for each client. Returns the number of these rows.
+/// Judges the rows of calls that no node has reported. Only a killed node may have such rows, at
+/// most one for each of its clients. Returns the number of such rows.
 fn judge_untold(evidence: &Evidence<'_>, breaches: &mut Vec<Breach>) -> u64 {
     let told: BTreeSet<ChargeId> = evidence.calls.iter().map(|call| call.id).collect();
     let mut untold: BTreeMap<&str, usize> = BTreeMap::new();

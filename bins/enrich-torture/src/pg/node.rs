@@ -1,7 +1,7 @@
 //! A node of the torture: a process that charges through the ports of the PostgreSQL store, without
 //! HTTP. It writes the result of each call to its standard output.
 //!
-//! Each line of its standard input is a number of milliseconds, for which its clients must pause
+//! Each line of its standard input is a number of milliseconds: the mean pause of its clients
 //! between two calls. When the input ends, the node makes no more calls. The node ends when the
 //! outcome of every call is known.
 
@@ -33,23 +33,24 @@ pub(crate) const URL_VARIABLE: &str = "ENRICH_STORE";
 pub(crate) const DOUBTS: &str = "doubts ";
 /// Time limit for a node to open the store.
 const OPEN_WITHIN: Duration = Duration::from_secs(60);
-/// Percentage of calls that are grants. All grants are to the nearly empty account.
+/// Percentage of calls that are grants. All grants are for the account with few credits.
 const GRANT_PERCENT: u8 = 2;
-/// Percentage of calls that are charges of the nearly empty account.
+/// Percentage of calls that are charges of the account with few credits.
 const POOR_PERCENT: u8 = 6;
 /// Percentage of the other calls that have an idempotency key.
 const KEYED_PERCENT: u8 = 40;
-/// The interval, in microseconds, after which the next idempotency key begins. Key n begins n
-/// intervals after `World::since`, on all nodes at the same time.
+/// The interval, in microseconds, after which clients may use one more idempotency key. They may
+/// use key n when n intervals have passed since `World::since`, on all nodes at the same time.
 const KEY_MICROS: Micros = 2_000;
-/// Number of idempotency keys that count as the newest. Most calls with a key use one of these.
+/// Number of idempotency keys that count as the newest. Most calls with an idempotency key use one
+/// of the newest keys.
 const NEWEST: u64 = 32;
 /// Percentage of calls with an idempotency key that use a random earlier key.
 const OLD_PERCENT: u8 = 15;
 /// One in this many idempotency keys belongs to calls that find nothing.
 const MISS_OF: u64 = 4;
-/// The pause of a client after a call that was refused because the store is overloaded or charging
-/// has stopped, and after a call with an unknown outcome.
+/// The pause of a client after some results: a refusal because the store is overloaded or charging
+/// has stopped, or an unknown outcome.
 const REFUSED_PAUSE: Duration = Duration::from_millis(30);
 
 /// The command-line arguments of a node, a process that the torture starts.
@@ -69,7 +70,7 @@ pub(crate) struct NodeArgs {
     pub(crate) clients: usize,
 }
 
-/// The state of a node in its process.
+/// The parts of a node that all its clients use.
 struct Node {
     world: World,
     name: String,
@@ -179,8 +180,8 @@ impl Node {
             let charge = self.charge(request_id, account, chance.u64(1..4));
             return (Question::Charge(Box::new(charge)), account, None);
         }
-        // The number of the idempotency key alone decides which question is sent with the key. So
-        // all nodes send the same question with the same key.
+        // The number of the idempotency key alone determines the question. So all nodes send the
+        // same question with the same key.
         let newest = (now() - self.world.since) / KEY_MICROS;
         let key = match chance.u8(..100) < OLD_PERCENT {
             true => chance.u64(..=newest),

@@ -1,6 +1,6 @@
-//! The connection over which a standby receives the log of its primary. The connection goes through
-//! a proxy, which can hold the log back before a fault. If the primary confirms commits while the
-//! log is held back, the fault loses these commits.
+//! The connection over which a standby receives the write-ahead log of its primary. The connection
+//! goes through a proxy, which can hold the log back before a fault. If the primary confirms
+//! commits while the log is held back, the fault loses these commits.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,10 +13,10 @@ use enrich_testkit::tcp_proxy::{Cut, TcpProxy};
 const CONNECTED_WITHIN: Duration = Duration::from_secs(60);
 /// Interval at which this process checks whether the standby is connected.
 const INTERVAL: Duration = Duration::from_millis(5);
-/// The query that shows whether a standby receives the log.
+/// The query that shows whether a standby receives the write-ahead log.
 const STREAMS: &str = "SELECT count(*) > 0 FROM pg_stat_replication WHERE state = 'streaming'";
 
-/// A replication connection. Each primary has its own.
+/// The replication connection of one primary, through its proxy.
 pub(crate) struct Replication(TcpProxy);
 
 impl Replication {
@@ -38,12 +38,12 @@ impl Replication {
         Ok(Self(proxy))
     }
 
-    /// Holds the log back until the connection is cut.
+    /// Holds the write-ahead log back until the connection is cut.
     pub(crate) fn hold(&self) {
         self.0.pause_to_client();
     }
 
-    /// Cuts the connection. The part of the log that was held back is lost.
+    /// Cuts the connection. The part of the write-ahead log that was held back is lost.
     pub(crate) fn cut(&self) {
         self.0.cut(Cut::Reset);
         self.0.resume();

@@ -11,7 +11,7 @@ pub(crate) struct Tally {
     pub(crate) charged: u64,
     /// Acknowledged grants.
     pub(crate) granted: u64,
-    /// Misses that were stored.
+    /// Misses whose responses were stored.
     pub(crate) free: u64,
     pub(crate) replayed: u64,
     pub(crate) without_credits: u64,
@@ -32,7 +32,7 @@ pub(crate) struct Tally {
 /// The results of the calls that were in flight at the time of a fault.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct InFlight {
-    /// Calls with the result "taken": charges, grants and stored misses.
+    /// Calls with the result "taken": charges, grants, and misses whose responses were stored.
     taken: u64,
     replayed: u64,
     /// Calls that were refused, so that nothing was taken.
@@ -135,14 +135,14 @@ impl Outages {
         self.0.push(outage);
     }
 
-    /// Returns the median of the outages, in milliseconds.
+    /// Returns the median of the outages, in milliseconds; 0 if there are no outages.
     pub(crate) fn median_millis(&self) -> Micros {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
         sorted.get(sorted.len() / 2).copied().unwrap_or_default() / 1_000
     }
 
-    /// Returns the longest outage, in milliseconds.
+    /// Returns the longest outage, in milliseconds; 0 if there are no outages.
     pub(crate) fn longest_millis(&self) -> Micros {
         self.0.iter().copied().max().unwrap_or_default() / 1_000
     }

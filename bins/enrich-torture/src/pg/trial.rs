@@ -16,11 +16,11 @@ use crate::pg::tally::{InFlight, Outages, Tally};
 use crate::pg::world::World;
 use crate::report::Summary;
 
-/// The mean pause of a client between two calls while there is no load, for example while
+/// The mean pause of a client between two calls while no load is needed, for example while
 /// PostgreSQL servers are rebuilt.
 const REST: Duration = Duration::from_millis(100);
 
-/// A database, its nodes, and what happened to them.
+/// A database with its nodes, and the faults that happened to it.
 pub(crate) struct Trial {
     pub(crate) fleet: Fleet,
     /// The URL at which the judge opens the database.
@@ -102,8 +102,8 @@ impl Trial {
             is_final,
         };
         let (tally, found) = judge(&evidence);
-        // In a control, these kinds are allowed: a charge may be lost, and then be made again with
-        // its idempotency key and get another answer.
+        // A control allows these kinds of breaches. It may lose a charge. The charge may then be
+        // repeated with its idempotency key, and get another answer.
         let kinds = [Kind::Lost, Kind::Repeat, Kind::Doubled, Kind::Differs];
         breaches.extend(found.into_iter().filter(|breach| {
             let is_loss = kinds.contains(&breach.kind);
@@ -131,7 +131,8 @@ impl Outcome {
     }
 }
 
-/// Runs `what` in a new folder. The folder is removed afterwards, unless a promise was broken.
+/// Runs `what` in a new folder. Removes the folder afterwards, but keeps it if `what` returns the
+/// error [`Broken`].
 pub(crate) fn in_folder<T>(setting: &Setting, what: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     let folder = tempfile::Builder::new().prefix("enrich-torture-").tempdir_in(&setting.work);
     let folder = folder.with_context(|| format!("{} cannot be used", setting.work.display()))?;

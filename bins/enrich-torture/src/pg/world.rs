@@ -13,7 +13,7 @@ use enrich_store_postgres::{Options, Store, migrate};
 
 use crate::pg::call::{Micros, now};
 
-/// Number of accounts. The last account is nearly empty.
+/// Number of accounts. The last account has few credits, so that some of its charges are refused.
 const ACCOUNTS: usize = 20;
 const RICH_CREDITS: i64 = 1_000_000_000_000;
 const POOR_CREDITS: i64 = 1;
@@ -21,7 +21,7 @@ const POOR_CREDITS: i64 = 1;
 pub(crate) const FIRST_NOTE: &str = "first";
 const WORLD_FILE: &str = "world";
 
-/// The parts that all nodes of a torture share.
+/// What all nodes of a torture share: the secrets, the accounts and the start time.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
     /// The folder with the secrets, and with the file `world` from which the nodes read the
@@ -29,8 +29,8 @@ pub(crate) struct World {
     pub(crate) folder: PathBuf,
     /// The accounts, each with the id of its API key.
     pub(crate) accounts: Vec<(AccountId, KeyId)>,
-    /// The time when idempotency key 0 begins. After every interval of `KEY_MICROS`, the key with
-    /// the next number begins, on all nodes at the same time.
+    /// The time from which clients may use idempotency key 0. After every interval of
+    /// `KEY_MICROS`, they may use the key with the next number, on all nodes at the same time.
     pub(crate) since: Micros,
 }
 
@@ -80,7 +80,7 @@ impl World {
         Ok(Store::open(url, &secrets, options)?)
     }
 
-    /// Returns the index of the nearly empty account.
+    /// Returns the index in `accounts` of the account with few credits.
     pub(crate) fn poor(&self) -> usize {
         ACCOUNTS - 1
     }

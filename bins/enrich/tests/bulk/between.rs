@@ -23,8 +23,8 @@ impl Between {
         Self::before(server, Manner::Failing(word))
     }
 
-    /// Starts a proxy that delays every answer by `each`. So the number of answers on a connection
-    /// is limited, however fast the machine is.
+    /// Starts a proxy that delays every answer by `each`. So even on a fast machine, a connection
+    /// gets at most one answer in this time.
     pub(crate) fn slow(server: SocketAddr, each: Duration) -> Self {
         Self::before(server, Manner::Slow(each))
     }
@@ -35,7 +35,8 @@ impl Between {
         thread::spawn(move || {
             for client in listener.incoming() {
                 let client = client.unwrap();
-                // An error only means that the client has gone.
+                // An error is ignored: it only means that the client or the server closed its
+                // connection.
                 thread::spawn(move || hand_on(client, server, manner).ok());
             }
         });

@@ -125,8 +125,8 @@ impl Fixture {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// Returns the number of rows that `out.csv.job` says are written; 0 if the file doesn't exist
-    /// yet.
+    /// Returns the number of written rows, which the file `out.csv.job` contains; 0 if the file
+    /// doesn't exist yet.
     pub(crate) fn rows_until_now(&self) -> u64 {
         let Ok(job) = fs::read(self.path("out.csv.job")) else { return 0 };
         let job: Value = serde_json::from_slice(&job).unwrap();

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use crate::fixture::{Fixture, text};
 
 /// Creates a folder with the companies of two sources. Both sources have a company Quill with the
-/// same domain, but with different ids, so these are two companies. Both also have Ink, without an
-/// id, which is one company.
+/// same domain, but with different ids in the register `reg`. So these are two companies. Both
+/// sources also have a company Ink, without an id in a register. These two records are one
+/// company.
 fn two_sources() -> Fixture {
     let fixture = Fixture::new();
     let lines = |records: &[Value]| -> String {
@@ -63,7 +64,7 @@ fn a_merge_holds_after_another_import_and_reindex_until_it_is_undone() {
     let refused = fixture.run(&merge);
     assert_eq!(refused.status, 1, "{refused:?}");
     assert!(refused.err.contains("already one company"), "{refused:?}");
-    // A merge is not undone by a split that contradicts it.
+    // A split that contradicts a merge is refused: the merge must be undone first.
     let refused = fixture.run(&["split", "reg:1", "reg:2"]);
     assert_eq!(refused.status, 1, "{refused:?}");
     assert!(refused.err.contains("enrich decision undo 1"), "{refused:?}");
@@ -91,7 +92,8 @@ fn a_split_holds_after_another_import_and_reindex_until_it_is_undone() {
     assert_eq!(companies(&fixture), 4);
     assert_eq!(fixture.run(&["reindex"]).status, 0);
     assert_eq!(companies(&fixture), 4);
-    // Both companies have the name and the domain, so their numbers are needed.
+    // Two companies have the name `Ink` and the domain `ink.example`. So the user must give the
+    // number of the company.
     let refused = fixture.run(&["merge", "Ink", "ink.example"]);
     assert_eq!(refused.status, 1, "{refused:?}");
     assert!(refused.err.contains("name one by its number: company:"), "{refused:?}");

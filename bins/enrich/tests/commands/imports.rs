@@ -157,7 +157,7 @@ fn dropped_values_are_summed_up_by_field_and_reason() {
     let text = fixture.run(&["import", "crm.jsonl"]);
     assert_eq!(text.status, 0);
     assert!(text.out.contains("\ndropped    3\n"), "{text:?}");
-    // As a record of another source, the record is new. So it is parsed again.
+    // Under another source name, the record is new. So the record is parsed again.
     let json = fixture.run(&["import", "crm.jsonl", "--json", "--source", "again"]);
     for summary in [&text.out, &json.err] {
         let line = summary.lines().find(|line| line.contains("emails")).unwrap();
@@ -226,7 +226,8 @@ fn an_import_that_was_killed_has_noted_where_its_records_are_from() {
     }
     let mut command = fixture.command(&["import", "-"]);
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
-    // These lines are more than one batch. The input stays open, so the import doesn't end.
+    // These lines are more than one batch, so some are committed. The input stays open, so the
+    // import still runs when it is killed.
     let mut input = child.stdin.take().unwrap();
     input.write_all(lines.as_bytes()).unwrap();
     while fixture.json(&["source", "list"]).as_array().unwrap().len() < 2 {

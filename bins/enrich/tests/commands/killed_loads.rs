@@ -14,8 +14,8 @@ const KILLS: usize = 20;
 /// The number of records of the load. This is several batches, so some kills come before a commit,
 /// some during it and some after it.
 const RECORDS: usize = 16_000;
-/// Before the kill with this number, the test waits until the load has stored records. So this kill
-/// comes after a commit. By then, the input is more than two batches.
+/// The kill (counted from 0) before which the test waits until the load has stored records. So
+/// this kill comes after a commit. The input of this load is more than two batches.
 const AFTER_A_COMMIT: usize = 11;
 const LOAD: [&str; 4] = ["import", "-", "--source", "register"];
 

@@ -7,8 +7,8 @@ use crate::fixture::{Fixture, call, server};
 #[test]
 fn a_look_up_prints_the_bytes_the_endpoint_answers_with() {
     let fixture = Fixture::with_records();
-    // With one credit, the balance after the endpoint's charge is 0. The command charges nothing,
-    // but also prints a balance of 0. So both bodies are equal.
+    // The account has 1 credit, so the endpoint's answer has the balance 0 after the charge. The
+    // command always prints the balance 0. So both bodies must be equal.
     let (_, key) = fixture.account(1);
     let looked_up = fixture.run(&["lookup", "/v1/cuf", "companyName=Quill"]);
     assert_eq!((looked_up.status, looked_up.err.as_str()), (0, ""));

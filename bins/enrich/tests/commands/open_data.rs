@@ -127,7 +127,8 @@ fn the_terms_of_a_source_are_kept_and_shown() {
     assert!(listed.starts_with("SOURCE"), "{listed}");
     assert!(listed.contains("KBO/BCE open data licence  Source: FPS Economy"), "{listed}");
 
-    // The user's own mapping has its own terms. A later import without terms keeps them.
+    // The user's own mapping gives the source `leads` a licence. A later import without a licence
+    // does not change it.
     fixture.file("leads.csv", "Firm\nInkwell\n");
     fixture.file(
         "leads.toml",
@@ -159,7 +160,8 @@ fn a_file_of_a_format_in_another_folder_does_not_join_its_source() {
     assert_eq!(fixture.run(&said).status, 0);
     let sources = fixture.json(&["source", "list"]);
     assert_eq!(sources.as_array().unwrap().len(), 1, "{sources}");
-    // A file whose name happens to be the format's name is another source too.
+    // The name of this file equals the name of an existing source, but that source has records
+    // from another place. So the import is refused.
     fixture.file("universities", QUILL);
     let named = fixture.run(&["import", "universities"]);
     named.refused(2, "the source universities holds the records of another file");

@@ -39,8 +39,8 @@ fn zip(files: &[(&str, &str)]) -> Vec<u8> {
     archive.finish().unwrap().into_inner()
 }
 
-/// Returns an archive as DROP delivers it. Each file has the name of its list, after a date and a
-/// number.
+/// Returns an archive as DROP delivers it. Each file name has a date, a number and the name of a
+/// list.
 fn drop_archive(files: &[(&str, &str)]) -> Vec<u8> {
     let named: Vec<_> =
         files.iter().map(|(list, text)| (format!("20260312_4821_{list}.csv"), *text)).collect();
@@ -139,8 +139,8 @@ fn an_entry_is_taken_back_and_forget_stays_final() {
     let fixture = fixture();
     fixture.file(EMAIL_FILE, format!("ID,Hash\na,{ANNA}\nb,{ADA}\n"));
     assert_eq!(fixture.json(&["forget", "--list", EMAIL_FILE])["values"], 2);
-    // `ada@quill.example` is also forgotten without a list. So it stays suppressed after its entry
-    // is taken back.
+    // `ada@quill.example` is also forgotten without a list. So this address stays suppressed when
+    // its entry is taken back.
     fixture.json(&["forget", "ada@quill.example"]);
     let removed = format!("ID,Hash,ListType\na,{ANNA},Email\nb,{ADA},Email\nc,{NOBODY},MAID\n");
     fixture.file("20260501_4821_Removed.csv", removed);
@@ -150,7 +150,7 @@ fn an_entry_is_taken_back_and_forget_stays_final() {
     assert_eq!(fixture.json(&["import", "records.jsonl"])["dropped"], 1);
     assert_eq!(emails(&fixture), json!(["info@quill.example", "anna.smith@domain.com"]));
 
-    // The entries that were taken back stay so, even if the same list is loaded again.
+    // If the same list is loaded again, the entries that were taken back stay out of force.
     fixture.json(&["forget", "--list", EMAIL_FILE, "--answers", "again"]);
     assert_eq!(emails(&fixture), json!(["info@quill.example", "anna.smith@domain.com"]));
     // A new list has the address too, so the address is suppressed again.
@@ -280,7 +280,7 @@ fn a_run_that_was_interrupted_is_completed_by_the_same_command() {
     assert_eq!(fixture.run(&["forget", "--list", EMAIL_FILE]).status, 2);
     assert_eq!(emails(&fixture), json!(["info@quill.example"]));
     fs::remove_dir(blocked).unwrap();
-    // An interrupted run may have written the answers, or left an unfinished file.
+    // Simulates two other traces of an interrupted run: complete answers, and an unfinished file.
     let unfinished = format!("answers/.{EMAIL_FILE}.unfinished");
     fixture.file(&unfinished, "Id,Sta");
     fixture.file(&format!("answers/{EMAIL_FILE}"), "Id,Status\na,3\nb,5\n");

@@ -1,6 +1,6 @@
 //! Tests section 5 of the interface's rules: the errors of both API versions. `world.rs` compares
 //! every error with its required bytes, in every test. The tests in this file check the messages,
-//! and the version of the errors for each path.
+//! and for each path, the API version of its errors.
 
 use serde_json::json;
 

@@ -21,7 +21,8 @@ fn a_repeat_gets_the_first_answer_in_every_encoding_and_with_every_key() {
     let original = world.send(&first);
     world.same("the first is charged", &original.number("X-Credits-Used"), &Some(2));
     world.holds("the first is no repeat", replayed(&original).is_none(), &original);
-    // Another call comes between a call and its repeat, so the balance is lower at the repeat.
+    // This call lowers the balance. The repeats of the first call must still show the first
+    // balance.
     world.ask(&account, "/v1/cuf", &[("companyName", "Telefónica")]);
 
     let issued = world.told(&["key", "issue", &account.id]);
@@ -143,8 +144,8 @@ fn the_same_key_for_something_else_is_refused() {
         let left = reply.number("X-Credits-Remaining");
         world.same(&format!("{what}: nothing deducted"), &left, &Some(9));
     }
-    // `limit` is a field like the others. A call without `limit` is another call. So it may not use
-    // the `Idempotency-Key` of the call with `limit`.
+    // A call with a `limit` and the same call without it are two different calls. So they may not
+    // have the same `Idempotency-Key`.
     let list = [("companyDomain", "orbeval.example"), ("limit", "1")];
     let limited = world.call("/v1/dte", &account.key, &list).header("Idempotency-Key", "limit");
     world.has_status("with a limit", &limited, 200);

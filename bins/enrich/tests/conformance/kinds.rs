@@ -274,7 +274,7 @@ fn youtube_pages_are_read_however_they_are_written() {
     {
         finds(&world, &account, YTD, text, "billabrook.example");
     }
-    // In the id of a channel, the case of letters matters. In other handles it doesn't.
+    // In the id of a channel, `e` and `E` are different letters. In other handles, they are equal.
     for text in ["UCexampleQuillmark000000", "youtube.com/channel/UCexampleQuillmark000000"] {
         misses(&world, &account, YTD, text);
     }

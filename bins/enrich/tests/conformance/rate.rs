@@ -134,8 +134,7 @@ fn a_new_window_starts_with_all_its_calls() {
         thread::sleep(Duration::from_millis(2100));
     }
     let allowed = seen.get(&200).copied().unwrap_or_default();
-    // On a slow machine, the calls may be spread over more windows, but not over more than this
-    // number.
+    // The maximum number of windows that the calls can use. On a slow machine, it is larger.
     let windows = u32::try_from(begun.elapsed().as_secs() / 2 + 2).unwrap();
     if allowed < 9 || allowed > 3 * windows || seen.keys().any(|&status| status / 100 == 5) {
         world.note(format!("{windows} windows of three calls; statuses seen: {seen:?}"));
@@ -158,8 +157,8 @@ fn ask(world: &World, account: &Account) -> Reply {
     world.ask(account, "/v1/cuf", &[("companyName", "Telefónica")])
 }
 
-/// Returns `r` and `t` of the `RateLimit` header. The header's format is fixed: the name of the
-/// policy, then `r`, then `t`.
+/// Returns `r` (the requests left) and `t` (the seconds until the window ends) of the `RateLimit`
+/// header. The header's format is fixed: the name of the policy, then `r`, then `t`.
 fn rate(world: &World, reply: &Reply) -> (i64, i64) {
     let read = reply.header("RateLimit").and_then(|value| {
         let (r, t) = value.strip_prefix("\"default\";r=")?.split_once(";t=")?;

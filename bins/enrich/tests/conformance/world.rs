@@ -100,7 +100,7 @@ impl World {
 
     // --------------------------------------------------------------- methods that send calls
 
-    /// Sends a call, and checks the rules that hold for every answer.
+    /// Sends a call, and checks the rules that apply to every answer.
     pub(crate) fn send(&self, call: &Call) -> Reply {
         let reply = call
             .send(self.address())
@@ -109,7 +109,8 @@ impl World {
         reply
     }
 
-    /// Returns a call in JSON, with the key in the place that the path's API version prescribes.
+    /// Returns a call in JSON. The key is in the header or in the body, as the path's API version
+    /// prescribes.
     pub(crate) fn call(&self, path: &str, key: &str, fields: Fields<'_>) -> Call {
         let fields = fields.iter().map(|&(name, value)| (name.to_owned(), json!(value)));
         self.call_with(path, key, fields.collect())
@@ -170,7 +171,7 @@ impl World {
         self.same(&format!("{what}: price"), &reply.number("X-Credits-Used"), &Some(price));
         let left = reply.number("X-Credits-Remaining");
         self.same(&format!("{what}: balance"), &left, &Some(balance));
-        // From here on, the answer's balance counts as the expected one. So a wrong balance is
+        // The answer's balance is the expected balance of later answers. So a wrong balance is
         // reported only once.
         account.balance.set(left.unwrap_or(balance));
         reply

@@ -41,7 +41,8 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Returns the words of each command of the program `name` in a line, without the name.
+/// Finds the commands of the program `name` in a line. Returns the words of each command, without
+/// the program's name.
 pub(crate) fn of_program(line: &str, name: &str) -> Vec<Vec<String>> {
     let words = words(line);
     let is_operator =

@@ -1,7 +1,7 @@
-//! Tests of the examples in documents. The commands in a page's `console` blocks run in order in a
-//! temporary folder, and must print what the page shows. Ids, keys, times, sizes and durations may
-//! differ from those on the page. If a command on the page contains an id, the test replaces it
-//! with the id that an earlier command printed in its place.
+//! Tests of the examples in documents. The commands in a page's `console` blocks run in order in
+//! a temporary folder, and must print what the page shows. Ids, keys, times, sizes and durations
+//! may differ from those on the page. If a page shows an id in an output and in a later command,
+//! the test runs this command with the id that was really printed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,12 +33,12 @@ const BAD: &str = r#"{"type":"company","name":"Harrow Tiles Ltd","country":"GB",
 
 const NORTHMOOR: &str = r#"{"type":"company","name":"Northmoor Lanterns Ltd","country":"GB","domains":["northmoor-lanterns.example"]}"#;
 
-/// A folder in which a page's commands run. `ids` maps the ids on the page to the ids that the
-/// commands printed.
+/// A folder in which a page's commands run. For each id on the page, `ids` has the id that a
+/// command printed instead.
 struct Fixture {
     folder: TempDir,
     ids: BTreeMap<String, String>,
-    /// The id that replaces an id of the page if no command has printed an id in its place yet.
+    /// The replacement for an id in a page's command if `ids` has none for it.
     default_id: String,
 }
 
@@ -47,8 +47,8 @@ fn page(path: &str) -> DocumentPage {
 }
 
 impl Fixture {
-    /// Creates a folder with the example files of the page about the import format, and adds a
-    /// second subject to each.
+    /// Creates a folder with the example files of the page about the import format, to which a
+    /// second company and a second person are added.
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let reference = page("docs/reference/import-format.md");

@@ -21,8 +21,8 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Adds to `found` all files below a folder whose names end with one of `endings`. Skips build
-/// output.
+/// Adds to `found` the files in a folder and its subfolders, if their names end with one of
+/// `endings`. Skips build output.
 pub(crate) fn files(folder: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();

@@ -58,7 +58,8 @@ impl Process {
         assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
     }
 
-    /// Waits for the process's end; returns its status and its log.
+    /// Waits for the process's end; returns its status and its log. Fails if this takes longer
+    /// than `within`.
     pub(crate) fn ended(mut self, within: Duration) -> (ExitStatus, String) {
         let started = Instant::now();
         let status = loop {

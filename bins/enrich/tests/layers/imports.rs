@@ -1,9 +1,9 @@
 //! Finds files of a crate that import each other in a circle.
 //!
-//! A file imports another file if it uses a path that names the other file. The path must begin
-//! with `crate`, `super`, `self` or one of the first file's modules. A re-exported name counts as
-//! an import of its definition. A module and its submodules may import each other. Tests are not
-//! examined.
+//! A file imports another file if it uses a path that leads to the other file. Only paths count
+//! that begin with `crate`, `super`, `self` or a module of the first file. A re-exported name
+//! counts as an import of its definition. A module and its submodules may import each other.
+//! Tests are not examined.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -103,8 +103,8 @@ impl Sources {
         sources
     }
 
-    /// Returns the modules that each module imports, except modules inside it and modules that it
-    /// is inside of.
+    /// Returns the modules that each module imports, without its submodules and without the
+    /// modules that contain it.
     fn graph(&self) -> BTreeMap<Module, BTreeSet<Module>> {
         let is_inside = |one: &Module, other: &Module| other.starts_with(one);
         let imports = |(module, text): (&Module, &String)| {
@@ -210,7 +210,7 @@ fn uses_and_rest(text: &str) -> (Vec<Use>, String) {
 }
 
 impl Use {
-    /// Returns the imported paths, each with its local name.
+    /// Returns the imported paths, each with the name that the file uses for it.
     fn paths(&self) -> Vec<(Vec<String>, String)> {
         let mut found = Vec::new();
         expand("", &self.tree, &mut found);
@@ -218,8 +218,9 @@ impl Use {
     }
 }
 
-/// Expands the braces in a tree of imports: adds each path in the tree to `found`, with its local
-/// name.
+/// Adds each path in a tree of imports to `found`, with the name that the file uses for it. For
+/// example, `a::{b, c as d}` has the paths `a::b` with the name `b`, and `a::c` with the name
+/// `d`.
 fn expand(before: &str, tree: &str, found: &mut Vec<(Vec<String>, String)>) {
     let mut depth = 0_usize;
     let branches = tree.split(|letter| {

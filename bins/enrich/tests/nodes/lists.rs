@@ -54,7 +54,7 @@ impl Owner {
         self.call(Call::post(path).form(fields), server)
     }
 
-    /// Uploads and starts a list of found rows; returns the path of its page.
+    /// Uploads and starts a list whose rows are all found; returns the path of its page.
     fn begin(&self, server: SocketAddr) -> String {
         let rows: String = (0..ROWS).map(|row| format!("{row},Quill Ltd\n")).collect();
         let list = format!(

@@ -22,7 +22,8 @@ pub struct DirectoryCaller {
     /// the price of the answer does not depend on the number of items. [`enrich_core::Service`] has
     /// the same limit.
     max_enrichment_items: Option<NonZeroU64>,
-    /// The country that is assumed for phone numbers without a country calling code.
+    /// The country that is assumed for phone numbers without a country calling code. If it is
+    /// `None`, such numbers are invalid.
     country: Option<Country>,
 }
 

@@ -54,8 +54,8 @@ pub enum RemoteError {
 }
 
 impl RemoteCaller {
-    /// Returns a caller of the server at `url`. It keeps at most `connections` idle connections
-    /// open for the next calls. The account of `key` pays.
+    /// Returns a caller of the server at `url`. The caller keeps at most `connections` idle
+    /// connections open for the next calls. The account of `key` pays.
     ///
     /// # Errors
     ///

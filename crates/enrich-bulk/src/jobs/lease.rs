@@ -27,8 +27,8 @@ const UNREACHABLE: Duration = LEASE.saturating_sub(SURE);
 /// The lease of one job in this process.
 pub(super) struct Lease {
     id: JobId,
-    /// The number that the job's `turn` got when this process took the job. Another number in the
-    /// record means that the lease is lost.
+    /// The job's turn when this process took the job: a number that grows with each new holder. If
+    /// the store has another turn for the job, the lease is lost.
     pub(super) turn: u64,
     /// Whether the earlier holder may still write files, because its lease expired without a
     /// release.
@@ -141,8 +141,8 @@ pub(super) fn keep(shared: &JobsState) {
 }
 
 impl Entry {
-    /// Returns the lease, unless it is lost. The next renewal of the lease will save the job's
-    /// present progress.
+    /// Returns the lease and gives it the job's present progress, which the next renewal saves.
+    /// Returns `None` if the job has no lease or the lease is lost.
     fn held_with_progress(&self) -> Option<Arc<Lease>> {
         let lease = self.lease.as_ref().filter(|lease| !lease.is_lost())?;
         *lease.progress.lock() = progress_of(self);

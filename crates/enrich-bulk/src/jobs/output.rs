@@ -50,8 +50,8 @@ impl Jobs {
         }
     }
 
-    /// Returns the rows of a workbook as CSV, without truncated cells. Returns `None` if the output
-    /// is not a workbook, before the first rows are written, or if the CSV rows were not kept.
+    /// Returns the rows of a workbook as CSV, in which no cell is truncated. Returns `None` if the
+    /// output is not a workbook, if no rows are written yet, or if the CSV rows were not kept.
     ///
     /// # Errors
     ///

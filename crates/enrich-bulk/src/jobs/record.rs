@@ -1,4 +1,5 @@
-//! The record of a job, which is stored in its folder.
+//! The record of a job: its account, its order and its state. It is stored in the job's folder;
+//! the record of a shared job is stored in a database.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -155,11 +156,12 @@ pub(super) struct Record {
     /// Whether the list was rewritten with emptied rows. A rewritten list is UTF-8 text.
     #[serde(default)]
     pub(super) is_rewritten: bool,
-    /// Whether staged files are being renamed to replace the present files.
+    /// Whether files with forgotten values are being replaced: new files are written and are being
+    /// renamed to the names of the present files.
     #[serde(default)]
     pub(super) is_replacing: bool,
-    /// For a shared job, the turn that names the subfolder with the job's files; `None` for a job
-    /// that is not shared.
+    /// The name of the subfolder with the job's files; `None` if the job is not shared. The name
+    /// is a turn: a number that grows with each new holder of a shared job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) turn_folder: Option<u64>,
 }
@@ -167,7 +169,8 @@ pub(super) struct Record {
 impl Record {
     pub(super) fn new(account: AccountId, file_name: &str, now: Timestamp) -> io::Result<Self> {
         const MAX_CHARACTERS: usize = 200;
-        // Browsers may send a path; other clients may send any text.
+        // A browser may send a whole path; only the file name is kept. Another client may send any
+        // text, so control characters are removed.
         let name = file_name.rsplit(['/', '\\']).next().unwrap_or_default();
         let name: String =
             name.chars().filter(|letter| !letter.is_control()).take(MAX_CHARACTERS).collect();
@@ -251,8 +254,9 @@ impl Record {
         name.push_str(match format {
             Some(Format::Csv) => ".csv",
             Some(Format::JsonLines) => ".jsonl",
-            // These formats are recognised by the content of the file. Lists that an earlier
-            // version of the program has stored have no extension either.
+            // Lists in these formats are stored without an extension. Their format is recognised
+            // by the content of the file. If an extension were added here, lists that an earlier
+            // version of the program has stored would not be found.
             Some(Format::Tsv | Format::Xlsx) | None => "",
         });
         name.push_str(match compression {

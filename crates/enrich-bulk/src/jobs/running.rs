@@ -33,12 +33,12 @@ pub trait Callers: Send + Sync {
     ) -> Result<Box<dyn Caller>, String>;
 
     /// Returns the country that is assumed for the account's phone numbers without a country
-    /// calling code.
+    /// calling code; `None` if no country is assumed.
     async fn country(&self, _account: AccountId) -> Result<Option<Country>, StoreError> {
         Ok(None)
     }
 
-    /// Returns the suppressed values; `None` if there are none.
+    /// Returns the suppressed values, which must be removed from lists; `None` if there are none.
     async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
         Ok(None)
     }
@@ -228,9 +228,9 @@ fn in_words(error: &JobError) -> String {
 }
 
 impl JobsState {
-    /// Ends the turn of a shared job. If `gave_up_place` is true and the run was stopped, the job
-    /// has only yielded to another account, or this process shuts down. Then the job returns to the
-    /// queue. Otherwise the job ends with `state`.
+    /// Ends the turn of a shared job. If `gave_up_place` is true and the run was stopped, puts the
+    /// job back into the queue: it has only yielded to another account, or this process shuts
+    /// down. Otherwise ends the job with `state`.
     fn end_turn(&self, registry: &mut JobRegistry, id: JobId, state: State, gave_up_place: bool) {
         let Some(entry) = registry.jobs.get_mut(&id) else { return };
         let mut record = entry.record.clone();
@@ -265,7 +265,8 @@ struct Watch<'a> {
     stop: &'a Stop,
     began: Instant,
     looked: Option<Instant>,
-    /// The message to the account if the job was stopped because of a limit of space.
+    /// The message to the account if the job was stopped because the account or the disk has no
+    /// more space; `None` otherwise.
     held_back: Option<String>,
 }
 

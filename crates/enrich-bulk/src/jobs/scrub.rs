@@ -87,8 +87,8 @@ impl JobsState {
     }
 
     /// Returns the number of suppressed values; 0 if they cannot be read. A new list stores this
-    /// number in `scrubbed`. If the list has stored 0, the next search finds another number. Then
-    /// it searches the list for all values that were forgotten after the upload.
+    /// number in `scrubbed`. When the number differs from the present one, the list is searched
+    /// again. So a stored 0 only causes one more search.
     pub(super) fn suppressed_count(&self) -> u64 {
         self.suppressed().ok().flatten().map_or(0, |values| values.count())
     }
@@ -106,10 +106,13 @@ impl JobsState {
     }
 
     /// Searches a list for suppressed values, unless it was already searched for them. Returns
-    /// whether the list was changed. If this process is running the job and the files contain such
-    /// a value, only stops the job and returns `true`; the files are changed before the next run of
-    /// the job. If another process is running the job, returns `false`, because that process
-    /// searches the list.
+    /// whether the list was changed.
+    ///
+    /// - If the job is not running, removes the values from the job's files.
+    /// - If this process is running the job and the files contain a suppressed value, stops the
+    ///   job and returns `true`. The files are changed before the next run of the job.
+    /// - If another process is running the job, returns `false`, because that process searches the
+    ///   list.
     fn scrub(&self, id: JobId, values: &dyn SuppressedValues) -> Result<bool, JobError> {
         if self.is_scrubbed(id, values.count()) {
             return Ok(false);
@@ -208,9 +211,10 @@ impl JobsState {
         Ok(removed > 0)
     }
 
-    /// Stages the output of a finished job without the rows that contain a suppressed value.
-    /// Returns the number of removed rows; `None` if no rows can be removed, because the CSV rows
-    /// of the workbook were not kept.
+    /// Writes a new output of a finished job, without the rows that contain a suppressed value, as
+    /// [`Staged`] files, which replace the present files later. Returns the staged files and the
+    /// number of removed rows. Returns `None` if rows must be removed from a workbook and its CSV
+    /// rows were not kept.
     fn without_rows(
         &self,
         record: &Record,
@@ -223,8 +227,9 @@ impl JobsState {
         }
         let rows = part::rows_of_workbook(&out);
         if !rows.exists() {
-            // An earlier version of the program kept only the workbook, without the CSV rows. A
-            // part of the workbook that cannot be read may contain a suppressed value.
+            // An earlier version of the program kept only the workbook, without the CSV rows. If
+            // the workbook cannot be read, it may contain a suppressed value, so it counts as if
+            // it did.
             let holds = rows_hold(|| Input::open(Source::file(&out)?), values);
             return Ok(if holds.unwrap_or(true) { None } else { Some((staged, 0)) });
         }
@@ -283,8 +288,7 @@ fn since<'a>(record: &Record, values: &'a dyn SuppressedValues) -> SuppressedSin
     SuppressedSince { values, since }
 }
 
-/// Returns the format of the rows in the output file. Until a workbook is complete, its rows are
-/// stored as CSV.
+/// Returns the format of the rows in the output file. The rows of a workbook are stored as CSV.
 fn written(record: &Record) -> Written {
     let delimiter = record.layout.as_ref().and_then(|layout| layout.delimiter);
     match format_from_file_name(&record.file_name).0 {

@@ -1,8 +1,9 @@
 //! Jobs that several processes share. Their records are in a store, and their files in a folder
 //! that all processes see.
 //!
-//! Each process has a copy of the records in its registry. The process reads a record again before
-//! it uses the copy. If the record in the store has changed since then, the store refuses a change.
+//! Each process has a copy of the records in its registry, and reads a record again before it uses
+//! the copy. If another process then changes the record in the store, the store refuses a change
+//! that is based on the copy.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -29,8 +30,8 @@ use crate::stop::Stop;
 const LOOK_EACH: Duration = Duration::from_secs(1);
 /// Maximum number of records that are read in one query.
 const PAGE: u32 = 500;
-/// The time after which files without a record are removed, if they did not change. The files of an
-/// upload that is still arriving have no record yet.
+/// Files of a job without a record are removed if they did not change for this time. Newer files
+/// may belong to an upload that is still arriving and has no record yet.
 const ORPHANS_AFTER: Duration = Duration::from_secs(60 * 60);
 
 impl Jobs {
@@ -61,7 +62,7 @@ impl Jobs {
 }
 
 impl JobsState {
-    /// Reads the records of an account again.
+    /// Reads the records of an account again, if jobs are shared.
     pub(super) fn refresh(&self, account: AccountId) -> Result<(), JobError> {
         let Some(records) = &self.records else { return Ok(()) };
         let rows = block_on(records.of_account(account)).map_err(unreachable)?;
@@ -74,7 +75,7 @@ impl JobsState {
         Ok(())
     }
 
-    /// Reads the record of one job again.
+    /// Reads the record of one job again, if jobs are shared.
     pub(super) fn refresh_one(&self, id: JobId) -> Result<(), JobError> {
         let Some(records) = &self.records else { return Ok(()) };
         let row = block_on(records.find(id.number())).map_err(unreachable)?;
@@ -93,7 +94,7 @@ impl JobsState {
         if was_left { self.with_turn(id, |_| Ok(())) } else { Ok(()) }
     }
 
-    /// Reads all records again. Returns the rows.
+    /// Reads all records again and returns their rows. If jobs are not shared, returns none.
     pub(super) fn refresh_all(&self) -> Result<Vec<JobRow>, JobError> {
         let Some(records) = &self.records else { return Ok(Vec::new()) };
         let (mut all, mut after) = (Vec::new(), 0);
@@ -133,7 +134,7 @@ impl JobsState {
         Ok(())
     }
 
-    /// Adds the record of a new job.
+    /// Adds the record of a new job to the store, if jobs are shared.
     pub(super) fn add(&self, entry: &Entry) -> Result<(), JobError> {
         let Some(records) = &self.records else { return Ok(()) };
         let change = change_to(entry, &entry.record)?;
@@ -189,8 +190,8 @@ impl JobsState {
         }
     }
 
-    /// If this process holds the job, makes the folder of its turn with the job's files, and
-    /// removes the folders of earlier turns.
+    /// If this process holds the job, makes the folder for the turn of this process, with the
+    /// job's files. Then removes the folders of earlier turns.
     pub(super) fn open_turn(&self, id: JobId) -> Result<(), JobError> {
         let (record, lease) = {
             let registry = self.registry.lock();
@@ -283,8 +284,8 @@ impl JobsState {
 }
 
 impl JobRegistry {
-    /// Replaces the copy of a record by the row that was read. The copy stays unchanged if this
-    /// process holds the job, or if the row is older than the copy.
+    /// Replaces the copy of a record by the row that was read from the store. The copy stays
+    /// unchanged if this process holds the job, or if the row is older than the copy.
     fn merge(&mut self, row: JobRow) {
         let id = JobId::of(row.id);
         if row.phase == JobPhase::Removing {
@@ -330,7 +331,8 @@ impl JobRegistry {
             entry.is_stopped = true;
             stop.now();
         }
-        // `close` has already stopped the jobs that it knew.
+        // `close` stops only the jobs that are in the registry when it is called, so it has not
+        // stopped this job.
         if self.is_closing {
             stop.now();
         }

@@ -52,8 +52,8 @@ fn carry_files(from: &Path, to: &Path, may_be_written: bool) -> io::Result<()> {
             names.push(entry.file_name());
         }
     }
-    // The checkpoint counts only rows that are in `OUT.part`, so the checkpoint is copied before
-    // `OUT.part`.
+    // The checkpoint is copied before `OUT.part`. In the other order, an earlier holder that still
+    // writes could make the checkpoint count rows that the copy of `OUT.part` does not have.
     names.sort_by_key(|name| !name.to_string_lossy().ends_with(".job"));
     for name in names {
         let text = name.to_string_lossy();

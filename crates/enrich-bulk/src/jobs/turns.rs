@@ -29,10 +29,14 @@ impl JobRegistry {
         Some(id)
     }
 
-    /// Decides whether a job that has run for `ran` must yield. If so, marks it as yielding and
-    /// returns `true`. A job must yield if the maximum number of jobs is running, and more accounts
-    /// without a running job wait than jobs are already yielding. If the job's own account runs
-    /// several jobs, the job must yield immediately. Otherwise it must yield when its turn is over.
+    /// Decides whether a job that has run for `ran` must yield. If so, marks the job as yielding
+    /// and returns `true`. A job must yield if all of these are true:
+    ///
+    /// - The maximum number of jobs is running.
+    /// - The number of accounts that wait without a running job is larger than the number of
+    ///   yielding jobs.
+    /// - The job's account runs several jobs that are not yielding, or `ran` is at least the
+    ///   length of a turn.
     pub(super) fn must_yield(&mut self, id: JobId, ran: Duration, settings: &Settings) -> bool {
         let running = self.running();
         let places: usize = running.values().sum();

@@ -15,7 +15,7 @@ use crate::run::Counts;
 pub struct Settings {
     /// Maximum number of jobs that run at the same time.
     pub running: usize,
-    /// Maximum number of rows in flight of each running job.
+    /// Maximum number of rows that each running job has in flight: sent and not yet answered.
     pub concurrency: usize,
     /// The time for which a job is kept, in seconds. It begins when the job ends. For a job that
     /// was not started, it begins when the list was uploaded.
@@ -33,7 +33,7 @@ pub struct Settings {
     /// If the file system has fewer free bytes than this, no list is accepted, and no job
     /// continues.
     pub min_free_bytes: u64,
-    /// The time for which a job may run while another account waits that has no running job.
+    /// The time for which a job may run while another account, which has no running job, waits.
     pub turn: Duration,
     /// The time at the start of an upload in which its speed is not checked.
     pub upload_patience: Duration,

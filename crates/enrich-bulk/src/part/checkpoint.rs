@@ -37,7 +37,8 @@ pub struct Purpose {
 /// The progress of a job, as `OUT.job` stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Checkpoint {
-    /// The prefix of all idempotency keys of the job: a random text, or the id of a shared job.
+    /// A text that all idempotency keys of the job contain. It is a random text, or the id of a
+    /// shared job.
     pub(crate) job: String,
     pub(crate) purpose: Purpose,
     /// The counts of the rows that are written to `OUT.part`.
@@ -68,8 +69,8 @@ impl Checkpoint {
         })
     }
 
-    /// Returns the checkpoint of a new output. Its idempotency keys begin with `prefix`, or with a
-    /// random prefix if this is `None`.
+    /// Returns the checkpoint of a new output. Its idempotency keys contain `prefix`, or a random
+    /// text if `prefix` is `None`.
     pub(super) fn begin_with(purpose: Purpose, prefix: Option<String>) -> io::Result<Self> {
         let begun = Self::begin(purpose)?;
         Ok(match prefix {

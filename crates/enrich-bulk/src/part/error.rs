@@ -19,7 +19,8 @@ pub enum PartError {
         part: PathBuf,
         /// The file with the checkpoint.
         job: PathBuf,
-        /// The part of the purpose that differs.
+        /// The property of the purpose that differs, as words for the message:
+        /// `the endpoint /v1/cuf`.
         what: String,
     },
     /// The output is a workbook, but its file name asks for compression. A workbook is already

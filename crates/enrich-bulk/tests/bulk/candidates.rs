@@ -11,7 +11,8 @@ fn fixture(candidates: usize) -> Fixture {
 }
 
 /// In this order: a row that is found, a row that is not found and has candidates, a row that is
-/// not found and has no candidates, and an invalid row. See `Books` for the meaning of the words.
+/// not found and has no candidates, and an invalid row. The words of the names decide this (see
+/// [`Books`]).
 const LIST: &str = "id,Company\n1,Quill 1\n2,nobody 2\n3,nobody 6\n4,bad 4\n";
 
 #[test]

@@ -26,7 +26,7 @@ impl Clock for Noon {
     }
 }
 
-/// Gives the same caller to all accounts.
+/// The caller of the tests. All accounts use the same one.
 struct SharedCalls(Arc<Books>);
 
 #[async_trait]

@@ -147,8 +147,9 @@ impl Bulk {
             prefix: self.prefix.clone(),
             candidates: self.candidates.unwrap_or_default(),
             columns: input.layout().filter(|layout| layout.delimiter.is_some()).map(|layout| {
-                // A later run continues the list only if its purpose equals this one. The encoding
-                // is left out, because it may become known only later in the list.
+                // `purpose` is stored with the output, and a later run continues it only if the
+                // purposes are equal. The encoding is left out, because Enrich may detect it only
+                // in a later row of the list.
                 Layout { encoding: None, ..layout }.to_string()
             }),
         };
@@ -223,8 +224,8 @@ impl Bulk {
         })
     }
 
-    /// Prints the result to standard output. If the rows are written there, prints the result to
-    /// standard error instead.
+    /// Prints the result to standard output. If the rows are written to standard output too,
+    /// prints the result to standard error instead.
     fn show(
         &self,
         outcome: &Outcome,
@@ -254,9 +255,9 @@ impl Failure {
     }
 }
 
-/// Stops the run at the first signal, but waits for the rows that were already sent. At the second
-/// signal, ends the process immediately, like a crash. On Unix, the first signal counts from when
-/// this function returns.
+/// Stops the run at the first signal, but waits for the rows that were already sent. At the
+/// second signal, ends the process immediately, like a crash. On Unix, a signal that arrives
+/// after this function has returned is never missed.
 fn stop_on_signal(stop: &Stop) {
     let Ok(first) = stop_signal() else { return };
     let stop = stop.clone();

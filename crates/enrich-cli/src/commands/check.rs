@@ -65,7 +65,7 @@ struct Database {
 
 impl Check {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        // Reading the files from start to end first puts them into the system's cache, which makes
+        // Reads the files from start to end, so that the system has them in its cache. This makes
         // the check faster. An error is ignored here, because the check reports it too.
         let _ = read_through(self.common.data.path());
         let health = match self.common.data.store()? {
@@ -81,10 +81,14 @@ impl Check {
 }
 
 impl Check {
-    /// Returns where snapshots are published, if the node answers from snapshots; otherwise `None`.
-    /// A node answers from snapshots if its folder has no directory of its own, and its settings
-    /// name a location or the folder contains snapshots. If the settings name no location, the
-    /// returned path is empty, because the check does not read it.
+    /// Returns where snapshots are published, if the node answers from snapshots; otherwise
+    /// `None`. A node answers from snapshots if both are true:
+    ///
+    /// - Its folder has no directory of its own.
+    /// - Its settings name a location of snapshots, or its folder contains snapshots.
+    ///
+    /// If the settings name no location, the returned path is empty. This is enough, because the
+    /// check never reads the location.
     fn snapshot_location(&self) -> Result<Option<PathBuf>, Failure> {
         let folder = self.common.data.path();
         if folder.join("directory.sqlite").exists() {
@@ -109,8 +113,8 @@ impl Check {
         match checked {
             Ok(Ok(number)) => snapshot = Some(number.0),
             Ok(Err(error)) => problems.push(error_chain(&error)),
-            // Such an error is usually one of the problems that were found before. So it is
-            // reported only if no problem was found.
+            // If the database cannot be opened, `problems` usually contains this error already.
+            // So it is added only if no problem was found.
             Err(error) if problems.is_empty() => problems.push(error_chain(&error)),
             Err(_) => {}
         }

@@ -19,12 +19,12 @@ const MOST_NAMED: usize = 10;
 /// Maximum number of domains, and of ids, that a table shows for a record.
 const MOST_VALUES: usize = 3;
 
-/// A company as the user names it: by a domain, an id in a register or data set, its number in this
-/// directory, or a name. It is not checked yet whether there is such a company.
+/// A company as the user names it: by a domain, an id in a register or data set, its number in
+/// this directory, or a name. The directory may have no such company.
 #[derive(Clone, Debug)]
 pub(crate) struct CompanyArg {
     typed: String,
-    /// What the text may mean. The first of these keys that belongs to a company is used.
+    /// What the text may mean. The company is the one that the first of these keys finds.
     keys: Vec<CompanyKey>,
 }
 
@@ -61,8 +61,7 @@ pub(crate) struct NamedCompany {
 }
 
 impl CompanyArg {
-    /// Finds the company. Returns an error if there is none, or if several companies have the same
-    /// key.
+    /// Finds the company. Returns an error if there is none, or if a key fits several companies.
     pub(crate) fn find(&self, importer: &SqliteImporter) -> Result<NamedCompany, Failure> {
         for key in &self.keys {
             let mut found = pollster::block_on(importer.companies(key))?;
@@ -98,8 +97,8 @@ impl CompanyArg {
     }
 }
 
-/// If some companies have the key as their main domain or own name, keeps only these. Companies
-/// that have it as a further domain or an alias are then left out.
+/// Prefers companies whose main domain or own name equals the key. If there are any, removes all
+/// companies that have the key only as a further domain or as an alias.
 fn prefer(found: &mut Vec<CompanyRecords>, key: &CompanyKey) {
     let is_own = |it: &CompanyRecords| match key {
         CompanyKey::Domain(domain) => it.company.domain() == Some(domain.as_str()),
@@ -114,9 +113,9 @@ fn prefer(found: &mut Vec<CompanyRecords>, key: &CompanyKey) {
 }
 
 impl NamedCompany {
-    /// Whether this record has the domain, the id or the name that the user has typed; always
-    /// `true` if the user has typed the company's number. This separates the records of two
-    /// organisations that the directory has wrongly made one company.
+    /// Whether this record has the domain, the id or the name that the user has typed. Always
+    /// `true` if the user has typed the company's number. If the directory has wrongly made one
+    /// company of two organisations, this tells their records apart.
     pub(crate) fn is_named_by(&self, record: &RecordClaims) -> bool {
         match &self.key {
             CompanyKey::Number(_) => true,
@@ -160,7 +159,7 @@ impl ShownCompany {
 /// A record in the output of a command.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ShownRecord {
-    /// The company that has the record.
+    /// The number of the company that has the record: `company:17`.
     company: String,
     pub(crate) source: String,
     /// The id that the source gives the record.

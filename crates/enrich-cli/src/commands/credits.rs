@@ -162,7 +162,8 @@ fn changed(
     }
 }
 
-/// Makes a grant and returns its result. An error of the ledger becomes a failure of the command.
+/// Makes a grant and returns its result. Converts an error of the ledger to a failure of the
+/// command.
 pub(crate) fn grant(ports: &AccountPorts, grant: Grant) -> Result<Granted, Failure> {
     let account = grant.account;
     pollster::block_on(ports.ledger.grant(grant)).map_err(|error| match error {

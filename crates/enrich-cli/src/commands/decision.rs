@@ -169,7 +169,7 @@ fn write_companies(companies: &[ShownCompany], out: &mut dyn Write) -> io::Resul
     write_table(&["COMPANY", "NAME", "DOMAIN", "IDS"], companies.iter().map(cells), out)
 }
 
-/// A decision that is to be made, and the companies that have its records now (`before`).
+/// A decision that is not made yet. `before` has the companies that now have the records.
 pub(super) struct NewDecision {
     pub(super) kind: DecisionKind,
     pub(super) sides: [Vec<DecidedRecord>; 2],
@@ -184,8 +184,8 @@ struct Made {
     kind: &'static str,
     /// The records that the affected companies had before the decision.
     records: Vec<ShownRecord>,
-    /// The companies that have the records after the decision; with `--dry-run`, those that have
-    /// them now.
+    /// The companies that have the records after the decision. With `--dry-run`, the companies
+    /// that have the records now.
     companies: Vec<ShownCompany>,
 }
 

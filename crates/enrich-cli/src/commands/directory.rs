@@ -118,15 +118,15 @@ fn snapshots(common: &Common) -> Result<Arc<PostgresSnapshots>, Failure> {
 impl Publish {
     fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let snapshots = snapshots(&self.common)?;
-        // Opening the directory checks the data folder. The folder stays marked as in use until
-        // this directory is dropped.
+        // Opening the directory checks the data folder, and marks it as in use until `_directory`
+        // is dropped.
         let _directory = self.common.data.open_directory(Options::default())?;
         let from = PublishFrom {
             data: self.common.data.path().to_owned(),
             location: absolute(&self.location)?,
             at: SystemClock.now(),
         };
-        // Another program may answer look-ups on this machine.
+        // Publishing must not slow down a server on this machine.
         lower_priority();
         let snapshot = publish(&*snapshots, &from)?;
         self.common.show(&Published::from(snapshot), console)

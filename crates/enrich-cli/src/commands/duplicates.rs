@@ -79,8 +79,8 @@ fn kind_parser() -> impl TypedValueParser<Value = Resemblance> {
     })
 }
 
-/// How many companies look alike in one way (`kind`). A group is a value that several companies
-/// share, and a pair is two of these companies.
+/// How many companies look alike in one way (`kind`). For example, for companies with the same
+/// host, `groups` is the number of such hosts. `pairs` is the number of pairs of these companies.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct ShownCount {
     pub(super) kind: &'static str,

@@ -49,7 +49,7 @@ struct Input {
     meaning: &'static str,
 }
 
-/// The price of an endpoint: a number of credits for an answer, or for a number of its items.
+/// The price of an endpoint: `credits` for an answer, or for each `per_items` items of an answer.
 #[derive(Serialize)]
 struct PriceRule {
     rule: String,

@@ -60,7 +60,7 @@ impl Common {
         self.data.open_accounts()
     }
 
-    /// Opens the directory of the data folder, which must exist.
+    /// Opens the directory of the data folder. Both must exist.
     pub(crate) fn open_directory(&self) -> Result<DirectoryStore, Failure> {
         self.data.open_directory(Options::default())
     }
@@ -161,7 +161,7 @@ impl DataFolder {
         }
     }
 
-    /// Opens the directory of the data folder, which must exist.
+    /// Opens the directory of the data folder. Both must exist.
     pub(crate) fn open_directory(&self, options: Options) -> Result<DirectoryStore, Failure> {
         match self.store()? {
             Some(_) => DirectoryStore::open_with(self.path(), &options).map_err(Failure::of_node),

@@ -21,8 +21,8 @@ use super::{Common, Console, Failure, Shown, Verdict};
 use crate::settings::StoreUrl;
 use list::ListArgs;
 
-/// The message after values were suppressed on all nodes, if the folder `--data` has no directory.
-/// The directory of the machine that imports still contains the values.
+/// Printed after values were suppressed on all nodes, if the folder `--data` has no directory.
+/// Then another machine imports records, and its directory still contains the values.
 const ALSO_ELSEWHERE: &str = "no node answers with the values any more; run the same command on \
                               the machine that imports, which still has them";
 
@@ -125,8 +125,8 @@ struct ForgetFrom {
     nodes: Option<Nodes>,
     /// The look-up data; `None` in the folder of a node that has no directory.
     importer: Option<Arc<SqliteImporter>>,
-    /// The data folder, which counts the company names that look-ups did not find. `None` if
-    /// `nodes` share these counts in PostgreSQL.
+    /// The data folder, if it has the counts of company names that look-ups did not find. `None`
+    /// if `nodes` share these counts in PostgreSQL.
     whole: Option<Store>,
 }
 
@@ -162,7 +162,7 @@ impl ForgetFrom {
         Ok(Forgotten { forgotten: suppressed.len() as u64, values, subjects })
     }
 
-    /// Prints what the user must still do in another folder.
+    /// Prints what the user must still do on another machine.
     fn note_what_remains(&self, console: &mut Console<'_>) {
         if self.importer.is_none() {
             console.note(ALSO_ELSEWHERE);
@@ -203,9 +203,9 @@ impl Nodes {
     }
 }
 
-/// Returns the name under which the value may be among the counted company names that look-ups did
-/// not find. Callers may send a domain in place of a company's name, so only a domain has such a
-/// name. For any other value, returns `None`.
+/// Returns the company name by which a look-up may have counted this value as not found. Only a
+/// domain can be counted so, because callers may send a domain in place of a company's name. For
+/// any other value, returns `None`.
 fn missed_name(what: &Suppressed) -> Option<CompanyName> {
     match what {
         Suppressed::Domain(domain) => CompanyName::parse(domain.as_str()).ok(),

@@ -112,7 +112,8 @@ impl Import {
     fn import(&self, inputs: Vec<Input>, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let rejects = self.rejects.as_deref();
         let mut rejects = rejects.map(|path| Rejects::create(path, &self.files)).transpose()?;
-        // Threads that are started from here on have the lower priority too.
+        // This comes before any thread is started, because a new thread gets the priority of this
+        // thread.
         lower_priority();
         let store = self.common.data.open_or_make_directory(console)?;
         for input in &inputs {
@@ -210,8 +211,8 @@ pub(crate) fn import_files(
     Ok(Outcome::new(&sum, started.elapsed(), is_only_file))
 }
 
-/// Imports one file. If the import stops early, the report contains the results up to this point,
-/// and the second value is the reason.
+/// Imports one file. If the import stops early, the report contains the results until then, and
+/// the second value is the reason.
 fn take(
     importer: &dyn Importer,
     input: Input,

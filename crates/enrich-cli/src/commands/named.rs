@@ -9,8 +9,7 @@ use enrich_text::Country;
 use super::{Common, Failure};
 use crate::account_ports::AccountPorts;
 
-/// The id or the name of an account, as the user has typed it. It is not checked yet
-/// whether there is such an account.
+/// The id or the name of an account, as the user has typed it. There may be no such account.
 #[derive(Clone, Debug)]
 pub(crate) struct AccountArg(String);
 
@@ -65,8 +64,8 @@ pub(crate) struct OnKey {
 }
 
 impl AccountArg {
-    /// Finds the account with this id. If there is none, finds the account with this name. Closed
-    /// accounts with the name count only if there is no open one. Returns an error if several
+    /// Finds the account with this id or, if there is none, with this name. Closed accounts with
+    /// the name count only if all accounts with the name are closed. Returns an error if several
     /// accounts are found.
     pub(crate) fn find(&self, ports: &AccountPorts) -> Result<Account, Failure> {
         let Self(typed) = self;

@@ -44,8 +44,8 @@ pub(crate) struct Split {
     common: Common,
 }
 
-/// The two sides of the decision: no record of the first is ever one company with a record of the
-/// second.
+/// The two sides of the decision. A record of the first side and a record of the second side are
+/// never one company.
 type Sides<'a> = [Vec<&'a RecordClaims>; 2];
 
 impl Split {
@@ -70,9 +70,9 @@ impl Split {
     }
 }
 
-/// Returns the records of `one`, and the records of `other`. If both are the same company, divides
-/// its records: each side gets the records with the domain, id or name that the user has typed for
-/// this side.
+/// Returns the records of `one`, and the records of `other`. If both are the same company,
+/// divides its records: each side gets the records with the domain, id or name that the user has
+/// typed for it.
 fn between<'a>(one: &'a NamedCompany, other: &'a NamedCompany) -> Result<Sides<'a>, Failure> {
     if one.company().id != other.company().id {
         return Ok([one.records().iter().collect(), other.records().iter().collect()]);
@@ -83,7 +83,7 @@ fn between<'a>(one: &'a NamedCompany, other: &'a NamedCompany) -> Result<Sides<'
     Ok([these, those])
 }
 
-/// Returns the records of a company that the texts `named` mean, and its other records.
+/// Returns the records of a company that the user has named (`named`), and its other records.
 fn taken_out<'a>(company: &'a NamedCompany, named: &[String]) -> Result<Sides<'a>, Failure> {
     let is_named = |record: &&RecordClaims, text: &String| {
         ShownRecord::is_named(company.company(), record, text)
@@ -101,8 +101,9 @@ fn taken_out<'a>(company: &'a NamedCompany, named: &[String]) -> Result<Sides<'a
     Ok([taken, left])
 }
 
-/// Returns an error if a side has no records. Also returns an error if the decision could not tell
-/// a record on one side from a record on the other side.
+/// Returns an error if a side has no records. Also returns an error if the decision cannot tell a
+/// record of one side from a record of the other side, because both have the same source and id
+/// or, without an id, the same source, name and domain.
 fn check([one, other]: &Sides<'_>) -> Result<(), Failure> {
     if one.is_empty() || other.is_empty() {
         return Err(Failure::refused(

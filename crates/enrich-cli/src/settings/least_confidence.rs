@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, Error};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LeastConfidence(pub(crate) Confidence);
 
-/// What a value must be, for the error message.
+/// What a valid value is, for the error message.
 const WANTED: &str = "a whole number from 1 to 100";
 
 impl Default for LeastConfidence {

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 
-/// What a value must be, for the error message.
+/// What a valid value is, for the error message.
 const WANTED: &str = "an IP address and a port like 127.0.0.1:8080, a port of this machine alone \
                       like 8080, or a port of all IPv4 addresses like :8080";
 
@@ -22,7 +22,7 @@ pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
         Some(port) => (Ipv4Addr::UNSPECIFIED, port),
         None => (Ipv4Addr::LOCALHOST, text),
     };
-    // Without this check, `u16::from_str` would accept a plus sign.
+    // `u16::from_str` alone would also accept a plus sign.
     if !port.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(fault());
     }
@@ -30,7 +30,7 @@ pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     Ok(SocketAddr::new(IpAddr::V4(host), port))
 }
 
-/// A listening address as it is in a settings file: a text, or a port as a number.
+/// A listening address as a settings file contains it: a text, or a port as a number.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Written {

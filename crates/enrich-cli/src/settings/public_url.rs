@@ -8,12 +8,12 @@ use serde::Deserialize;
 use url::{Host, Url};
 
 /// A URL with a scheme, a host and possibly a port. It is empty if the flag or the environment
-/// variable is empty, which is usual in containers.
+/// variable is set to an empty text, as containers often do.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct PublicUrl(String);
 
-/// What a value must be, for the error message.
+/// What a valid value is, for the error message.
 const WANTED: &str = "it is the address of a server and nothing behind it: \
     `https://enrich.quill.example` or `http://127.0.0.1:8080`";
 const NOT_OVER_HTTP: &str = "it begins with https://: over http:// browsers keep nobody signed in, \

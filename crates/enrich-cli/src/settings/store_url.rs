@@ -17,8 +17,8 @@ impl StoreUrl {
     }
 }
 
-// Only an empty URL is an error here. Any other fault is reported when the URL is used, because
-// clap's error would show the URL.
+// Only an empty URL is an error here, because clap would show an invalid URL in its error
+// message. Other faults are reported when the URL is used.
 impl FromStr for StoreUrl {
     type Err = &'static str;
 

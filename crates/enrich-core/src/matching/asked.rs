@@ -5,34 +5,34 @@ use enrich_text::{
     region, without_inner_legal_form,
 };
 
-/// A requested company name, with everything that is needed to compare it with candidates.
+/// A requested company name, with the data by which it is compared with the names of candidates.
 #[derive(Clone, Debug)]
 pub struct AskedName {
-    /// The requested name, without a legal form before an addition: `Quill Berlin` for `Quill GmbH
-    /// Berlin`.
+    /// The requested name. If it ends with an addition, such as a place, a legal form before the
+    /// addition is removed: `Quill GmbH Berlin` becomes `Quill Berlin`.
     pub name: CompanyName,
-    /// The name, split into words.
+    /// The name, split into words, in the forms in which words are compared.
     pub form: NameForm,
-    /// The country that was requested with the name.
+    /// The country that was requested together with the name; `None` for any country.
     pub country: Option<Country>,
-    /// For each word, its side in a contrast: `north` and `south` are two sides of one contrast.
-    /// `None` if the word belongs to no contrast.
+    /// For each word of the name, its side in a contrast: `north` and `south` are the two sides
+    /// of one contrast. `None` if the word is not part of a contrast.
     pub(super) sides: Vec<Option<Side>>,
-    /// Whether the name is one short word in capitals.
+    /// Whether the name looks like an acronym: it is one short word in capitals.
     pub(super) is_acronym: bool,
     /// The forms of the name without spaces: with and without fillers (words such as `of`), and
     /// with and without legal forms.
     pub(super) squashed: Vec<String>,
-    /// The domain, if the name is also a domain (`Booking.com`).
+    /// The domain, if the name has the form of a domain, such as `Booking.com`.
     pub(super) domain: Option<Domain>,
-    /// The state or province at the end of the name, in parentheses or after a comma: `Jackson,
-    /// WI`.
+    /// The state or province at the end of the name, in parentheses or after a comma: Wisconsin
+    /// in `Jackson, WI`.
     pub(super) region: Option<Region>,
-    /// The countries that the name contains, each with the index of its word; the index is `None`
-    /// for a country in parentheses.
+    /// The countries that the name contains, each with the index of the word that names it. The
+    /// index is `None` for a country in parentheses.
     pub(super) countries: Vec<(Option<usize>, Country)>,
-    /// The index of the first word of the addition at the end of the name, such as a place or `HQ`.
-    /// If there is no addition, the number of words.
+    /// The index of the first word of the addition at the end of the name. An addition is words
+    /// such as a place or `HQ`. If there is no addition, this is the number of words.
     pub(super) addition: usize,
     /// Whether the text in parentheses after the name is an addition, such as a place.
     pub(super) is_aside_addition: bool,
@@ -44,7 +44,7 @@ impl AskedName {
         Self { country, ..Self::new(name) }
     }
 
-    /// Prepares a name for comparison. Removes a legal form before an addition.
+    /// Prepares a name that was requested without a country.
     pub fn new(name: &CompanyName) -> Self {
         let display = name.display();
         let shorter = if display.ends_with(')') { None } else { without_inner_legal_form(name) };

@@ -1,6 +1,7 @@
-//! The features of a candidate, and their values: the evidence for and against the candidate.
+//! Features are numbers that describe how well a candidate fits a requested name. The values of
+//! all features are the evidence for and against the candidate.
 
-/// Defines the features with their names in the table of weights.
+/// Defines the features. Each has a name by which the table of weights refers to it.
 macro_rules! features {
     ($($(#[$doc:meta])* $feature:ident $name:literal,)*) => {
         /// A feature: one kind of evidence for or against a candidate.
@@ -9,11 +10,11 @@ macro_rules! features {
         ///   the candidate's name.
         /// - The rarity of a word is the negative natural logarithm of the share of names that
         ///   contain the word. Its unit is the nat.
-        /// - A general word is a word that many names contain, such as `university`, in any
+        /// - A general word is a word of many organisations, such as `university`, in any
         ///   language.
         /// - A domain label is the first label of one of the company's domains, without hyphens:
-        ///   `quill` of `quill.example`. It fits a name with the value 1 if it equals the name, and
-        ///   with a lower value if it only contains or resembles the name.
+        ///   `quill` of `quill.example`. It fits a name with the value 1 if it equals the name,
+        ///   and with a lower value if it only contains or resembles the name.
         /// - A feature without a stated unit is 0 or 1, or a share between 0 and 1.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Feature {
@@ -31,8 +32,8 @@ macro_rules! features {
                 }
             }
 
-            /// Whether only prominent companies have the feature. For other companies, the feature
-            /// is 0. A company is not prominent if only names, a domain and a page of it are known.
+            /// Whether the feature is always 0 for a company that is not prominent. A company is
+            /// not prominent if only names, one domain and one page of it are known.
             pub const fn is_of_prominence(self) -> bool {
                 self as usize >= Self::ProminentName as usize
             }
@@ -41,35 +42,37 @@ macro_rules! features {
 }
 
 features! {
-    /// Always 1. The weight of this feature is the constant term of the logistic model.
+    /// Always 1. So the weight of this feature is the constant term of the logistic model.
     Bias "bias",
-    /// The names contain words that contradict each other: two different numbers, or north and
-    /// south.
+    /// The names contain words that contradict each other, such as two different numbers, or
+    /// `north` and `south`.
     Contrast "contrast",
     /// The names contain words for different kinds of organisation, such as a school and a
     /// hospital, or for different subjects, such as music and art.
     ContrastKind "contrast_kind",
-    /// The names are equal except for case, accents and punctuation.
+    /// The requested name and the candidate's name are equal, apart from case, accents and
+    /// punctuation.
     SameFolded "same_folded",
-    /// The names are equal without legal forms and articles.
+    /// The names are equal, apart from legal forms and the article: `The Quill Ltd`, `Quill`.
     SameStripped "same_stripped",
-    /// The names are equal without legal forms and spaces.
+    /// The names are equal, apart from legal forms and spaces: `Quill Pens Ltd`, `Quillpens`.
     SameSquashed "same_squashed",
     /// If the names are equal without legal forms and spaces: the number of letters of the
     /// requested name, divided by 10, at most 2.
     SameSquashedLong "same_squashed_long",
-    /// The names have the same words, in any order and language.
+    /// The names have the same words, in any order and language: `Quill University`, `Universität
+    /// Quill`.
     SameSorted "same_sorted",
     /// The names have the same words, in any order and language, but are not equal without spaces.
     SameSortedOnly "same_sorted_only",
     /// The names are equal without spaces, but are divided into different words: `Quill Pens`,
     /// `Quillpens`.
     SameJoined "same_joined",
-    /// The rarity of the matching words, as a share of the rarity of all words of the requested
-    /// name.
+    /// How much of the requested name matches: the total rarity of its matching words, as a share
+    /// of the total rarity of all its words.
     AskedCovered "asked_covered",
-    /// The rarity of the matching words, as a share of the rarity of all words of the candidate's
-    /// name.
+    /// How much of the candidate's name matches: the total rarity of its matching words, as a
+    /// share of the total rarity of all its words.
     HeldCovered "held_covered",
     /// The harmonic mean of `AskedCovered` and `HeldCovered`, minus 0.5. 0 if the mean is below
     /// 0.5.
@@ -86,32 +89,31 @@ features! {
     Agreed "agreed",
     /// The total rarity of the matching words, in units of 10 nats, at most 1.
     AgreedSome "agreed_some",
-    /// The total rarity of the matching words, in units of 10 nats, at most 3. General words and
-    /// places do not count.
+    /// The total rarity of the matching words, in units of 10 nats, at most 3. General words,
+    /// such as `university`, and places do not count.
     AgreedSpecific "agreed_specific",
-    /// The total rarity of the matching words, in units of 10 nats, at most 0.8. General words and
-    /// places do not count.
+    /// The total rarity of the matching words, in units of 10 nats, at most 0.8. General words,
+    /// such as `university`, and places do not count.
     AgreedSpecificSome "agreed_specific_some",
-    /// No words match, or the matching words are only general words, such as `university`, and
-    /// places.
+    /// No words match, or all matching words are general words, such as `university`, or places.
     NoSpecific "no_specific",
-    /// The rarity of the rarest word that only the requested name has, in units of 10 nats. General
-    /// words and places do not count.
+    /// The rarity of the rarest word that only the requested name has, in units of 10 nats.
+    /// General words, such as `university`, and places do not count.
     AskedMissingSpecific "asked_missing_specific",
     /// The rarity of the rarest word that only the candidate's name has, in units of 10 nats.
-    /// General words and places do not count.
+    /// General words, such as `university`, and places do not count.
     HeldMissingSpecific "held_missing_specific",
-    /// The rarity of the matching words that are translations or other forms of each other, as a
-    /// share of the rarity of all matching words.
+    /// The total rarity of the words that match only as translations or other forms, such as
+    /// `university` and `Universität`. It is a share of the total rarity of all matching words.
     Equivalent "equivalent",
-    /// The rarity of the matching words that are misspelt, as a share of the rarity of all matching
-    /// words.
+    /// The total rarity of the words that match apart from a spelling mistake, as a share of the
+    /// total rarity of all matching words.
     Misspelt "misspelt",
-    /// The first word of the requested name matches a word of the candidate's name, and neither
-    /// word is only an abbreviation or an initial of the other.
+    /// The first word of the requested name matches a word of the candidate's name. Matches by an
+    /// abbreviation or an initial do not count.
     FirstAsked "first_asked",
-    /// The first word of the candidate's name matches a word of the requested name, and neither
-    /// word is only an abbreviation or an initial of the other.
+    /// The first word of the candidate's name matches a word of the requested name. Matches by an
+    /// abbreviation or an initial do not count.
     FirstHeld "first_held",
     /// The Jaro-Winkler similarity of the names without spaces.
     Jaro "jaro",
@@ -121,21 +123,24 @@ features! {
     /// The Sørensen-Dice similarity of the names without spaces: the share of common pairs of
     /// neighbouring letters.
     Dice "dice",
-    /// The candidate's name is one of the company's aliases.
+    /// The candidate's name that was compared is an alias of the company, not its own name.
     Alias "alias",
-    /// The requested name consists of the initials of the candidate's name.
+    /// The requested name consists of the initials of the candidate's name: `QPI` for `Quill Pen
+    /// Ink`.
     IsInitials "is_initials",
     /// If the requested name consists of the initials of the candidate's name: the number of
     /// initials minus 3, divided by 3.
     IsInitialsLong "is_initials_long",
-    /// The candidate's name consists of the initials of the requested name.
+    /// The candidate's name consists of the initials of the requested name: `QPI` for `Quill Pen
+    /// Ink`.
     HasInitials "has_initials",
-    /// A word of the requested name is misspelt.
+    /// A word of the requested name matches a word of the candidate's name apart from a spelling
+    /// mistake.
     Slip "slip",
-    /// A word of the requested name is misspelt, and all other words agree.
+    /// A word of the requested name is misspelt, and all other words of both names agree.
     SlipAlone "slip_alone",
-    /// If a word is misspelt and all other words agree: the number of letters of the shortest
-    /// misspelt word, divided by 8, at most 1.5.
+    /// The number of letters of the shortest misspelt word, divided by 8, at most 1.5. 0 if other
+    /// words of the two names do not agree.
     SlipAloneLong "slip_alone_long",
     /// The spelling mistake swaps two neighbouring letters.
     SlipSwapped "slip_swapped",
@@ -149,102 +154,111 @@ features! {
     SlipNear "slip_near",
     /// The spelling mistake changes the first letter of the word.
     SlipFirst "slip_first",
-    /// The [oddity](enrich_text::oddity) of the misspelt word minus the oddity of the correct word,
-    /// in units of 10 nats, limited to the range from −1 to 1. The oddity of a word says how
-    /// unusual its sequence of letters is.
+    /// The [oddity](enrich_text::oddity) of the misspelt word minus the oddity of the correct
+    /// word, in units of 10 nats, limited to the range from −1 to 1. The oddity of a word is high
+    /// if its sequence of letters is unusual.
     SlipOdd "slip_odd",
     /// If a word is misspelt and all other words agree, the value of `SlipOdd`; else 0.
     SlipAloneOdd "slip_alone_odd",
-    /// How common the misspelt word is in other names: the highest possible rarity minus the rarity
-    /// of this word, in units of 10 nats. A common word is probably not a misspelling.
+    /// How common the misspelt word is in names: the highest possible rarity minus the rarity of
+    /// this word, in units of 10 nats. A common word is probably spelt as intended.
     SlipKnown "slip_known",
-    /// Both names have the same legal form.
+    /// Both names have the same legal form, such as `GmbH`.
     FormAgrees "form_agrees",
-    /// Both names have a legal form, and the two legal forms differ.
+    /// Both names have a legal form, but not the same: `GmbH` and `AG`.
     FormDiffers "form_differs",
-    /// A word in parentheses after the requested name is also in the candidate's name.
+    /// A word in parentheses after the requested name, as in `Quill (Pens)`, is also in the
+    /// candidate's name.
     AsideAgrees "aside_agrees",
-    /// After the requested name, there is a word in parentheses that is neither a general word nor
-    /// a place.
+    /// After the requested name, there is a word in parentheses that is neither a general word,
+    /// such as `university`, nor a place.
     Aside "aside",
-    /// After the requested name, there is a general word or a place in parentheses.
+    /// After the requested name, there is a general word, such as `university`, or a place in
+    /// parentheses.
     AsidePlace "aside_place",
-    /// A word in parentheses after the requested name is part of a domain of the company.
+    /// A word in parentheses after the requested name is part of a domain of the company: `Quill
+    /// (Pens)`, `quillpens.example`.
     AsideInDomain "aside_in_domain",
-    /// If a domain label consists of the first words of the requested name: the rarity of these
-    /// words, as a share of the rarity of the whole name.
+    /// A domain label consists of the first words of the requested name: `quillpens` for `Quill
+    /// Pens Paper`. The value is the total rarity of these words, as a share of the total rarity
+    /// of all words.
     LabelIsBeginning "label_is_beginning",
-    /// If a domain label contains the requested name: the length of the name, as a share of the
-    /// length of the label.
+    /// A domain label contains the requested name: `quillpens` contains `Quill`. The value is the
+    /// length of the name, as a share of the length of the label.
     LabelHoldsName "label_holds_name",
-    /// If the requested name contains a domain label: the length of the label, as a share of the
-    /// length of the name.
+    /// The requested name contains a domain label: `Quill Pens` contains `quill`. The value is
+    /// the length of the label, as a share of the length of the name.
     NameHoldsLabel "name_holds_label",
-    /// The similarity of a domain label and the requested name, from 0 to 1: 0 if 30 % or more of
-    /// the letters differ, 1 if no letter does.
+    /// The similarity of a domain label and the requested name, from 0 to 1. It is 1 if both are
+    /// equal, and 0 if 30 % or more of the letters differ.
     LabelLikeName "label_like_name",
-    /// A domain label equals the initials of the requested name.
+    /// A domain label equals the initials of the requested name: `qpi` for `Quill Pen Ink`.
     LabelIsInitials "label_is_initials",
-    /// If a domain label consists of the beginnings of words of the requested name, as `unsoed` for
-    /// `Universitas Jenderal Soedirman`: the rarity of these words, as a share of the rarity of the
-    /// whole name.
+    /// A domain label consists of the beginnings of words of the requested name: `unsoed` for
+    /// `Universitas Jenderal Soedirman`. The value is the total rarity of these words, as a share
+    /// of the total rarity of all words.
     LabelOfParts "label_of_parts",
     /// A domain label consists of the beginnings of all words of the requested name.
     LabelOfPartsFull "label_of_parts_full",
-    /// If a word of the requested name equals a domain label: the rarity of this word, in units of
-    /// 10 nats.
+    /// A word of the requested name equals a domain label. The value is the rarity of this word,
+    /// in units of 10 nats.
     WordIsLabel "word_is_label",
-    /// If a domain label begins with a word of the requested name: the length of the word, as a
-    /// share of the length of the label.
+    /// A domain label begins with a word of the requested name: `quillworks` begins with `Quill`.
+    /// The value is the length of the word, as a share of the length of the label.
     WordBeginsLabel "word_begins_label",
     /// One of the company's domains is a host below a registrable domain, such as
     /// `shop.quill.example`.
     IsHost "is_host",
-    /// A domain label equals the requested name. No words of the two names match, or only general
-    /// words and places match.
+    /// A domain label equals the requested name. But no words of the two names match, or only
+    /// general words, such as `university`, and places match.
     LabelIsNameGeneral "label_is_name_general",
     /// If a domain label equals the requested name: the number of letters of the name, divided by
     /// 10, at most 2.
     LabelIsNameLong "label_is_name_long",
     /// All words of both names agree.
     ShapeAll "shape_all",
-    /// If all words of both names agree, how well a domain label fits the requested name, from 0 to
-    /// 1.
+    /// How well a domain label fits the requested name, from 0 to 1, if all words of both names
+    /// agree.
     ShapeAllLabel "shape_all_label",
-    /// Only the requested name has additional words, and all of them are general words or places.
+    /// All words of the candidate's name agree. The requested name has additional words, and all
+    /// of these are general words, such as `university`, or places.
     ShapeMoreGeneral "shape_more_general",
-    /// If only the requested name has additional words, and all of them are general words or
-    /// places: how well a domain label fits the requested name, from 0 to 1.
+    /// How well a domain label fits the requested name, from 0 to 1, if only the requested name
+    /// has additional words. All of these are general words, such as `university`, or places.
     ShapeMoreGeneralLabel "shape_more_general_label",
-    /// Only the requested name has additional words, and at least one of them is neither a general
-    /// word nor a place.
+    /// All words of the candidate's name agree. The requested name has additional words, and at
+    /// least one of these is neither a general word, such as `university`, nor a place.
     ShapeMore "shape_more",
-    /// If only the requested name has additional words, and at least one of them is neither a
-    /// general word nor a place: how well a domain label fits the requested name, from 0 to 1.
+    /// How well a domain label fits the requested name, from 0 to 1, if only the requested name
+    /// has additional words. At least one of these is neither a general word, such as
+    /// `university`, nor a place.
     ShapeMoreLabel "shape_more_label",
-    /// Only the candidate's name has additional words, and all of them are general words or places.
+    /// All words of the requested name agree. The candidate's name has additional words, and all
+    /// of these are general words, such as `university`, or places.
     ShapeLessGeneral "shape_less_general",
-    /// If only the candidate's name has additional words, and all of them are general words or
-    /// places: how well a domain label fits the requested name, from 0 to 1.
+    /// How well a domain label fits the requested name, from 0 to 1, if only the candidate's name
+    /// has additional words. All of these are general words, such as `university`, or places.
     ShapeLessGeneralLabel "shape_less_general_label",
-    /// Only the candidate's name has additional words, and at least one of them is neither a
-    /// general word nor a place.
+    /// All words of the requested name agree. The candidate's name has additional words, and at
+    /// least one of these is neither a general word, such as `university`, nor a place.
     ShapeLess "shape_less",
-    /// If only the candidate's name has additional words, and at least one of them is neither a
-    /// general word nor a place: how well a domain label fits the requested name, from 0 to 1.
+    /// How well a domain label fits the requested name, from 0 to 1, if only the candidate's name
+    /// has additional words. At least one of these is neither a general word, such as
+    /// `university`, nor a place.
     ShapeLessLabel "shape_less_label",
-    /// Some words agree, and each name has additional words. All additional words are general words
-    /// or places.
+    /// Some words agree, and each name has additional words. All additional words are general
+    /// words, such as `university`, or places.
     ShapeBothGeneral "shape_both_general",
-    /// If some words agree, each name has additional words, and all additional words are general
-    /// words or places: how well a domain label fits the requested name, from 0 to 1.
+    /// How well a domain label fits the requested name, from 0 to 1, if some words agree and each
+    /// name has additional words. All additional words are general words, such as `university`,
+    /// or places.
     ShapeBothGeneralLabel "shape_both_general_label",
     /// Some words agree, and each name has additional words. At least one additional word is
-    /// neither a general word nor a place.
+    /// neither a general word, such as `university`, nor a place.
     ShapeBoth "shape_both",
-    /// If some words agree, each name has additional words, and at least one additional word is
-    /// neither a general word nor a place: how well a domain label fits the requested name, from 0
-    /// to 1.
+    /// How well a domain label fits the requested name, from 0 to 1, if some words agree and each
+    /// name has additional words. At least one additional word is neither a general word, such as
+    /// `university`, nor a place.
     ShapeBothLabel "shape_both_label",
     /// The requested name looks like an acronym: it is one short word in capitals.
     Acronym "acronym",
@@ -252,21 +266,22 @@ features! {
     AcronymLabel "acronym_label",
     /// The requested name looks like an acronym and equals the initials of the candidate's name.
     AcronymInitials "acronym_initials",
-    /// The requested name equals the initials of the candidate's name and a domain label.
+    /// The requested name equals the initials of the candidate's name, and also a domain label.
     InitialsAndLabel "initials_and_label",
-    /// If a word is misspelt, the similarity of a domain label and the requested name, from 0 to 1.
+    /// If a word of the requested name is misspelt: the similarity of a domain label and the
+    /// requested name, from 0 to 1.
     SlipAndLabel "slip_and_label",
-    /// A part of a domain is the code of the state or province in the requested name: `wi` in
-    /// `jackson.wi.us`. Dots and hyphens separate the parts. The first part and the top-level
-    /// domain do not count.
+    /// A part of a domain is the code of the state or province in the requested name: `Jackson,
+    /// WI`, `jackson.wi.us`. Dots and hyphens separate the parts. The first part and the
+    /// top-level domain do not count.
     RegionHere "region_here",
     /// The first part of a domain ends with the code of the state or province in the requested
-    /// name: `wi` in `jacksonwi.gov`. Dots and hyphens separate the parts.
+    /// name: `Jackson, WI`, `jacksonwi.gov`. Dots and hyphens separate the parts.
     RegionBehind "region_behind",
-    /// The company is in the country that the requested name mentions.
+    /// The company is in a country that the requested name contains, as in `Quill Norway`.
     CountryAgrees "country_agrees",
-    /// The requested name mentions a country. The company's head offices are known, and the company
-    /// is not in this country.
+    /// The requested name contains a country, as in `Quill Norway`. A head office of the company
+    /// is known, and the company is not in this country.
     CountryDiffers "country_differs",
     /// The same as `CountryDiffers`, but only if the requested name has a country in parentheses.
     CountryAsideDiffers "country_aside_differs",
@@ -280,11 +295,11 @@ features! {
     Words "words",
     /// The number of letters of the requested name, divided by 10, at most 3.
     Length "length",
-    /// The company's prominence, if its own name equals the requested name, apart from legal forms
-    /// and spaces.
+    /// The company's prominence (how well known it is, from 0 to 1), if its own name equals the
+    /// requested name, apart from legal forms and spaces.
     ProminentName "prominent_name",
-    /// The company's prominence, if one of its aliases equals the requested name, apart from legal
-    /// forms and spaces.
+    /// The company's prominence (how well known it is, from 0 to 1), if one of its aliases equals
+    /// the requested name, apart from legal forms and spaces.
     ProminentAlias "prominent_alias",
     /// The company's prominence, if its own name and the label of its main domain both equal the
     /// requested name.
@@ -294,40 +309,42 @@ features! {
     /// The company's prominence, if the requested name looks like an acronym, and equals an alias
     /// of the company or the initials of the candidate's name.
     ProminentAcronym "prominent_acronym",
-    /// The company's prominence, if the names are not equal, but all their words agree, for example
-    /// because a word is misspelt. Also the company's prominence, if the whole names without spaces
-    /// differ only by a spelling mistake.
+    /// The company's prominence, if the requested name is probably a misspelling of the
+    /// candidate's name. This is so if the names are not equal, but all their words agree, or if
+    /// the whole names without spaces differ only by a spelling mistake.
     ProminentSlip "prominent_slip",
-    /// Under the condition of `ProminentSlip`: the company's prominence, times the similarity of a
-    /// domain label and the requested name.
+    /// The value of [`ProminentSlip`](Self::ProminentSlip), times the similarity of a domain
+    /// label and the requested name.
     ProminentSlipLabel "prominent_slip_label",
-    /// The company's prominence, if only the requested name has additional words, and all of them
-    /// are an addition at its end or in parentheses, such as a place.
+    /// The company's prominence, if the requested name is the candidate's name and an addition,
+    /// such as a place, at its end or in parentheses: `Quill London` for `Quill`.
     ProminentAddition "prominent_addition",
-    /// The company's prominence, if only the requested name has additional words, and the condition
-    /// of `ProminentAddition` is not met.
+    /// The company's prominence, if only the requested name has additional words, and these are
+    /// more than an addition such as a place: `Quill Insurance` for `Quill`.
     ProminentMore "prominent_more",
-    /// The company's prominence, if only the candidate's name has additional words.
+    /// The company's prominence, if only the candidate's name has additional words: `Quill` for
+    /// `Quill Insurance`.
     ProminentLonger "prominent_longer",
     /// The company's prominence, if only the candidate's name has additional words and a domain
     /// label equals the requested name.
     ProminentLongerLabel "prominent_longer_label",
     /// The company's prominence, if some words of the names agree, and each name has additional
-    /// words. 0 if the whole names without spaces differ only by a spelling mistake.
+    /// words. It is 0 if the whole names without spaces differ only by a spelling mistake.
     ProminentBoth "prominent_both",
-    /// A country is requested, the company is prominent, and nothing says in which country the
-    /// company is.
+    /// A country is requested, and the company is prominent. It has no domain for this country,
+    /// and it is unknown in which country it is.
     CountryUnknown "country_unknown",
-    /// A country is requested, and the company is prominent, but in another country.
+    /// A country is requested, and the company is prominent. It has no domain for this country,
+    /// but it is known in which country it is.
     CountryElsewhere "country_elsewhere",
 }
 
-/// The evidence for and against one candidate: the features that are not 0, with their values.
+/// The evidence for and against one candidate: each feature that is not 0, with its value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evidence(Vec<(Feature, f64)>);
 
 impl Evidence {
-    /// Returns the features that are not 0. Each is returned once.
+    /// Returns the features that are not 0, with their values. No feature is in the list twice.
     pub fn features(&self) -> &[(Feature, f64)] {
         &self.0
     }

@@ -1,23 +1,25 @@
-//! Compares a name with the labels of a company's domains. Here, a label is the first label of a
-//! domain, without hyphens. A label often consists of the whole name without spaces, its first
-//! words, its initials, or the beginnings of its words.
+//! Compares the requested name with the labels of a company's domains. Here, a label is the first
+//! label of a domain, without hyphens: `quillpens` of `quill-pens.example`. A label often
+//! consists of the whole name without spaces, the first words of the name, its initials, or the
+//! beginnings of its words.
 
 use enrich_text::{Domain, NameWord, Rarity};
 
 use super::asked::AskedName;
 use crate::subject::Company;
 
-/// Maximum number of words of a name that are tried as parts of a label. Later words are ignored.
+/// Maximum number of words of a name whose beginnings are searched in a label. Later words are
+/// ignored.
 const MOST_WORDS: usize = 16;
 
-/// How well a name fits the labels of a company's domains. Each value comes from the label that
-/// fits best.
+/// How well the requested name fits the labels of a company's domains. If a company has several
+/// domains, each field contains the highest value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Labels {
     /// 1 if a label, or a whole domain without its dots, equals the name without spaces; else 0.
     pub(super) is_name: f64,
-    /// If a label consists of the first words of the name, the rarity of these words as a share of
-    /// the whole name's rarity; else 0.
+    /// If a label consists of the first words of the name, the total rarity of these words as a
+    /// share of the total rarity of all words; else 0.
     pub(super) is_beginning: f64,
     /// If a label contains the name, the length of the name as a share of the label's length; else
     /// 0.
@@ -25,13 +27,13 @@ pub(super) struct Labels {
     /// If the name contains a label, the length of the label as a share of the name's length; else
     /// 0.
     pub(super) name_holds: f64,
-    /// The similarity of a label and the name: 0 if 30 % or more of the letters differ, 1 if no
-    /// letter differs.
+    /// The similarity of a label and the name, from 0 to 1. It is 1 if both are equal, and 0 if
+    /// 30 % or more of the letters differ.
     pub(super) like: f64,
     /// 1 if a label equals the name's initials; else 0.
     pub(super) is_initials: f64,
-    /// If a label consists of the beginnings of words of the name, the rarity of these words as a
-    /// share of the name's rarity; else 0.
+    /// If a label consists of the beginnings of words of the name, the total rarity of these
+    /// words as a share of the total rarity of all words; else 0.
     pub(super) parts: f64,
     /// 1 if a label consists of the beginnings of all words of the name; else 0.
     pub(super) parts_full: f64,
@@ -41,7 +43,8 @@ pub(super) struct Labels {
     /// If a label begins with a word of the name, the length of the word as a share of the label's
     /// length; else 0.
     pub(super) begins: f64,
-    /// Whether at least one of the domains is a host below a registrable domain.
+    /// Whether at least one of the domains is a host below a registrable domain, such as
+    /// `shop.quill.example`.
     pub(super) is_host: bool,
 }
 
@@ -101,11 +104,11 @@ impl Labels {
     }
 }
 
-/// Returns the similarity of a label and a name: 0 when 30 % or more of the letters differ, 1 when
-/// no letter does.
+/// Returns the similarity of a label and a name, from 0 to 1. It is 1 if both are equal, and 0 if
+/// 30 % or more of the letters differ.
 fn likeness(label: &str, name: &str) -> f64 {
     let longer = label.len().max(name.len()) as f64;
-    // If the lengths differ too much, the letters differ too much as well. Comparing the lengths is
+    // If the lengths differ by 30 % or more, so many letters differ as well. This check is
     // cheaper than calculating the edit distance.
     if label.len().abs_diff(name.len()) as f64 >= 0.3 * longer {
         return 0.0;
@@ -118,13 +121,13 @@ fn more(held: &mut f64, value: f64) {
     *held = held.max(value);
 }
 
-/// Finds words whose beginnings, one after the other, make up the label: `un` and `soed` of
-/// `universitas jenderal soedirman`. Returns the total rarity of these words. If several choices of
-/// words make up the label, returns the highest total; if no choice does, `None`.
+/// Finds words whose beginnings, one after the other, are the label: `un` and `soed` of
+/// `universitas jenderal soedirman` for `unsoed`. Returns the total rarity of these words. If
+/// several choices of words are possible, returns the highest total; if none is possible, `None`.
 fn parts(words: &[NameWord], rarities: &[f64], label: &str) -> Option<f64> {
     let label = label.as_bytes();
-    // For each position in the label, the highest total rarity of words whose beginnings make up
-    // all letters before it.
+    // For each position in the label: the highest total rarity of words whose beginnings, one
+    // after the other, are exactly the letters before this position. `None` if no words fit.
     let mut most: Vec<Option<f64>> = vec![None; label.len() + 1];
     *most.first_mut()? = Some(0.0);
     for (word, rarity) in words.iter().zip(rarities).take(MOST_WORDS) {

@@ -11,18 +11,19 @@ use super::{ScoredCandidate, rival};
 use crate::confidence::Confidence;
 use crate::subject::{Candidate, Company, SubjectId};
 
-/// The companies that a name may mean, as a directory has found them.
+/// The companies that a name may mean, before they are made into a list for people.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidates<'a> {
     /// The requested name.
     pub asked: &'a AskedName,
     /// The country that was requested with the name.
     pub country: Option<Country>,
-    /// The only company that has this name, apart from case, accents, punctuation and legal forms,
-    /// with the confidence of the match. `None` if no company or several companies have the name,
-    /// or if the name is not enough evidence, for example because it is a single word.
+    /// The only company that has this name, apart from case, accents, punctuation and legal
+    /// forms, with the confidence that it is meant. `None` if no company or several companies
+    /// have the name. Also `None` if the name is too little evidence, for example because it is a
+    /// single word.
     pub only: Option<(&'a Company, Confidence)>,
-    /// The companies that were compared, the likeliest first.
+    /// The companies whose names were compared with the requested name, the likeliest first.
     pub judged: &'a [ScoredCandidate],
     /// The bare companies with this name, apart from case, accents, punctuation and legal forms. A
     /// bare company has no head office, domain, page, email address or phone number.
@@ -32,11 +33,12 @@ pub struct Candidates<'a> {
 impl Candidates<'_> {
     /// Returns the companies that the name may mean, the likeliest first, at most
     /// [`Candidate::MOST`]. `trust` returns the confidence that the sources give to a name of a
-    /// company.
+    /// company; no candidate gets a higher confidence.
     ///
-    /// Each organisation is listed only once; companies with the same main domain count as one
-    /// organisation. Bare companies come last. If only bare companies were found, the list is
-    /// empty, because they tell people nothing more than the name itself.
+    /// If several companies have the same main domain, or are one company for another reason,
+    /// only one of them is listed. Bare companies, of which only the name is known, come last. If
+    /// only bare companies were found, the list is empty, because they tell people nothing more
+    /// than the name itself.
     ///
     /// # Errors
     ///
@@ -63,8 +65,8 @@ impl Candidates<'_> {
         Ok(list)
     }
 
-    /// Returns the companies that are likely enough to be listed: each with the name that fits
-    /// best, the confidence of the match, and the sentence that explains it.
+    /// Returns the companies that are likely enough to be listed. Each comes with its name that
+    /// fits best, the confidence that it is meant, and a sentence that explains why.
     fn likely(&self) -> impl Iterator<Item = (&Company, &str, Confidence, String)> {
         let Self { asked, only, judged, .. } = *self;
         let mut organisations = FxHashSet::default();
@@ -98,7 +100,7 @@ impl Candidates<'_> {
         only.into_iter().chain(judged)
     }
 
-    /// Returns the sentence that explains a bare company.
+    /// Returns the explanation for a bare company, of which only the name is known.
     fn only_a_name(&self, company: &Company) -> String {
         let name = CompanyName::parse(&company.name);
         let is_equal = name.is_ok_and(|name| name.folded() == self.asked.name.folded());
@@ -129,18 +131,19 @@ impl Candidates<'_> {
     }
 }
 
-/// The explanation for the only company with the name, if no similar names were compared.
+/// The explanation for the only company with the requested name, if the comparison of names has
+/// no evidence for it.
 const ONLY_BEARER: &str = "No other company has exactly this name.";
-/// Minimum probability of a listed candidate. A directory compares at most 32 companies of the same
-/// name. If all 32 are equally likely, the calibrated probability of each is still higher than this
-/// minimum.
+/// Minimum probability of a listed candidate. A directory compares at most 32 companies with the
+/// same name. Even if all 32 are equally likely, the calibrated probability of each is higher
+/// than this minimum, so they are listed.
 const LIKELY: f64 = 0.05;
-/// Minimum sum of the probabilities of the listed candidates. If the sum is lower, the directory
-/// most likely does not have the company, and no candidate is listed.
+/// Minimum sum of the probabilities of the listed candidates. With a lower sum, the directory
+/// most likely does not contain the company that is meant, and no candidate is listed.
 const LEAST_TOGETHER: f64 = 0.15;
 
-/// Whether people would see a listed company and another company as the same company: the other
-/// company has the domain of the listed company, or both have the same name and the same
+/// Whether `company` would look like a repetition of the listed company `known`. This is so if it
+/// has the domain that is listed for `known`, or if both have the same name and the same
 /// registrable domain.
 fn is_same(known: &Candidate, company: &Company) -> bool {
     if known.id == company.id {
@@ -155,14 +158,14 @@ fn is_same(known: &Candidate, company: &Company) -> bool {
     })
 }
 
-/// Returns the maximum confidence of all other companies, if one company has `confidence`: 100
+/// Returns the maximum confidence of every other company, if one company has `confidence`: 100
 /// minus `confidence`, but at least 1.
 fn rest(confidence: Confidence) -> Confidence {
     Confidence::clamped(100_u8.saturating_sub(confidence.percent()))
 }
 
-/// Returns the country of the first head office; if no head office is known, the country of the
-/// main domain.
+/// Returns the country of the company's first head office. If no head office is known, returns
+/// the country of its main domain; `None` if that has none.
 fn country_of(company: &Company) -> Option<Country> {
     company.seats.first().copied().or_else(|| {
         let site = company.sites.first()?;
@@ -245,7 +248,8 @@ mod tests {
         let namesakes: Vec<Company> =
             (0..32).map(|id| company(id, "Quill Pens", Some(&domain(id)))).collect();
         assert_eq!(listed(None, &namesakes, &[]).len(), Candidate::MOST);
-        // This company only shares a frequent word with the name, so its probability is below 15 %.
+        // This company only shares a frequent word (`Pens`) with the requested name, so its
+        // probability is below 15 %.
         let stranger = company(1, "Feather Pens Of Swindon", Some("feather.example"));
         assert_eq!(listed(None, &[stranger], &[]), []);
     }

@@ -1,5 +1,5 @@
-//! How well known a company is: one number, from the page rank of its domains, its ids, its country
-//! sites and its pages.
+//! Prominence: a number that says how well known a company is. It is calculated from the page
+//! ranks of its domains, its ids, its sites for countries and its pages.
 
 use std::collections::BTreeSet;
 
@@ -7,29 +7,29 @@ use enrich_text::{Domain, Network};
 
 use crate::subject::Company;
 
-/// Maximum number of domains of a company whose page ranks are read.
+/// Maximum number of domains of a company whose page ranks are read. These are its first domains.
 const MOST_RANKED: usize = 4;
 /// A page rank up to this adds nothing to the prominence. Page ranks are from 0 to 10, on a
-/// logarithmic scale. In a list of the most linked domains, even the last domain has a page rank of
-/// about 3.
+/// logarithmic scale. Even the last domain in a list of the most linked domains has about 3, so a
+/// domain with 2 is hardly known.
 const LEAST_RANK: f64 = 2.0;
-/// A page rank above this adds no more than this page rank. The best-known companies have it.
+/// A page rank above this counts as this value. Only the best-known companies reach it.
 const BEST_RANK: f64 = 7.0;
-/// The prominence of a company that has the best page rank, but no ids, country sites or further
-/// pages.
+/// The prominence that a page rank of [`BEST_RANK`] or more adds. A page rank between
+/// [`LEAST_RANK`] and [`BEST_RANK`] adds a proportional part of it.
 const OF_RANK: f64 = 0.7;
-/// The prominence that an entry in Wikidata adds.
+/// The prominence that an entry of the company in Wikidata adds.
 const OF_WIKIDATA: f64 = 0.1;
-/// The prominence that each kind of id adds, except an entry in Wikidata. All ids from one register
-/// or list of organisations are of one kind.
+/// The prominence that each kind of id adds, except Wikidata. All ids from one register or data
+/// set, such as all LEIs, are one kind.
 const OF_ID: f64 = 0.05;
 /// Maximum number of kinds of ids, besides Wikidata, that add prominence.
 const MOST_IDS: usize = 2;
-/// The prominence that each doubling of the number of countries with a site adds: once for two
-/// countries, twice for four, three times for eight.
+/// The prominence that each doubling of the number of countries with a site of the company adds:
+/// once for two countries, twice for four, three times for eight.
 const OF_DOUBLED_COUNTRIES: f64 = 0.05;
-/// The prominence that each network with a page adds, except the first network: most companies have
-/// one page.
+/// The prominence that each social network with a page of the company adds. The first network
+/// adds nothing, because most companies have one page.
 const OF_PAGE: f64 = 0.025;
 
 /// How well known a company is, and the facts that show it.
@@ -41,10 +41,10 @@ pub struct Prominence {
     pub is_in_wikidata: bool,
     /// The number of kinds of ids that the company has, without Wikidata.
     pub kinds_of_ids: usize,
-    /// The number of countries for which the company has a site. A record gives a site's country,
-    /// or else the top-level domain shows it.
+    /// The number of countries for which the company has a site. The country of a site comes from
+    /// a record, or else from the top-level domain.
     pub countries: usize,
-    /// The number of networks on which the company has a page.
+    /// The number of social networks on which the company has a page.
     pub networks: usize,
 }
 
@@ -69,8 +69,8 @@ impl Prominence {
         }
     }
 
-    /// Returns the prominence as a number from 0 to 1. It is 0 if only names, a domain without a
-    /// page rank, and one page are known.
+    /// Returns the prominence as a number from 0 to 1. It is 0 if only names, one domain without
+    /// a page rank, and one page of the company are known.
     pub fn value(&self) -> f64 {
         let rank = self.page_rank.filter(|rank| rank.is_finite()).unwrap_or(0.0);
         let rank = ((rank - LEAST_RANK) / (BEST_RANK - LEAST_RANK)).clamp(0.0, 1.0);

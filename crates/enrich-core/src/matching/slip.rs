@@ -1,4 +1,5 @@
-//! Finds the kind of a typing error. Some kinds are more frequent than others.
+//! Finds the kind of a typing error. The kind is evidence, because people make some kinds of
+//! errors more often than others.
 
 /// The kind of a typing error in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use super::evidence::{Evidence, Feature};
 
-/// The table of trained weights: one line for each feature, and the lines of the calibration.
+/// The table of trained weights: one line for each feature, and one line for each pair of the
+/// calibration.
 const TRAINED: &str = include_str!("../../data/name_weights.txt");
 
 /// The weights of all features, in log-odds, and the calibration.
@@ -13,15 +14,16 @@ pub struct Weights {
     /// One weight for each feature, in the order of [`Feature::ALL`].
     weights: Vec<f64>,
     /// Pairs of a raw probability and the share of answers at this probability that were right.
-    /// Both numbers grow from pair to pair.
+    /// The pairs are sorted: both numbers grow from pair to pair.
     calibration: Vec<(f64, f64)>,
 }
 
 /// Why a table of weights is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidWeights {
-    /// The line with this number, counted from 1, is invalid: its form is neither `feature; weight`
-    /// nor `calibration; raw; right`, it names an unknown feature, or a value is not a number.
+    /// The line with this number, counted from 1, is invalid. Its form is neither `feature;
+    /// weight` nor `calibration; raw; right`, or it names an unknown feature, or a value is not a
+    /// number.
     #[error("line {0} of the weights is neither a feature nor the calibration")]
     Line(usize),
     /// The feature with this name has no line.
@@ -38,17 +40,18 @@ impl Weights {
         &WEIGHTS
     }
 
-    /// Creates weights in the order of [`Feature::ALL`]. If there are fewer weights than features,
-    /// the last features have the weight 0. Both numbers of the calibration pairs must grow from
-    /// pair to pair.
+    /// Creates weights in the order of [`Feature::ALL`]. If there are fewer weights than
+    /// features, the last features have the weight 0. `calibration` contains pairs of a raw
+    /// probability and the share of answers at this probability that were right. Both numbers
+    /// must grow from pair to pair.
     pub fn new(mut weights: Vec<f64>, calibration: Vec<(f64, f64)>) -> Self {
         weights.resize(Feature::ALL.len(), 0.0);
         Self { weights, calibration }
     }
 
-    /// Parses a table. A line is `feature; weight` or `calibration; raw; right`, where `raw` is a
-    /// raw probability, and `right` the share of answers at this probability that were right. Lines
-    /// that begin with `#` are comments.
+    /// Parses a table. A line is `feature; weight` or `calibration; raw; right`. `raw` is a raw
+    /// probability, and `right` is the share of answers at this probability that were right.
+    /// Lines that begin with `#` are comments.
     ///
     /// # Errors
     ///
@@ -97,9 +100,8 @@ impl Weights {
         evidence.features().iter().map(|(feature, value)| self.of(*feature) * value).sum()
     }
 
-    /// Returns the raw probability of each candidate from the scores of all candidates. The sum of
-    /// the probabilities is below 1; the difference to 1 is the probability that no candidate is
-    /// meant.
+    /// Returns the raw probability of each candidate from the scores of all candidates. The sum
+    /// of these probabilities is below 1; the rest is the probability that no candidate is meant.
     pub fn chances(&self, scores: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
         let most = scores.clone().fold(0.0, f64::max);
         let none = (-most).exp();

@@ -1,4 +1,4 @@
-//! Says in a sentence why a requested name may mean a candidate.
+//! Writes the sentence that explains why a requested name may mean a candidate.
 
 use enrich_text::{Agreement, CompanyName, NameForm, NameWord, Similarity, similar};
 
@@ -7,12 +7,12 @@ use super::asked::AskedName;
 use super::evidence::Feature;
 use crate::subject::Candidate;
 
-/// Maximum number of words that a sentence names in each group: shared, similar, missing and
-/// additional words.
+/// Maximum number of words that a sentence lists of each kind. The kinds are shared, similar,
+/// missing and additional words.
 const MOST_WORDS: usize = 4;
 
-/// Returns a sentence in plain English that says which evidence connects the requested name with
-/// the candidate, and what speaks against it. The same evidence always gives the same sentence.
+/// Returns a sentence in plain English with the evidence for and against the candidate, such as
+/// `Its name shares "quill"; it lacks "nibs".` The same evidence always gives the same sentence.
 pub fn why(asked: &AskedName, candidate: &ScoredCandidate) -> String {
     let mut clauses = of_names(asked, candidate);
     clauses.extend(of_places(asked, candidate));
@@ -64,12 +64,12 @@ fn of_names(asked: &AskedName, candidate: &ScoredCandidate) -> Vec<String> {
     clauses
 }
 
-/// Returns the clauses that say which words the two names share, which are similar, and which only
-/// one of them has.
+/// Returns the clauses that say which words the two names share, which words are similar, and
+/// which words only one of the names has.
 fn of_words(asked: &AskedName, candidate: &ScoredCandidate, its: &str) -> Vec<String> {
     let Ok(name) = CompanyName::parse(&candidate.name) else { return Vec::new() };
     let (asked, held) = (&asked.form, NameForm::of(&name));
-    // The rarity of words has no influence on which words agree. So every word gets the same
+    // The rarities of words do not influence which words agree. So every word gets the same
     // rarity.
     let likeness = similar(asked, &held, &|_: &NameWord| 1.0);
     let equal = |how| !matches!(how, Agreement::Misspelt);

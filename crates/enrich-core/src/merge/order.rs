@@ -1,11 +1,11 @@
-//! The order in which the facts of a company are merged, so that the result does not depend on
+//! Sorts the facts of a company before they are merged, so that the result does not depend on
 //! which record was imported first.
 //!
-//! The values of an attribute are ordered by their confidence, the highest first. Values with the
-//! same confidence are ordered by the number of sources that give them, then by their place in the
-//! records, and then by their text. Names and domains have additional rules. The name that answers
-//! contain should have capital letters, and should not contain a country. The main domain is the
-//! domain that most sources name first.
+//! The values of an attribute are ordered by their confidence, the highest first. If several
+//! values have the same confidence, the value that more sources give comes first. Then the
+//! position in the records decides, and then the text. Names and domains have rules of their own.
+//! The company's name should have capital letters and contain no country. The main domain should
+//! be the domain that most sources list first.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,17 +15,17 @@ use enrich_text::{CompanyName, Country, Domain};
 use crate::confidence::Confidence;
 use crate::merge::{Attribute, Fact};
 
-/// A name that has only capital letters counts as badly written if it has at least this many
-/// letters. A shorter name in capitals is probably an abbreviation.
+/// A name in capitals only, such as `QUILL PENS`, counts as badly written if it has at least this
+/// number of letters. A shorter name in capitals is probably an abbreviation.
 const FEWEST_SHOUTED: usize = 5;
 
 /// A fact, and the record that gave it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimedFact {
-    /// The number of the source. Its only use is to see which facts have the same source.
+    /// The number of the source. It only shows which facts have the same source.
     pub source: i64,
-    /// The number of the record among the records of all sources. Its only use is to see which
-    /// facts have the same record.
+    /// The number of the record among the records of all sources. It only shows which facts are
+    /// from the same record.
     pub record: usize,
     /// The fact.
     pub fact: Fact,
@@ -38,15 +38,16 @@ struct Value {
     country: Option<Country>,
     country_confidence: Option<Confidence>,
     sources: BTreeSet<i64>,
-    /// The sources that have a record in which this is the first value of the attribute.
+    /// The sources with a record in which this value is the first one of its attribute.
     first_in: BTreeSet<i64>,
-    /// The position of this value among the attribute's values in a record; of several records, the
-    /// lowest position. The first value has position 0.
+    /// The position of this value among the values of the same attribute in a record, from 0. If
+    /// several records have the value, the lowest position.
     place: usize,
 }
 
-/// Returns the facts of a company in the order in which they are merged, each value once. The facts
-/// of one record must be in the record's order. The order of the records does not matter.
+/// Returns the facts of a company in the order in which they are merged, each value once. In
+/// `claimed`, the facts of one record must be in the order of the record. The order of the
+/// records does not matter.
 pub fn facts_in_order(claimed: Vec<ClaimedFact>) -> Vec<Fact> {
     let mut attributes: BTreeMap<Attribute, Vec<Value>> = BTreeMap::new();
     let mut places: BTreeMap<(usize, Attribute), usize> = BTreeMap::new();
@@ -71,8 +72,8 @@ pub fn facts_in_order(claimed: Vec<ClaimedFact>) -> Vec<Fact> {
         match attribute {
             // `names_in_order` has already sorted the names.
             Attribute::Name => {}
-            // `facts` already contains the names, because names come before domains in the order of
-            // attributes.
+            // `facts` already contains the names, because `Attribute::Name` comes before
+            // `Attribute::Domain` in the map.
             Attribute::Domain => {
                 let name = facts.first().filter(|fact| fact.attribute == Attribute::Name);
                 sort_domains(&mut values, name.map(|fact| fact.value.as_str()));
@@ -124,15 +125,16 @@ impl Value {
     }
 }
 
-/// Sorts domains; the first becomes the main domain. These properties decide, in this order:
+/// Sorts domains; the first becomes the main domain. Of two domains, the first of these rules
+/// that distinguishes them decides which comes first:
 ///
-/// 1. the confidence;
-/// 2. how many sources name the domain first;
-/// 3. whether a record gives a country for the domain (such a domain comes later);
-/// 4. how many sources name the domain;
-/// 5. its place in the records;
-/// 6. whether its label is the company's name (such a domain comes earlier);
-/// 7. whether its top-level domain belongs to a country (such a domain comes later).
+/// 1. the domain with the higher confidence;
+/// 2. the domain that more sources list first;
+/// 3. a domain for which no record gives a country;
+/// 4. the domain that more sources give;
+/// 5. the domain with the lower position in a record;
+/// 6. the domain whose label is the company's name, such as `quill` of `quill.com`;
+/// 7. a domain whose top-level domain belongs to no country.
 fn sort_domains(values: &mut [Value], name: Option<&str>) {
     if values.len() < 2 {
         return;
@@ -146,28 +148,28 @@ fn sort_domains(values: &mut [Value], name: Option<&str>) {
             let votes = (Reverse(first_in), value.country.is_some(), Reverse(sources));
             (Reverse(value.confidence), votes, value.place, Reverse(is_of_name), is_of_country)
         };
-        // If two domains are equal in all these properties, the shorter domain comes first. A
-        // longer domain often belongs to a part of the company.
+        // If none of these rules distinguishes two domains, the shorter one comes first, because
+        // a longer domain often belongs to a part of the company.
         let shape = |value: &'_ Value| (value.text.len(), value.text.clone());
         rank(a).cmp(&rank(b)).then_with(|| shape(a).cmp(&shape(b)))
     });
 }
 
-/// Sorts names; the first becomes the name that answers contain. These properties decide, in this
-/// order:
+/// Sorts names; the first becomes the company's name. Of two names, the first of these rules that
+/// distinguishes them decides which comes first:
 ///
-/// 1. the confidence;
-/// 2. whether the name has only small letters (such a name comes later);
-/// 3. how many sources give the name in any spelling;
-/// 4. whether the name is the label of a domain (such a name comes earlier);
-/// 5. the number that [`faults`] returns, the lowest first;
-/// 6. how many sources give this spelling.
+/// 1. the name with the higher confidence;
+/// 2. a name that does not consist of small letters only;
+/// 3. the name that more sources give, in any spelling;
+/// 4. a name that is the label of a domain of the company;
+/// 5. the name with the lower number from [`faults`];
+/// 6. the name that more sources give in exactly this spelling.
 fn names_in_order(values: Vec<Value>, domains: &[Value]) -> Vec<Value> {
     if values.len() < 2 {
         return values;
     }
     let labels: Vec<String> = domains.iter().map(|domain| label_of(&domain.text)).collect();
-    // For each name, the sources that give it in any spelling.
+    // For each name, the sources that give the name in any spelling.
     let mut votes: BTreeMap<String, BTreeSet<i64>> = BTreeMap::new();
     let mut names = Vec::with_capacity(values.len());
     for value in values {
@@ -186,9 +188,9 @@ fn names_in_order(values: Vec<Value>, domains: &[Value]) -> Vec<Value> {
     names.into_iter().map(|(_, _, value)| value).collect()
 }
 
-/// Returns the faults of a name that is shown to people. The first value says whether all its
-/// letters are small. The second value is a number from 0 to 3: 2 if the name contains a country,
-/// plus 1 if it has only capital letters, at least [`FEWEST_SHOUTED`].
+/// Returns what is bad about a name for people who read it. The first value is `true` if all
+/// letters are small. The second value is a sum: 2 if the name contains a country, plus 1 if it
+/// has at least [`FEWEST_SHOUTED`] letters and all are capitals.
 fn faults(text: &str, name: Option<&CompanyName>) -> (bool, u8) {
     let letters = || text.chars().filter(|letter| letter.is_alphabetic());
     let is_small = letters().any(char::is_lowercase) && !letters().any(char::is_uppercase);
@@ -199,8 +201,8 @@ fn faults(text: &str, name: Option<&CompanyName>) -> (bool, u8) {
     (is_small, u8::from(names_country) * 2 + u8::from(is_shouted))
 }
 
-/// Returns the key by which spellings of one name are equal. `name` is the parsed text, if it can
-/// be parsed.
+/// Returns a form of the name that is the same for all its spellings, such as `Quill Ltd` and
+/// `QUILL`. `name` is the parsed text; `None` if it cannot be parsed.
 fn key_of(text: &str, name: Option<&CompanyName>) -> String {
     name.map_or(text, CompanyName::squashed).to_owned()
 }
@@ -213,8 +215,8 @@ fn label_of(domain: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Merges facts, each from a record of its own. A row is the source, the attribute, the value
-    /// and the confidence.
+    /// Sorts facts; each is from its own record. A row contains the source, the attribute, the
+    /// value and the confidence. Also checks that the order of the records does not matter.
     fn merged(rows: &[(i64, Attribute, &str, u8)]) -> Vec<Fact> {
         let claimed =
             |(record, (source, attribute, value, percent)): (usize, &(_, _, &str, u8))| {

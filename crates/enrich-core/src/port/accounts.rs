@@ -16,7 +16,7 @@ use crate::port::error::StoreError;
 pub enum KeyStored {
     /// The key was stored.
     Stored,
-    /// The account does not exist, or the key that is to be rotated does not exist. Nothing was
+    /// The account does not exist, or the key that is to be replaced does not exist. Nothing was
     /// changed.
     NotThere,
     /// The account already has the maximum number of active keys. Nothing was changed.
@@ -37,8 +37,8 @@ pub enum AccountChanged {
     Closed,
 }
 
-/// Stores accounts and keys. The secret text of a key is stored in two forms: as a keyed hash, to
-/// find the key by its text, and encrypted, to show the text again.
+/// Stores accounts and API keys. The secret text of a key is stored in two forms. A keyed hash is
+/// used to find the key by its text. An encrypted copy is used to show the text again.
 #[async_trait]
 pub trait Accounts: Send + Sync {
     /// Stores an account together with its first key. If the call fails, neither is stored.
@@ -50,22 +50,22 @@ pub trait Accounts: Send + Sync {
     /// Returns all accounts, the oldest first.
     async fn accounts(&self) -> Result<Vec<Account>, StoreError>;
 
-    /// Changes an account. The change is made completely or not at all. A running server uses the
-    /// changed account after at most a second.
+    /// Changes an account. The change is made completely or not at all. All running servers use
+    /// the changed account after at most one second.
     async fn change(
         &self,
         id: AccountId,
         change: AccountChange,
     ) -> Result<AccountChanged, StoreError>;
 
-    /// Stores a key, unless the account has reached `limit`. Calls at the same time run one after
-    /// the other, so that they never exceed the limit together.
+    /// Stores a key, unless the account has reached `limit`. Concurrent calls are made one after
+    /// the other, so that together they do not exceed the limit.
     async fn add_key(&self, key: NewKey, limit: KeyLimit) -> Result<KeyStored, StoreError>;
 
     /// Stores `successor`, and ends the key `old` at `old_until`. If the call fails, nothing is
     /// changed. If `old` already ends before `old_until`, its end is not changed. If `old` ends
-    /// before or at the creation of `successor`, its end becomes final. `old` counts towards the
-    /// maximum number of active keys only if it stays valid after this call.
+    /// before or at the creation of `successor`, its end becomes [final](KeyInfo::has_ended). If
+    /// `old` stays valid after this call, it counts towards the maximum number of active keys.
     async fn rotate_key(
         &self,
         old: KeyId,
@@ -74,8 +74,9 @@ pub trait Accounts: Send + Sync {
         limit: KeyLimit,
     ) -> Result<KeyStored, StoreError>;
 
-    /// Finds the key with this text, even if the key has ended; `None` if no such key was ever
-    /// stored. A change that any process makes is visible within a second.
+    /// Finds the key with this text, even if the key has ended; `None` if no key with this text
+    /// was ever stored. If a process changes a key, all other processes see the change within one
+    /// second.
     async fn find_key(&self, key: &ApiKey) -> Result<Option<Arc<KeyInfo>>, StoreError>;
 
     /// Returns the key with this id; `None` if it does not exist.
@@ -104,7 +105,8 @@ pub trait Accounts: Send + Sync {
     ) -> Result<bool, StoreError>;
 
     /// Finds the keys whose end has passed at `now`, and makes their ends
-    /// [final](KeyInfo::has_ended). Returns the number of these keys. The caller must know that
-    /// `now` is correct: see [`ClockWatch`](crate::ClockWatch).
+    /// [final](KeyInfo::has_ended). Returns the number of these keys. Before the call, the caller
+    /// must make sure that `now` is correct ([`ClockWatch`](crate::ClockWatch)), because a final
+    /// end cannot be undone.
     async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError>;
 }

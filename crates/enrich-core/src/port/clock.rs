@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 
-/// Tells the present time. All other code gets times as arguments.
+/// The clock. Other code does not read the system's time, but gets the present time from this
+/// trait or as an argument.
 pub trait Clock: Send + Sync {
     /// Returns the current time.
     fn now(&self) -> Timestamp;

@@ -10,10 +10,11 @@ use crate::question::{Projection, Question};
 use crate::subject::{DirectoryRevision, Found};
 use crate::suppressed::SuppressedValues;
 
-/// The account for which a look-up is made. If look-ups must wait, tenants take turns.
+/// The account for which a look-up is made. If look-ups must wait in a queue, the tenants take
+/// turns.
 ///
-/// A directory only compares tenants for equality: look-ups of the same tenant wait in the same
-/// queue. A caller without an account uses the default tenant.
+/// A directory only checks whether two tenants are equal: look-ups of equal tenants wait in the
+/// same queue. A caller without an account uses the default tenant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tenant(u128);
 
@@ -26,18 +27,20 @@ impl From<AccountId> for Tenant {
 /// Answers questions from the look-up data.
 #[async_trait]
 pub trait Directory: Send + Sync {
-    /// Finds the subject for `question`, with at least the parts in `projection`.
+    /// Finds the company, the candidates, the person or the domain that `question` asks for, with
+    /// at least the parts in `projection`.
     ///
-    /// Returns `None` if no subject fits. Also returns `None` if several subjects fit a name, and
-    /// it is not clear which of them is the right one.
+    /// Returns `None` if nothing fits the question. Also returns `None` if the question asks for
+    /// one company or person, several fit the name, and it is unclear which of them is meant.
     async fn find(
         &self,
         question: &Question,
         projection: Projection,
     ) -> Result<Option<Found>, StoreError>;
 
-    /// Like [`find`](Self::find), but on behalf of a tenant. If the directory queues expensive
-    /// look-ups, tenants take turns in the queue. Other directories ignore the tenant.
+    /// Like [`find`](Self::find), but on behalf of a tenant. If the directory has a queue for
+    /// expensive look-ups, the tenants take turns in it. A directory without a queue ignores the
+    /// tenant.
     async fn find_for(
         &self,
         tenant: Tenant,
@@ -48,12 +51,14 @@ pub trait Directory: Send + Sync {
         self.find(question, projection).await
     }
 
-    /// Returns the suppressed values, so that the caller can check whether a stored response
-    /// contains one of them. Returns `None` if this directory stores no suppressed values.
+    /// Returns the suppressed values, which no answer may contain. With them, the caller can
+    /// check whether a stored response contains one. Returns `None` if this directory stores no
+    /// suppressed values.
     async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
         Ok(None)
     }
 
-    /// The current revision of the directory.
+    /// Returns the current revision of the directory, a number that every change of its data
+    /// increases.
     async fn revision(&self) -> Result<DirectoryRevision, StoreError>;
 }

@@ -10,7 +10,7 @@ use crate::record::{Record, SourceName};
 /// The parameters of an import.
 #[derive(Clone, Debug)]
 pub struct Load {
-    /// The source that gives the records.
+    /// The source from which the records come.
     pub source: SourceName,
     /// The file that contains the records, or the folder of such files. It is stored with the
     /// source, in the transaction that imports the first record. With `None`, the file of an
@@ -21,15 +21,16 @@ pub struct Load {
     pub terms: Option<SourceTerms>,
     /// The time of the import. It is stored with every value.
     pub at: Timestamp,
-    /// Whether each batch or the whole import is one transaction.
+    /// Whether each batch of records or the whole import is one transaction.
     pub atomic: Atomic,
-    /// Which companies and people may change.
+    /// Whether the import may add companies and people, or only change stored ones.
     pub subjects: Subjects,
 }
 
 impl Load {
-    /// Creates the parameters of an import that is one transaction, without a file. Returns `None`
-    /// if `source` is not a valid name ([`SourceName::new`]).
+    /// Creates the parameters of an import that is one transaction, and may change and add
+    /// subjects. It has neither a file name nor terms. Returns `None` if `source` is not a valid
+    /// name ([`SourceName::new`]).
     pub fn new(source: &str, at: Timestamp) -> Option<Self> {
         let source = SourceName::new(source)?;
         let (atomic, subjects) = (Atomic::Whole, Subjects::All);
@@ -37,15 +38,15 @@ impl Load {
     }
 }
 
-/// The terms under which the publisher of a source gives its records. A text is empty if it is not
-/// known.
+/// The terms under which the publisher of a source gives its records. A field is empty if its
+/// text is not known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceTerms {
     /// The licence, such as `CC0-1.0`.
     pub licence: String,
     /// The text that users of the data must publish according to the licence.
     pub attribution: String,
-    /// Where the data is published.
+    /// The address of the web page on which the data is published.
     pub homepage: String,
 }
 
@@ -63,8 +64,8 @@ pub enum Atomic {
 pub enum Subjects {
     /// The import changes stored companies and people, and adds new ones.
     All,
-    /// The import changes stored companies and people, and adds none. A record of any other company
-    /// or person has [`Effect::NotHeld`].
+    /// The import changes stored companies and people, but adds none. If a record describes a
+    /// company or person that is not stored, its effect is [`Effect::NotHeld`].
     Held,
 }
 
@@ -80,16 +81,17 @@ pub struct ImportOutcome {
 /// The effect of a record on the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// The record was the first about its subject, which was added.
+    /// The company, person or domain of the record was not stored yet, and was added.
     Added,
-    /// An existing subject was changed.
+    /// A stored company, person or domain was changed.
     Merged,
-    /// Nothing was changed, because all values were already stored.
+    /// Nothing was changed, because all values of the record were already stored.
     Unchanged,
-    /// The record was not imported, because its subject is suppressed.
+    /// The record was not imported, because the company, person or domain that it describes is
+    /// suppressed.
     Suppressed,
-    /// The record was not imported, because its subject is not stored and the import adds none
-    /// ([`Subjects::Held`]).
+    /// The record was not imported, because its company or person is not stored, and the import
+    /// adds none ([`Subjects::Held`]).
     NotHeld,
 }
 
@@ -100,9 +102,10 @@ pub enum Suppressed {
     Email(EmailAddress),
     /// A phone number of a person or a company.
     Phone(Phone),
-    /// The page of a person. With the page, all data of the person is suppressed.
+    /// The LinkedIn page of a person. This suppresses all data of the person.
     PersonPage(PersonPage),
-    /// A domain, the hosts below the domain, and the email addresses at the domain and these hosts.
+    /// A domain, all hosts below it (`shop.quill.example` is below `quill.example`), and all
+    /// email addresses at the domain and these hosts.
     Domain(Domain),
 }
 
@@ -119,17 +122,18 @@ pub struct SourceInfo {
     pub first_at: Timestamp,
     /// Time of the last import.
     pub last_at: Timestamp,
-    /// The terms of its records; empty if none are known.
+    /// The terms of the source's records; the texts are empty if no terms are known.
     pub terms: SourceTerms,
 }
 
-/// The number of values and subjects that were removed, together with a source or because values
-/// were suppressed.
+/// The number of values and subjects that were removed, because a source was removed or because
+/// values were suppressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
     /// The number of removed values.
     pub values: u64,
-    /// The number of subjects that were removed because they had no name left.
+    /// The number of companies, people and domains that were removed because too few values were
+    /// left, for example no name.
     pub subjects: u64,
 }
 
@@ -140,9 +144,9 @@ pub trait Importer: Send + Sync {
     /// waits or fails.
     async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError>;
 
-    /// Returns a reader that recognises the records of a source that were imported before. Returns
-    /// `None` if no record of the source was imported, or if this importer cannot recognise records
-    /// before they are parsed.
+    /// Returns a value that recognises the already imported records of a source before they are
+    /// parsed. Returns `None` if no record of the source was imported, or if this importer cannot
+    /// recognise unparsed records.
     async fn known_records(
         &self,
         _source: &SourceName,
@@ -160,28 +164,28 @@ pub trait Importer: Send + Sync {
     /// Removes all values of a source. Returns `None` if the source does not exist.
     async fn remove_source(&self, name: &SourceName) -> Result<Option<Removed>, StoreError>;
 
-    /// Suppresses values: removes them from the directory, and keeps them out of later imports. If
-    /// the call fails, none of the values is suppressed.
+    /// Suppresses values: removes them from the directory, and makes later imports leave them
+    /// out. If the call fails, none of the values is suppressed.
     async fn forget(&self, what: &[Suppressed], at: Timestamp) -> Result<Removed, StoreError>;
 }
 
-/// A running import. If it is dropped without [`finish`](Self::finish), the transactions that are
-/// not yet committed are undone. With [`Atomic::Whole`], these are all records of the import.
+/// A running import. If it is dropped without [`finish`](Self::finish), the open transaction is
+/// undone. With [`Atomic::Whole`], no record of the import is then stored.
 #[async_trait]
 pub trait Loading: Send {
     /// Imports a batch of records. Returns one [`ImportOutcome`] for each record, in the order of
-    /// the records. If `records` is empty, only stores that the source was imported again, if the
-    /// source exists.
+    /// the records. If `records` is empty, imports nothing. But if the source exists, stores the
+    /// time of this import as the time of the source's last import.
     async fn take(&mut self, records: Vec<Record>) -> Result<Vec<ImportOutcome>, StoreError>;
 
     /// Ends the import and makes all imported records durable.
     async fn finish(self: Box<Self>) -> Result<(), StoreError>;
 }
 
-/// Recognises records that an importer would leave unchanged, before they are parsed.
+/// Recognises records whose import would change nothing. The records need not be parsed for this.
 pub trait KnownRecords: Send {
-    /// Returns for each content hash ([`Origin::content`](crate::Origin)) whether the import of its
-    /// record would change nothing. If this is unclear, returns `false` for the record. The call
-    /// may block.
+    /// Returns one element for each content hash ([`Origin::content`](crate::Origin)): `true` if
+    /// the import of the record with this hash would certainly change nothing, otherwise `false`.
+    /// The call may block the thread.
     fn are_known(&mut self, contents: &[[u8; 16]]) -> Vec<bool>;
 }

@@ -1,11 +1,15 @@
 //! The records of jobs that all nodes share, so that any node can run a job. A job looks up the
-//! rows of a list that an account uploaded.
+//! rows of a list that an account has uploaded. A node is one of several processes that use the
+//! same database.
 //!
-//! A node that works on a job holds a lease of [`LEASE`]. The turn of a job is a number that grows
-//! with each new holder, and with each change while no node holds the job. With each change, a node
-//! states the turn that it knows. The store refuses the change if the job has another turn, because
-//! another node has then taken or changed the job. The clock of the store decides when a lease
-//! ends.
+//! A node that works on a job has the job's lease: no other node may change the job until the
+//! lease ends. A lease lasts for [`LEASE`] after each renewal. The clock of the store decides
+//! when it ends.
+//!
+//! The turn of a job is a number. It grows when a node gets the lease, and when the job is
+//! changed while no node has the lease. With each change, a node states the turn that it knows.
+//! If the job has another turn, another node has taken or changed the job in the meantime, and
+//! the store refuses the change.
 
 use std::time::Duration;
 
@@ -14,10 +18,10 @@ use async_trait::async_trait;
 use crate::AccountId;
 use crate::port::error::StoreError;
 
-/// The length of a lease, from the last renewal on.
+/// The time for which a lease lasts after its last renewal.
 pub const LEASE: Duration = Duration::from_secs(30);
 
-/// The state of a job, as far as all nodes must know it.
+/// The phase of a job. It says what a node must do with the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobPhase {
     /// There is nothing to run: the job was not started, or has ended.
@@ -26,22 +30,22 @@ pub enum JobPhase {
     Waiting,
     /// A node runs the job.
     Running,
-    /// A node runs the job and must stop it. If the node has released the job, or its lease has
-    /// expired, a node takes the job again to end it.
+    /// The node that runs the job must stop it. If that node has released the job, or if its
+    /// lease has expired, the next node that takes the job must end it.
     Stopping,
     /// The job's files are being deleted.
     Removing,
 }
 
-/// Whether a node holds a job.
+/// Whether a node has the lease of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobLease {
-    /// No node holds the job. If a node held the job before, that node has ended its lease
-    /// properly.
+    /// No node has the lease. If a node had it before, that node has released the job properly.
     Free,
-    /// A node holds the job.
+    /// A node has the lease.
     Held,
-    /// The lease ended because it was not renewed. The last holder may still write files.
+    /// The lease ended because its node did not renew it. That node may still write the job's
+    /// files.
     Expired,
 }
 
@@ -54,19 +58,20 @@ pub struct JobRow {
     pub account: AccountId,
     /// The job's phase: whether it waits, runs or is idle.
     pub phase: JobPhase,
-    /// The job's turn: a number that grows with each new holder, and with each change of a free
-    /// job.
+    /// The job's turn: a number that grows when a node gets the lease, and when the job is
+    /// changed while it is free.
     pub turn: u64,
-    /// Whether a node holds the job.
+    /// Whether a node has the lease of the job.
     pub lease: JobLease,
-    /// The job's record, as text. The store does not interpret this text.
+    /// The stored data of the job, such as its order and number of rows, as text. The store does
+    /// not interpret this text.
     pub record: String,
-    /// The job's progress, as text. It changes more often than the record. The store does not
+    /// The progress of the job, as text. It changes more often than `record`. The store does not
     /// interpret this text.
     pub progress: String,
 }
 
-/// The new content of a job.
+/// A change of a job: its new phase, record and progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobChange {
     /// The job's id.
@@ -75,34 +80,34 @@ pub struct JobChange {
     pub turn: u64,
     /// The new phase.
     pub phase: JobPhase,
-    /// The new record.
+    /// The new [`JobRow::record`].
     pub record: String,
-    /// The new progress.
+    /// The new [`JobRow::progress`].
     pub progress: String,
 }
 
-/// A job whose files only one node sees.
+/// A job whose files are in a folder that only one node can read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalJob {
     /// The job's id.
     pub id: u128,
     /// The account that the job belongs to.
     pub account: AccountId,
-    /// The text from which other nodes show the job. The store does not interpret this text.
+    /// The text that other nodes need to show the job. The store does not interpret this text.
     pub summary: String,
 }
 
-/// A job whose files only another node sees.
+/// A job whose files are in a folder that only another node can read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteJob {
     /// The job and its account.
     pub job: LocalJob,
-    /// The name of the node.
+    /// The name of the node that can read the job's files.
     pub node: String,
 }
 
-/// The records of jobs that all nodes share. If the outcome of a change is unknown, the caller may
-/// make the change again.
+/// Stores the records of jobs that all nodes share. If a method fails and it is unknown whether
+/// the change was made, the caller may call the method again.
 #[async_trait]
 pub trait JobRecords: Send + Sync {
     /// Adds a job of an account. If a job with this id exists already, changes nothing.
@@ -118,33 +123,37 @@ pub trait JobRecords: Send + Sync {
     /// most `limit`.
     async fn page(&self, after: u128, limit: u32) -> Result<Vec<JobRow>, StoreError>;
 
-    /// Changes a [free](JobLease::Free) job. Its turn grows by one. Returns `false` if the job is
-    /// not free or has another turn.
+    /// Changes a [free](JobLease::Free) job, and raises its turn by one. Returns `false` and
+    /// changes nothing if the job is not free, or has another turn than `job`.
     async fn change(&self, job: &JobChange) -> Result<bool, StoreError>;
 
-    /// Takes a job that no node holds, for work on its files. Sets the job's phase to `phase` and
-    /// raises its turn by one. Returns `false` if a node holds the job or the job has another turn.
+    /// Gets the lease of a job that no other node has, so that the caller can work on the job's
+    /// files. Sets the job's phase to `phase` and raises its turn by one. Returns `false` if a
+    /// node has the lease, or if the job's turn is not `turn`.
     ///
     /// # Errors
     ///
-    /// If the outcome is unknown, the store may have given a lease that no node uses. Then the job
-    /// waits until this lease ends.
+    /// If the call fails with [`StoreError::Unknown`], the store may have given the lease to this
+    /// node, although the node does not know it. Then no node can take the job until this lease
+    /// ends.
     async fn hold(&self, id: u128, turn: u64, phase: JobPhase) -> Result<bool, StoreError>;
 
-    /// Takes the next job to run: a job that waits, or a job whose lease has expired. First come
-    /// the jobs of the account with the fewest running jobs. Among several such accounts, the
-    /// account whose last job was taken the longest ago comes first. The returned row has the new
-    /// turn. Its [`lease`](JobRow::lease) is the one before this call: if it is
-    /// [`Expired`](JobLease::Expired), the last holder may still write files. A job that must stop
-    /// keeps the phase [`Stopping`](JobPhase::Stopping).
+    /// Gets the lease of the next job to run: a job that waits, or a job whose lease has expired.
+    /// Returns `None` if no job can run. A job of the account with the fewest running jobs comes
+    /// first. If several accounts have equally few, the account whose last job was taken the
+    /// longest ago comes first.
+    ///
+    /// The returned row has the new turn, but its [`lease`](JobRow::lease) is the one from before
+    /// this call. If it is [`Expired`](JobLease::Expired), the earlier node may still write the
+    /// job's files. A job that must stop keeps the phase [`Stopping`](JobPhase::Stopping).
     ///
     /// # Errors
     ///
     /// The same as for [`hold`](Self::hold).
     async fn take_next(&self) -> Result<Option<JobRow>, StoreError>;
 
-    /// Renews the lease of the holder with this turn and saves the progress. Returns the phase of
-    /// the job; `None` if the lease is lost.
+    /// Renews the lease that this node got with the turn `turn`, and saves the progress. Returns
+    /// the phase of the job; `None` if this node no longer has the lease.
     async fn renew(
         &self,
         id: u128,
@@ -152,32 +161,34 @@ pub trait JobRecords: Send + Sync {
         progress: &str,
     ) -> Result<Option<JobPhase>, StoreError>;
 
-    /// Saves the record and the progress of a held job. The phase does not change. Returns `false`
-    /// if the lease is lost.
+    /// Saves the record and the progress of a job whose lease this node has. The phase does not
+    /// change. Returns `false` if this node no longer has the lease.
     async fn save(&self, job: &JobChange) -> Result<bool, StoreError>;
 
-    /// Saves a held job and ends the lease. If the job must stop and `job` asks for the phase
-    /// [`Waiting`](JobPhase::Waiting), the job does not go back to the queue, but stays in the
-    /// phase [`Stopping`](JobPhase::Stopping). Returns `false` if the lease is lost.
+    /// Saves a job whose lease this node has, and ends the lease. The job gets the phase in
+    /// `job`, with one exception: a job in the phase [`Stopping`](JobPhase::Stopping) stays in it
+    /// if `job` asks for [`Waiting`](JobPhase::Waiting). Returns `false` if this node no longer
+    /// has the lease.
     async fn release(&self, job: &JobChange) -> Result<bool, StoreError>;
 
     /// Asks the node that runs the job to stop it. Returns `false` if the job is not running.
     async fn stop(&self, id: u128) -> Result<bool, StoreError>;
 
-    /// Removes a held job. Returns `false` if the lease is lost.
+    /// Removes a job whose lease this node has. Returns `false` if this node no longer has the
+    /// lease.
     async fn remove(&self, id: u128, turn: u64) -> Result<bool, StoreError>;
 
-    /// Returns the number of accounts that have a waiting job, but no running job. A node that runs
-    /// as many jobs as it can uses this number to decide whether one of its jobs must pause, so
+    /// Returns the number of accounts that have a waiting job, but no running job. If a node
+    /// already runs as many jobs as it can, this number shows whether one of them must pause, so
     /// that another account can run a job.
     async fn contenders(&self) -> Result<u64, StoreError>;
 
-    /// Tells other nodes which jobs are in the folder with the id `folder`. Only this node sees
-    /// this folder. The list replaces the earlier list of the folder.
+    /// Tells other nodes which jobs are in the folder with the id `folder`, which only this node
+    /// can read. `jobs` replaces the list of the last call for this folder.
     async fn announce(&self, folder: u128, jobs: &[LocalJob]) -> Result<(), StoreError>;
 
-    /// Returns the jobs of an account that are in folders of other nodes, in the order of their
-    /// ids. `folder` is the id of this node's folder; `None` if it has none.
+    /// Returns the jobs of an account whose files only other nodes can read, in the order of
+    /// their ids. `folder` is the id of this node's folder; `None` if it has none.
     async fn elsewhere(
         &self,
         account: AccountId,

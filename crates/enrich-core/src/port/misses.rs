@@ -1,4 +1,4 @@
-//! Counts the company names that look-ups did not find, if the operator enables it.
+//! Counts the company names that look-ups did not find, if the operator has switched this on.
 
 use enrich_text::CompanyName;
 use jiff::Timestamp;
@@ -9,8 +9,8 @@ pub enum CountMisses {
     /// No names are counted.
     #[default]
     Off,
-    /// Names are counted, and only keyed hashes of them are stored. So nobody can list the names,
-    /// but a person who knows a name can read its count.
+    /// Names are counted, but only keyed hashes of the names are stored. So the names cannot be
+    /// listed. The operator can only read the count of a name that the operator already knows.
     Hashed,
     /// Names are counted, and their texts are stored.
     Texts,

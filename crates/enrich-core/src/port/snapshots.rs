@@ -1,6 +1,7 @@
-//! The published snapshots of the directory, and the suppressions. A published snapshot may contain
-//! a value that was suppressed later. Until nodes answer from a newer snapshot without the value,
-//! each node removes the value from its answers.
+//! The published snapshots and the suppressions. A snapshot is a copy of the directory from which
+//! nodes answer. A suppression forbids a value in all answers. A snapshot may contain a value
+//! that was suppressed after the copy was made. Until the nodes answer from a newer snapshot
+//! without the value, each node removes the value from its answers.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -26,15 +27,16 @@ pub struct Snapshot {
     /// The folder to which the publisher has copied the snapshot: its path on the publisher's
     /// machine.
     pub location: String,
-    /// The version of the file's schema.
+    /// The version of the database schema of the file.
     pub schema: u32,
-    /// The version of the derivation rules that made the look-up data in the file.
+    /// The version of the rules by which the look-up data in the file was calculated from the
+    /// imported facts.
     pub derived_by: u32,
     /// The time when the file was copied from the directory.
     pub at: Timestamp,
 }
 
-/// The number of the snapshot in use, and the number of the newest suppression.
+/// Which snapshot is in use, and which suppression is the newest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SnapshotState {
     /// The snapshot from which nodes must answer; `None` before the first snapshot.
@@ -54,7 +56,8 @@ pub struct Suppression {
     pub at: Timestamp,
 }
 
-/// The number of a secret, and a hash by which the secret is recognised.
+/// Identifies a secret without revealing it: the number of the secret, and a hash that was made
+/// with the secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SecretCheck {
     /// The number of the secret.
@@ -66,30 +69,30 @@ pub struct SecretCheck {
 /// Stores the snapshots and the suppressions, which are the same for all nodes.
 #[async_trait]
 pub trait Snapshots: Send + Sync {
-    /// Returns the state as it was last read, without asking the store. If other processes can
-    /// change the state, the implementation reads it again about twice a second.
+    /// Returns the state from memory, without asking the store. If other processes can change the
+    /// state, the implementation reads it from the store about twice a second.
     fn state(&self) -> SnapshotState;
 
-    /// Finds the snapshot with this number; `None` when there is no such snapshot.
+    /// Finds the snapshot with this number; `None` if no snapshot has this number.
     async fn find(&self, number: SnapshotNumber) -> Result<Option<Snapshot>, StoreError>;
 
     /// Returns at most `limit` snapshots, the newest first.
     async fn newest(&self, limit: u32) -> Result<Vec<Snapshot>, StoreError>;
 
-    /// Adds a snapshot and makes all nodes answer from it. If another snapshot with the same number
-    /// exists, or one with a higher number, changes nothing and returns `false`. Publishing exactly
-    /// the same snapshot again is not an error.
+    /// Adds a snapshot, makes all nodes answer from it, and returns `true`. If another snapshot
+    /// with the same or a higher number exists, changes nothing and returns `false`. Exception:
+    /// if exactly this snapshot is already stored, changes nothing and returns `true`.
     async fn publish(&self, snapshot: &Snapshot) -> Result<bool, StoreError>;
 
-    /// Makes all nodes answer from the snapshot with this number; `false` when there is no such
-    /// snapshot.
+    /// Makes all nodes answer from the snapshot with this number. Returns `false` if no snapshot
+    /// has this number.
     async fn answer_from(&self, number: SnapshotNumber) -> Result<bool, StoreError>;
 
     /// Stores that this node now answers from this snapshot, so that the operator can see it.
     fn note_live(&self, number: SnapshotNumber);
 
-    /// Suppresses the values with these keyed hashes. If a hash is already suppressed, its time
-    /// stays the same, so the caller may repeat the call.
+    /// Suppresses the values with these keyed hashes. If a hash is already suppressed, it keeps
+    /// its earlier time. So the caller may repeat the call.
     async fn suppress(&self, hashes: &[[u8; 32]], at: Timestamp) -> Result<(), StoreError>;
 
     /// Returns at most `limit` suppressions whose number is above `number`, in the order of their
@@ -100,7 +103,7 @@ pub trait Snapshots: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Suppression>, StoreError>;
 
-    /// Returns a check for each secret that the store was created with. A node compares its own
-    /// secrets with these checks.
+    /// Returns a check for each secret with which the store was created. A node uses the checks
+    /// to find out whether it has the same secrets.
     async fn secrets(&self) -> Result<Vec<SecretCheck>, StoreError>;
 }

@@ -1,9 +1,9 @@
-//! Suppression lists: files with hashes of values that must not be imported, and that no answer may
-//! contain.
+//! Suppression lists: files with hashes of values that must not be imported, and that no answer
+//! may contain.
 //!
-//! A list contains unkeyed hashes (digests), and not the values themselves. So a value is compared
-//! with a list by its digest. The store keeps keyed hashes of the digests, so that its file does
-//! not show who is on a list.
+//! A list contains unkeyed hashes (digests) of the values, and not the values themselves. To
+//! compare a value with a list, its digest is calculated. The store saves keyed hashes of the
+//! digests, so that its file does not show whose values are on a list.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -11,13 +11,13 @@ use jiff::Timestamp;
 use crate::port::error::StoreError;
 use crate::port::importer::Removed;
 
-/// A kind of digest: the value from which it is made, and the hash function.
+/// A kind of digest: from which value it is made, and with which hash function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DigestKind {
-    /// SHA-256 of an email address, in a list of California's deletion platform (DROP): the address
-    /// in lower case, without white space, with its dots and its `+tag`.
+    /// SHA-256 of an email address, in a list of California's deletion platform (DROP). The
+    /// address is in lower case, without white space, but with its dots and its `+tag`.
     DropEmail,
-    /// SHA-256 of a phone number, in a list of DROP: the last ten digits of the number.
+    /// SHA-256 of the last ten digits of a phone number, in a list of DROP.
     DropPhone,
     /// MD5 of an email address in lower case.
     EmailMd5,
@@ -32,7 +32,7 @@ impl DigestKind {
     pub const ALL: [Self; 5] =
         [Self::DropEmail, Self::DropPhone, Self::EmailMd5, Self::EmailSha1, Self::EmailSha256];
 
-    /// The length of a digest, in bytes.
+    /// Returns the length of a digest of this kind, in bytes.
     pub fn bytes(self) -> usize {
         match self {
             Self::EmailMd5 => 16,
@@ -41,7 +41,7 @@ impl DigestKind {
         }
     }
 
-    /// The name of the kind. Stores contain this name, so it must never change.
+    /// Returns the name of the kind. Stores save this name, so it must never change.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::DropEmail => "drop email",
@@ -61,8 +61,8 @@ pub type Digest = Box<[u8]>;
 pub struct NewList {
     /// The name of the list's file.
     pub name: String,
-    /// The kind of the digests. `None` if the directory cannot contain the values, so that the
-    /// digests are not compared.
+    /// The kind of the digests. `None` if the list is about values that the directory never
+    /// contains; then the digests are not compared.
     pub kind: Option<DigestKind>,
     /// A hash of the list's name and content. It shows whether the same list was loaded before.
     pub content: [u8; 32],
@@ -90,11 +90,12 @@ pub struct OpenedList {
 pub struct ListCounts {
     /// The number of lists that were loaded.
     pub lists: u64,
-    /// The number of different entries of these lists that are in force.
+    /// The number of different digests in these lists that are in force: they were not taken
+    /// back.
     pub entries: u64,
-    /// The number of suppressed values: the values for which
-    /// [`Importer::forget`](crate::port::importer::Importer::forget) was called, and the values
-    /// that were removed because of an entry of a list.
+    /// The number of suppressed values. A value is suppressed by
+    /// [`Importer::forget`](crate::port::importer::Importer::forget), or when it is removed
+    /// because its digest is in a list.
     pub values: u64,
 }
 
@@ -108,16 +109,18 @@ pub struct ListCounts {
 /// - [`remove_listed`](Self::remove_listed)
 /// - [`complete`](Self::complete)
 ///
-/// Each step may be repeated. So after an interruption, the same steps complete the load.
+/// Each step may be repeated. So if a load is interrupted, it can be completed by the same steps
+/// from the beginning.
 #[async_trait]
 pub trait SuppressionLists: Send + Sync {
-    /// Opens a list. If a list with the same content was opened before, returns that list.
+    /// Starts the load of a list, and returns its number. If a list with the same content was
+    /// opened before, returns the number of that list.
     async fn open_list(&self, list: &NewList) -> Result<OpenedList, StoreError>;
 
     /// Returns the list with this hash ([`NewList::content`]), if it was opened before.
     async fn find_list(&self, content: [u8; 32]) -> Result<Option<OpenedList>, StoreError>;
 
-    /// Adds digests of a list. From now on, imports leave out the values that have one of these
+    /// Adds digests to a list. From now on, imports leave out all values that have one of these
     /// digests. Returns how many of the digests were in no list before.
     async fn add(
         &self,
@@ -126,9 +129,11 @@ pub trait SuppressionLists: Send + Sync {
         digests: Vec<Digest>,
     ) -> Result<u64, StoreError>;
 
-    /// Takes digests back, from every list that has them. Values with these digests may be imported
-    /// again, unless another entry or `forget` suppresses them. Returns how many of the digests
-    /// were in force.
+    /// Ends the effect of these digests in all lists. Values with these digests may be imported
+    /// again, unless they also have another listed digest or were suppressed by
+    /// [`Importer::forget`]. Returns how many of the digests were in force.
+    ///
+    /// [`Importer::forget`]: crate::port::importer::Importer::forget
     async fn take_back(
         &self,
         kind: DigestKind,
@@ -146,8 +151,8 @@ pub trait SuppressionLists: Send + Sync {
         at: Timestamp,
     ) -> Result<Removed, StoreError>;
 
-    /// Returns one element for each digest: whether a value was removed because of it while `list`
-    /// was loaded.
+    /// Returns one element for each digest: whether a value with this digest was removed while
+    /// `list` was loaded.
     async fn were_removed(
         &self,
         list: ListNumber,
@@ -155,7 +160,7 @@ pub trait SuppressionLists: Send + Sync {
         digests: Vec<Digest>,
     ) -> Result<Vec<bool>, StoreError>;
 
-    /// Stores that these lists are completely loaded.
+    /// Marks these lists as completely loaded.
     async fn complete(&self, lists: &[ListNumber]) -> Result<(), StoreError>;
 
     /// Counts the loaded lists, their entries and the suppressed values.

@@ -1,5 +1,5 @@
-//! Usage counters: the number of calls by outcome. They include calls that are not in the ledger,
-//! such as misses.
+//! Usage counters: the number of calls by outcome. They also count calls that are not in the
+//! ledger, such as calls that found nothing.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -13,7 +13,7 @@ use crate::port::error::StoreError;
 pub struct Use {
     /// The account that made the call.
     pub account: AccountId,
-    /// The key that made the call.
+    /// The id of the API key with which the call was made.
     pub key: KeyId,
     /// The endpoint's path.
     pub endpoint: &'static str,
@@ -28,11 +28,11 @@ pub struct Use {
 /// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum UseOutcome {
-    /// The answer contains the requested attribute.
+    /// The requested attribute was found.
     Found,
-    /// The answer is a miss.
+    /// Nothing was found, so the call was free.
     NotFound,
-    /// The answer is the stored response to an earlier call.
+    /// The call repeats an earlier call, and got the stored response to that call for free.
     Replayed,
     /// The call was refused after its key was identified.
     Refused,
@@ -43,7 +43,7 @@ pub enum UseOutcome {
 pub struct DayCount {
     /// The day (UTC), in days since 1970-01-01.
     pub day: i64,
-    /// The key that made the calls.
+    /// The id of the API key with which the calls were made.
     pub key: KeyId,
     /// The endpoint's path.
     pub endpoint: String,

@@ -10,54 +10,56 @@ use crate::merge::{Attribute, Fact};
 use crate::record::CompanyRecord;
 use crate::subject::Company;
 
-/// Words at the end of a name that do not change which organisation is meant: `Quill Group` is
-/// `Quill`.
+/// Words that do not change which company is meant when they are at the end of a name: `Quill
+/// Group` is `Quill`.
 const WHOLE_WORDS: [&str; 5] = ["group", "holding", "international", "global", "worldwide"];
-/// The top-level domains under which companies have sites for all countries. Under other top-level
-/// domains without a country, such as `.red`, another company often has the same label.
+/// The top-level domains under which companies usually have their site for all countries. Under
+/// other top-level domains that belong to no country, such as `.red`, the same label often
+/// belongs to another company.
 const WORLDWIDE: [&str; 7] = ["com", "org", "net", "int", "eu", "info", "biz"];
-/// Minimum and maximum number of letters of initials that are compared with a name.
+/// How many letters initials must have to be compared with a name.
 const INITIALS: std::ops::RangeInclusive<usize> = 2..=8;
 
-/// The beginning of [`RecordKey::record`] if the source gives the record an id. Otherwise `record`
-/// is a digest, which contains no space, so it never begins like this.
+/// The prefix of [`RecordKey::record`] if the source gives an id to the record. Otherwise
+/// [`RecordKey::record`] is a digest or empty. It then contains no space, so it never begins with
+/// this prefix.
 const ID: &str = "id ";
 
-/// Distinguishes a record from all other records. Records are compared in the order of their keys.
+/// Identifies a record among the records of all sources. Records are sorted by their keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordKey {
-    /// The name of the source. Its number in the database is not used, because it depends on the
-    /// order of imports.
+    /// The name of the source. The number of the source in the database is not used, because it
+    /// depends on the order of imports.
     pub source: String,
-    /// The id that the source gives the record, or a digest of the record's content. Empty if the
-    /// records of the source cannot be distinguished.
+    /// The id that the source gives to the record, after a prefix, or else a digest of the
+    /// record's content. Empty if the records of the source cannot be distinguished.
     pub record: String,
 }
 
 impl RecordKey {
-    /// Returns the key of a record to which its source gives an id.
+    /// Creates the key of a record to which its source gives this id.
     pub fn of_id(source: String, id: &str) -> Self {
         Self { source, record: format!("{ID}{id}") }
     }
 
-    /// Returns the id that the source gives the record; `None` if it gives none.
+    /// Returns the id that the source gives to the record; `None` if it gives none.
     pub fn id(&self) -> Option<&str> {
         self.record.strip_prefix(ID)
     }
 
-    /// Whether the key distinguishes the record from all others.
+    /// Whether the key identifies one record: it contains an id or a digest.
     pub(super) fn is_known(&self) -> bool {
         !self.record.is_empty()
     }
 }
 
-/// A domain of a company, with its parts that are compared.
+/// A domain of a company, and the parts of it that entity resolution compares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Host {
     pub(super) host: String,
     pub(super) registrable: String,
     pub(super) label: String,
-    /// The country of the top-level domain.
+    /// The country to which the top-level domain belongs; `None` for `.com`.
     pub(super) country: Option<Country>,
     /// Whether the top-level domain is one of [`WORLDWIDE`].
     is_worldwide: bool,
@@ -75,17 +77,19 @@ impl Host {
         }
     }
 
-    /// Whether the domain can be a company's site for one country or for all countries.
+    /// Whether the domain can be a company's site for one country, such as `quill.de`, or for all
+    /// countries, such as `quill.com`.
     pub(super) fn can_be_of_countries(&self) -> bool {
         self.is_worldwide || self.country.is_some()
     }
 }
 
-/// The claims of one record by which entity resolution decides which company the record describes.
+/// What one record says about its company, as far as entity resolution compares it with other
+/// records.
 #[derive(Clone, Debug)]
 pub struct RecordClaims {
     pub(super) key: RecordKey,
-    /// The company's names in the record, as written, without aliases.
+    /// The company's own names in the record, without aliases.
     named: Vec<CompanyName>,
     also_named: Vec<CompanyName>,
     pub(super) hosts: Vec<Host>,
@@ -93,25 +97,27 @@ pub struct RecordClaims {
     pub(super) phones: Vec<String>,
     pub(super) ids: Vec<String>,
     pub(super) seats: Vec<Country>,
-    /// Whether all names in the record are hosts of the record: the source knows no other name.
+    /// Whether every name in the record is one of its hosts, such as `quill.example`, because the
+    /// source does not know the company's real name.
     pub(super) is_named_by_domain: bool,
-    /// The forms of the names in [`NearNames`], computed when they are first needed.
+    /// Forms of the names by which similar names are recognised. They are calculated when they
+    /// are first needed.
     near: OnceLock<NearNames>,
 }
 
-/// Forms of a record's names that are compared only if two records also share a domain, a page or a
-/// phone number.
+/// Forms of a record's names by which similar names are recognised. They are used only for
+/// records that share a domain, a page or a phone number.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NearNames {
-    /// The names without spaces, in several forms: also without countries at their end, text in
-    /// parentheses, and words such as `Group`.
+    /// The names without spaces, in the forms that [`near_forms`] returns.
     pub(super) forms: BTreeSet<String>,
     /// The initials of the names, if they have two to eight letters.
     pub(super) initials: BTreeSet<String>,
 }
 
 impl RecordClaims {
-    /// Collects the claims of a record. Values that cannot be parsed are left out.
+    /// Collects the claims of a stored record from its facts. Values that cannot be parsed are
+    /// left out.
     pub fn of<'a>(key: RecordKey, facts: impl IntoIterator<Item = &'a Fact>) -> Self {
         let mut claims = Self::empty(key);
         for fact in facts {
@@ -191,8 +197,7 @@ impl RecordClaims {
         }
     }
 
-    /// Compares two records by their keys. If the keys are equal, compares the records by their
-    /// claims.
+    /// Compares two records for sorting: by their keys, and if these are equal, by their claims.
     pub(super) fn canonical_cmp(&self, other: &Self) -> Ordering {
         let names = |one: &Self| -> Vec<String> {
             one.named.iter().chain(&one.also_named).map(|it| it.display().to_owned()).collect()
@@ -208,32 +213,35 @@ impl RecordClaims {
             .then_with(|| self.seats.cmp(&other.seats))
     }
 
-    /// Returns what identifies the record.
+    /// Returns the key that identifies the record.
     pub fn key(&self) -> &RecordKey {
         &self.key
     }
 
-    /// Returns the first name of the record, as written.
+    /// Returns the first own name in the record, as written; `None` if it has no name that can be
+    /// parsed.
     pub fn display_name(&self) -> Option<&str> {
         self.named.first().map(CompanyName::display)
     }
 
-    /// Returns the record's own names.
+    /// Returns the company's own names in the record, without aliases.
     pub(super) fn own_names(&self) -> impl Iterator<Item = &CompanyName> {
         self.named.iter()
     }
 
-    /// Returns the look-up keys of the record's own names.
+    /// Returns the own names in the record in the form in which names are looked up: `quillpens`
+    /// for `Quill Pens Ltd`.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.named.iter().map(CompanyName::squashed)
     }
 
-    /// Returns the look-up keys of the record's aliases.
+    /// Returns the aliases in the record in the form in which names are looked up: `quillpens`
+    /// for `Quill Pens Ltd`.
     pub fn aliases(&self) -> impl Iterator<Item = &str> {
         self.also_named.iter().map(CompanyName::squashed)
     }
 
-    /// Returns the hosts of the company.
+    /// Returns the hosts of the company that the record gives.
     pub fn hosts(&self) -> impl Iterator<Item = &str> {
         self.hosts.iter().map(|host| host.host.as_str())
     }
@@ -243,17 +251,18 @@ impl RecordClaims {
         self.hosts.iter().map(|host| host.registrable.as_str())
     }
 
-    /// Returns the domains that can be sites for one country or for all countries.
+    /// Returns the domains that can be the company's site for one country, such as `quill.de`, or
+    /// for all countries, such as `quill.com`.
     pub(super) fn hosts_of_countries(&self) -> impl Iterator<Item = &Host> {
         self.hosts.iter().filter(|host| host.can_be_of_countries())
     }
 
-    /// Returns the keys of the company's pages.
+    /// Returns the company's pages in the form in which they are compared: `linkedin:quill`.
     pub fn pages(&self) -> impl Iterator<Item = &str> {
         self.pages.iter().map(String::as_str)
     }
 
-    /// Returns the phone numbers of the company.
+    /// Returns the phone numbers of the company that the record gives.
     pub fn phones(&self) -> impl Iterator<Item = &str> {
         self.phones.iter().map(String::as_str)
     }
@@ -263,19 +272,21 @@ impl RecordClaims {
         self.ids.iter().map(String::as_str)
     }
 
-    /// Whether the record gives neither a domain nor a page. Such a company can be found only by
-    /// its name.
+    /// Whether the record has neither a domain nor a page. Mostly, only its name says which
+    /// company it describes.
     pub fn is_name_alone(&self) -> bool {
         self.hosts.is_empty() && self.pages.is_empty()
     }
 
-    /// Whether a name of one record is a name or an alias of the other. Legal forms are ignored.
+    /// Whether an own name of one record is an own name or an alias of the other. Legal forms are
+    /// ignored.
     pub(super) fn is_equally_named(&self, other: &Self) -> bool {
         let has = |one: &Self, name: &str| one.names().chain(one.aliases()).any(|it| it == name);
         self.names().any(|name| has(other, name)) || other.names().any(|name| has(self, name))
     }
 
-    /// Whether a name of one record is a name or an alias of the other. Legal forms must agree too.
+    /// Whether an own name of one record is an own name or an alias of the other. Legal forms
+    /// must be equal too.
     pub(super) fn is_named_the_same(&self, other: &Self) -> bool {
         let all = |one: &Self| -> Vec<String> {
             one.named.iter().chain(&one.also_named).map(|name| name.folded().to_owned()).collect()
@@ -287,8 +298,9 @@ impl RecordClaims {
         own(self, &those) || own(other, &these)
     }
 
-    /// Whether the names of two records are similar enough for one company. This is only enough if
-    /// the records also share a domain, a page or a phone number, which the caller checks.
+    /// Whether the names of two records are so similar that both can describe one company.
+    /// Similar names alone are too little evidence. So the caller must also check that the
+    /// records share a domain, a page or a phone number.
     pub(super) fn is_nearly_named(&self, other: &Self) -> bool {
         if self.is_named_by_domain || other.is_named_by_domain || self.is_equally_named(other) {
             return true;
@@ -308,7 +320,8 @@ impl RecordClaims {
         !words(self).is_disjoint(&words(other))
     }
 
-    /// Whether a name of the record equals the label of a domain: `Quill` and `quill`.
+    /// Whether a name of the record equals `label`, the label of a domain: `Quill` equals `quill`
+    /// of `quill.example`.
     pub(super) fn is_named_as(&self, label: &str) -> bool {
         self.names().chain(self.aliases()).any(|name| name == label)
             || self.near().forms.contains(label)
@@ -342,8 +355,11 @@ impl NearNames {
     }
 }
 
-/// Returns the forms of a name without spaces: with and without its legal form and fillers, its
-/// words in alphabetical order, and the name without words such as `Group` and countries at its end.
+/// Returns several forms of a name, all without spaces:
+///
+/// - the name without its legal form, with and without fillers (words such as `of`);
+/// - its words in alphabetical order;
+/// - the name without the words at its end that are a country or one of [`WHOLE_WORDS`].
 pub(super) fn near_forms(name: &CompanyName, form: &NameForm) -> Vec<String> {
     let whole = [name.squashed(), &form.squashed, &form.all_squashed, &form.sorted];
     let mut forms: Vec<String> = whole.into_iter().map(str::to_owned).collect();

@@ -1,4 +1,4 @@
-//! Divides records into clusters. Each cluster is a company.
+//! Divides records into clusters. Each cluster contains the records of one company.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +12,10 @@ use super::decisions::Decisions;
 use super::links::{Link, MOST_BEARERS, SharedKeys, has_compatible_seats, link, shares_seat};
 
 /// Divides records into companies. Returns a number for each record; records with the same number
-/// are one company. The numbers count up from 0 in the order of the records' keys. `shared` are the
-/// values that identify no company, because many organisations share them. `decisions` win over all
-/// links: a merge unites records also if their ids differ, and a split keeps records apart.
+/// are one company. The numbers begin at 0 and are given in the order of the records' keys.
+/// `shared` contains the values that identify no company, because many organisations share them.
+/// `decisions` have priority over all links between records: a merge unites records even if their
+/// ids differ, and a split keeps records apart even if they are linked.
 pub fn clusters(
     records: &[&RecordClaims],
     shared: &SharedKeys,
@@ -46,8 +47,8 @@ pub fn clusters(
     numbers
 }
 
-/// The common value of the records in a block. Only records that are in the same block are
-/// compared.
+/// A value that all records of a block have in common. Two records are compared only if they are
+/// in the same block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum BlockKey<'a> {
     /// The name of the source, and the id of the record in this source.
@@ -64,7 +65,8 @@ enum BlockKey<'a> {
     NameAlone(&'a str),
 }
 
-/// Returns the pairs of records that are compared. Each pair occurs once, the lower index first.
+/// Returns the pairs of records that must be compared, as indexes in `records`. Each pair is
+/// returned once, the lower index first.
 fn pairs(records: &[&RecordClaims]) -> BTreeSet<(usize, usize)> {
     let mut blocks: FxHashMap<BlockKey<'_>, Vec<usize>> = FxHashMap::default();
     for (at, record) in records.iter().enumerate() {
@@ -100,11 +102,12 @@ fn pairs(records: &[&RecordClaims]) -> BTreeSet<(usize, usize)> {
         for (number, &a) in block.iter().enumerate() {
             match (is_crowded, is_narrow) {
                 (false, _) => pairs.extend(block[number + 1..].iter().map(|&b| (a, b))),
-                // In a crowded block with a narrow key (such as an id, or a name together with a
-                // host), the records are almost certainly one company. So only a few pairs are
-                // compared: each record with the first record of the block, and with the record
-                // before it. In a crowded block with another key (a host, a page, a phone number or
-                // a name), no pair is compared, because many organisations share such a value.
+                // The block has too many records to compare all pairs. If its key is narrow, such
+                // as an id, or a name together with a host, the records are almost certainly one
+                // company. So each record is compared only with the first record of the block,
+                // and with the record before it. If its key is a host, a page, a phone number or
+                // a name, no pair is compared, because a value with so many records belongs to
+                // many organisations.
                 (true, true) if number > 0 => {
                     pairs.extend([(block[0], a), (block[number - 1], a)]);
                 }
@@ -115,10 +118,10 @@ fn pairs(records: &[&RecordClaims]) -> BTreeSet<(usize, usize)> {
     pairs
 }
 
-/// Unites each cluster that is known only by its name (no record has a domain or a page) with
-/// another cluster that has this name, if there is exactly one such cluster. Clusters that have the
-/// name only as an alias are considered only if no cluster has it as its own name. The aliases of
-/// the cluster that is known only by its name do not count, because they may be brands.
+/// Finds each cluster that is known only by its name: no record has a domain or a page. If
+/// exactly one other cluster has this name, unites both. If no other cluster has it as its own
+/// name, clusters with this name as an alias are searched. The aliases of the cluster that is
+/// known only by its name are ignored, because they may be brands.
 fn join_only_namesakes(
     records: &[&RecordClaims],
     clusters: &mut Clusters<'_>,
@@ -152,9 +155,10 @@ fn join_only_namesakes(
     }
 }
 
-/// Whether a record with only a name can be a record of the other company. If the other company has
-/// the name only as an alias, the name must have several words, or the companies must have a common
-/// seat: aliases are often short, and other companies have them as their own names.
+/// Whether the record `alone`, which has only a name, can describe the same company as `other`.
+/// Their seats must be compatible. If `other` has the name only as an alias, the name must also
+/// have several words, or both must have a common seat. The reason: a short alias of one company
+/// is often the own name of another company.
 fn is_namesake(
     alone: &RecordClaims,
     name: &CompanyName,
@@ -166,7 +170,7 @@ fn is_namesake(
     is_clear && has_compatible_seats(alone, other)
 }
 
-/// How a record uses a name.
+/// How a record uses a name: as its own name or as an alias.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum NameUse {
     Name,
@@ -181,12 +185,13 @@ fn names_of(record: &RecordClaims, of: NameUse) -> Box<dyn Iterator<Item = &str>
 }
 
 type Members = Vec<usize>;
-/// The indexes of the records that use a name in one way: as a name or as an alias.
+/// For each name and each use of it (own name or alias): the indexes of the records that use it
+/// in this way.
 type Named<'a> = FxHashMap<(NameUse, &'a str), Members>;
 
-/// Returns two maps. The first contains the clusters that are known only by their names: their
-/// roots and the indexes of their records. The second contains the records of all other clusters by
-/// name.
+/// Returns two maps. The first contains the clusters that are known only by their names. It leads
+/// from the root of each cluster to the indexes of its records. The second contains the records
+/// of all other clusters, by name.
 fn alone_and_named<'a>(
     records: &[&'a RecordClaims],
     clusters: &mut Clusters<'_>,
@@ -210,13 +215,15 @@ fn alone_and_named<'a>(
     (alone, named)
 }
 
-/// Sets of records, in a union-find structure. The records of a set describe one company.
+/// Clusters of records, in a union-find structure. The records of a cluster describe one company.
+/// The root of a cluster is one of its records, and stands for the cluster.
 struct Clusters<'a> {
     parents: Vec<usize>,
     /// The external ids of each cluster, at the index of the cluster's root.
     ids: Vec<BTreeSet<&'a str>>,
-    /// For each cluster, at the index of its root: the splits that name its records. Each is the
-    /// index of the split and the side, 0 or 1, on which the record is.
+    /// At the index of each cluster's root: the decisions to split that name a record of the
+    /// cluster. An element is the index of the decision, and the side (0 or 1) on which it names
+    /// the record.
     sides: Vec<BTreeSet<(usize, usize)>>,
 }
 
@@ -234,8 +241,8 @@ impl<'a> Clusters<'a> {
         at
     }
 
-    /// Unites the clusters of two records, unless the clusters have different ids of one scheme, or
-    /// a decision splits them.
+    /// Unites the clusters of two records, unless the clusters have different ids of one scheme
+    /// (such as two LEIs), or a decision splits them.
     fn unite(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
         if self.may_unite(a, b) {
@@ -243,7 +250,8 @@ impl<'a> Clusters<'a> {
         }
     }
 
-    /// Unites two clusters because of a decision, unless another decision splits them.
+    /// Unites the clusters of two records because a decision merges these, unless another
+    /// decision splits the clusters.
     fn unite_by_decision(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
         if !self.are_split(a, b) {
@@ -251,7 +259,7 @@ impl<'a> Clusters<'a> {
         }
     }
 
-    /// Makes the clusters of two roots one.
+    /// Unites the clusters of two roots, without any check.
     fn join(&mut self, a: usize, b: usize) {
         if a == b {
             return;
@@ -264,13 +272,15 @@ impl<'a> Clusters<'a> {
         self.sides[root].extend(sides);
     }
 
-    /// Whether the clusters of two roots may be one company.
+    /// Whether the clusters of two roots may be united: their ids do not contradict each other,
+    /// and no decision splits them.
     fn may_unite(&self, a: usize, b: usize) -> bool {
         !self.differ(a, b) && !self.are_split(a, b)
     }
 
-    /// Whether a split names a record of the cluster of `a` on one side, and a record of the
-    /// cluster of `b` on the other side. `a` and `b` are the roots of the clusters.
+    /// Whether a decision splits two clusters. If it does, it names a record of one cluster on
+    /// one side, and a record of the other cluster on the other side. `a` and `b` are the roots
+    /// of the clusters.
     fn are_split(&self, a: usize, b: usize) -> bool {
         self.sides[a].iter().any(|(split, side)| self.sides[b].contains(&(*split, 1 - *side)))
     }

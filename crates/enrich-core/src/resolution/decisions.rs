@@ -1,8 +1,9 @@
-//! Decisions of an operator: which records are one company, and which records never are.
+//! Decisions of an operator: which records are one company (merge), and which records never are
+//! (split).
 //!
-//! A decision names records, not companies: a record comes back when its source is imported again,
-//! but the id of a company only lasts as long as the company. So a decision outlives imports and
-//! the removal of sources.
+//! A decision names records, and not companies. The id of a company exists only as long as the
+//! company, but a record can be recognised again whenever its source is imported. So a decision
+//! stays valid after further imports, and after a source was removed and imported again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,28 +12,31 @@ use rustc_hash::FxHashMap;
 
 use super::claims::RecordClaims;
 
-/// What a decision says of the records on its two sides.
+/// What a decision says about the records on its two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecisionKind {
-    /// All records of both sides are one company, whatever their ids are.
+    /// All records of both sides are one company, even if their ids differ.
     Merge,
-    /// No record of one side is in a company with a record of the other side, whatever links them.
+    /// A record of one side and a record of the other side are never one company, even if they
+    /// have common values.
     Split,
 }
 
 /// A record that a decision names.
 ///
-/// If the source gives the record an id, the record is known by this id. Else it is known by its
-/// name and by a host or a page, because its content may change.
+/// If the source gives an id to the record, the record is recognised by this id. Otherwise it is
+/// recognised by its name and by a host or a page. A digest of its content is not used, because
+/// its content may change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DecidedRecord {
     /// The name of the source.
     pub source: String,
-    /// The id that the source gives the record.
+    /// The id that the source gives to the record; `None` if it gives none.
     pub id: Option<String>,
     /// The name in the record, as written.
     pub name: String,
-    /// A host of the record, else the key of a page; empty if the record has neither.
+    /// A host of the record. If the record has no host, one of its pages in the form in which
+    /// pages are compared, such as `linkedin:quill`. Empty if it has neither.
     pub place: String,
 }
 
@@ -41,33 +45,34 @@ pub struct DecidedRecord {
 pub struct Decision {
     /// The number of the decision. Decisions are followed in the order of their numbers.
     pub number: u64,
-    /// What the decision says.
+    /// Whether the decision merges or splits the records.
     pub kind: DecisionKind,
     /// The records of the two sides.
     pub sides: [Vec<DecidedRecord>; 2],
 }
 
-/// The decisions of a directory. If decisions contradict each other, a split is followed rather
-/// than a merge, and a merge with a lower number rather than one with a higher number.
+/// The decisions of a directory. If decisions contradict each other, splits have priority over
+/// merges, and merges with a lower number have priority over merges with a higher number.
 #[derive(Clone, Debug, Default)]
 pub struct Decisions {
     all: Vec<Decision>,
-    /// For each identity of a record, the decisions that name it: the index in `all`, and the side,
-    /// 0 or 1.
+    /// For each identity of a record, the decisions that name the record. An element is the index
+    /// of the decision in `all`, and the side (0 or 1) that contains the record.
     naming: FxHashMap<Identity, Vec<(usize, usize)>>,
 }
 
 /// The values by which a record is recognised as the record that a decision names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Identity {
-    /// The source and the id that it gives the record.
+    /// The source, and the id that it gives to the record.
     Id(String, String),
-    /// The source, the look-up key of the name, and a host or a page.
+    /// The source, the name without spaces and legal form, and a host or a page (empty if there
+    /// is none).
     Name(String, String, String),
 }
 
 impl DecidedRecord {
-    /// Returns the form in which a decision names the record with these claims.
+    /// Creates the value by which a decision names the record with these claims.
     pub fn of(claims: &RecordClaims) -> Self {
         let place = claims.hosts().next().or_else(|| claims.pages().next());
         Self {
@@ -89,7 +94,7 @@ impl DecidedRecord {
         }
     }
 
-    /// Whether this is the record with these claims.
+    /// Whether the record with these claims is the record that this value names.
     pub fn is(&self, claims: &RecordClaims) -> bool {
         identities(claims).contains(&self.identity())
     }
@@ -138,8 +143,8 @@ impl Decisions {
         self.all.iter()
     }
 
-    /// Returns the decisions that name a record, each with the side on which the record is. A
-    /// decision that names the record on both sides is left out.
+    /// Returns the decisions that name a record, each with the side (0 or 1) on which it names
+    /// the record. A decision that names the record on both sides is left out.
     pub fn naming(&self, claims: &RecordClaims) -> Vec<(&Decision, usize)> {
         self.sides_of(claims).into_iter().map(|(at, side)| (&self.all[at], side)).collect()
     }
@@ -162,7 +167,8 @@ impl Decisions {
         sides.into_iter().filter_map(one_side).collect()
     }
 
-    /// Returns the split decision that keeps two companies apart, if there is one.
+    /// Returns the decision that splits two companies; `None` if there is none. The arguments are
+    /// the records of the companies.
     pub fn keeping_apart<'a>(
         &self,
         one: impl IntoIterator<Item = &'a RecordClaims>,
@@ -179,10 +185,10 @@ impl Decisions {
         these.iter().find(is_between).map(|(at, _)| &self.all[*at])
     }
 
-    /// Returns the number of a stored decision that `new` contradicts: if all merges were followed,
-    /// a record would be on both sides of a split. For a new merge, this is the number of the
-    /// split; for a new split, it is the number of a merge. Returns `None` if `new` contradicts no
-    /// decision.
+    /// Returns the number of a stored decision that `new` contradicts; `None` if there is none.
+    /// Decisions contradict each other if, after all merges, one company would have records on
+    /// both sides of a split. If `new` is a merge, the result is the number of this split. If
+    /// `new` is a split, the result is the number of one of these merges.
     pub fn contradicted_by(&self, new: &Decision) -> Option<u64> {
         let mut all: Vec<&Decision> = self.all.iter().collect();
         all.push(new);
@@ -202,8 +208,8 @@ impl Decisions {
         of_class.next().map(|merge| merge.number)
     }
 
-    /// Returns for each record the sides of splits on which it is, and for each merge the records
-    /// that it names.
+    /// Returns what the decisions say about these records: for each record, the splits that name
+    /// it; for each merge, the records that it names.
     pub(super) fn applied(&self, records: &[&RecordClaims]) -> Applied {
         let mut applied =
             Applied { sides: vec![BTreeSet::new(); records.len()], merges: Vec::new() };
@@ -226,18 +232,20 @@ impl Decisions {
     }
 }
 
-/// What decisions say of the records of a neighbourhood.
+/// What decisions say about a list of records. Records are given by their indexes in this list.
 pub(super) struct Applied {
-    /// For each record, the splits that name it: the index of the split among the decisions, and
-    /// the side, 0 or 1.
+    /// For each record, the decisions that split it from others. An element is the index of the
+    /// decision, and the side (0 or 1) that contains the record.
     pub(super) sides: Vec<BTreeSet<(usize, usize)>>,
-    /// The records of each merge, in the order of the merges.
+    /// For each merge, the indexes of the records that it names. The merges are in the order of
+    /// their numbers.
     pub(super) merges: Vec<Vec<usize>>,
 }
 
-/// Classes of records that merges unite, as a union-find structure. The map leads from the identity
-/// of a record to a smaller identity of the same class. The smallest identity of a class has no
-/// entry, and stands for the class.
+/// Classes of records, in a union-find structure. Two records are in one class if merges unite
+/// them, directly or through other records. The map leads from the identity of a record to a
+/// smaller identity of the same class. The smallest identity of a class has no entry in the map,
+/// and stands for the class.
 struct Classes(BTreeMap<Identity, Identity>);
 
 impl Classes {

@@ -1,5 +1,5 @@
-//! Decides whether two records describe one company. The decision needs only these two records and
-//! the values that many organisations share.
+//! Decides whether two records are linked: they probably describe one company. The result depends
+//! only on the two records, and on which values many organisations share.
 
 use std::collections::BTreeSet;
 
@@ -8,14 +8,14 @@ use rustc_hash::FxHashSet;
 
 use super::claims::{Host, RecordClaims, near_forms};
 
-/// The most records with one value that are all compared with each other. A value that more records
-/// have identifies no company.
+/// If at most this number of records have the same value, all of them are compared with each
+/// other. If more records have the value, it identifies no company.
 pub const MOST_BEARERS: usize = 64;
-/// The most organisations that can share a host, page or phone number if it is to unite records
-/// with only similar names.
+/// If more organisations than this share a host, page or phone number, it does not unite records
+/// with similar names. It still unites records with equal names if it is a host.
 const MOST_ORGANISATIONS: usize = 3;
-/// The fewest letters of a domain's label by which domains of different countries count as domains
-/// of one company. Shorter labels often agree by chance.
+/// Minimum number of letters of a label, such as `quill`, by which `quill.de` and `quill.fr`
+/// count as domains of one company. Shorter labels are often equal by chance.
 const FEWEST_LETTERS: usize = 3;
 
 /// How strongly a link shows that two records describe one company. The variants are ordered from
@@ -28,23 +28,26 @@ pub enum Strength {
     SameId,
     /// The records have a common host, and a name of one is a name or an alias of the other.
     HostAndName,
-    /// The records have a common host that few organisations share, and similar names.
+    /// The records have a common host that at most three organisations share, and similar names.
     Host,
-    /// The records have a common registrable domain, and equal names.
+    /// The records have hosts with a common registrable domain, such as `eu.quill.example` and
+    /// `quill.example`, and equal names.
     RegistrableAndName,
-    /// The records have domains with the same label for several countries, and equal names.
+    /// The records have equal names, and domains for different countries with the same label,
+    /// such as `quill.de` and `quill.fr`.
     LabelAndName,
-    /// The records have a common page that few organisations share, and similar names.
+    /// The records have a common page that at most three organisations share, and similar names.
     Page,
-    /// The records have a common phone number that few organisations share, and similar names.
+    /// The records have a common phone number that at most three organisations share, and similar
+    /// names.
     Phone,
-    /// The records have equal names with equal legal forms. They have a common seat, or neither has
-    /// a seat. Neither has a domain or a page.
+    /// Both records have neither a domain nor a page, but equal names with equal legal forms.
+    /// They have a common seat, or both have no seat.
     NameAndSeat,
 }
 
 /// Values that identify no company: hosts, pages and phone numbers that many organisations share,
-/// and names that too many records have.
+/// and names that many records have.
 #[derive(Clone, Debug, Default)]
 pub struct SharedKeys(BTreeSet<String>);
 
@@ -66,19 +69,22 @@ pub fn is_shared(bearers: &[&RecordClaims]) -> bool {
     bearers.len() > MOST_BEARERS || organisations(bearers) > MOST_ORGANISATIONS
 }
 
-/// Whether a common name alone can link a record of a company with a record of another company,
-/// although the two records have no common host, page, phone number or id. So it is enough to look
-/// for such links at these companies. The names and domains are those of all records of the
-/// company. A company also has such links if one of its records has neither a domain nor a page;
-/// the caller must check this.
+/// Whether a company with these names and domains can be linked with another company by a common
+/// name, although both have no common host, page, phone number or id. If there is a link of this
+/// kind, the result is `true` for at least one of the two companies. So a store searches for
+/// these links only at companies for which the result is `true`.
+///
+/// `names` and `domains` must be those of all records of the company. One case is not recognised
+/// here: a company also has links of this kind if one of its records has neither a domain nor a
+/// page. The caller must check this.
 pub fn is_linkable_by_name<'a>(
     mut names: impl Iterator<Item = (&'a CompanyName, &'a NameForm)>,
     domains: impl Iterator<Item = &'a Domain>,
 ) -> bool {
     let hosts: Vec<Host> = domains.map(Host::of).collect();
     let held: FxHashSet<&str> = hosts.iter().map(|host| host.host.as_str()).collect();
-    // If two companies share a registrable domain but no host, at least one of them does not have
-    // the registrable domain itself as a host.
+    // Two companies may share a registrable domain, such as `quill.example`, but no host. Then at
+    // least one of them has only hosts below it, such as `eu.quill.example`.
     if hosts.iter().any(|host| !held.contains(host.registrable.as_str())) {
         return true;
     }
@@ -88,7 +94,7 @@ pub fn is_linkable_by_name<'a>(
     !labels.is_empty() && names.any(|(name, form)| near_forms(name, form).iter().any(is_label))
 }
 
-/// Estimates how many organisations some records describe: records with similar names or a common
+/// Estimates how many organisations the records describe. Records with similar names or a common
 /// id count as one organisation.
 fn organisations(bearers: &[&RecordClaims]) -> usize {
     if bearers.len() <= MOST_ORGANISATIONS {
@@ -108,10 +114,14 @@ fn organisations(bearers: &[&RecordClaims]) -> usize {
     groups.len()
 }
 
-/// Whether two records may be linked. Either they share a value that links them, or one of them has
-/// nothing but a name, and the other has the same name and compatible seats. Values that many
-/// organisations share are not excluded here. So the result is `true` for all links that `clusters`
-/// follows, and perhaps for more.
+/// Whether two records may be linked, in either of these ways:
+///
+/// - They share a value that links them.
+/// - One of them has neither a domain nor a page, and both have the same name and compatible
+///   seats.
+///
+/// Values that many organisations share are not excluded here. So the result is `true` for all
+/// records that `clusters` unites by a link, and perhaps for more.
 pub fn may_link(one: &RecordClaims, other: &RecordClaims) -> bool {
     strongest(one, other, &SharedKeys::default()).is_some()
         || ((one.is_name_alone() || other.is_name_alone())
@@ -119,8 +129,8 @@ pub fn may_link(one: &RecordClaims, other: &RecordClaims) -> bool {
             && has_compatible_seats(one, other))
 }
 
-/// The strength of a link, and whether the link needs an alias because the records have no common
-/// name. Links are followed in ascending order.
+/// The strength of a link, and whether the records have no common own name, so that their names
+/// agree only by an alias. Links are followed in ascending order.
 pub(super) type Link = (Strength, bool);
 
 /// Returns the strongest link between two records; `None` if there is no link.
@@ -170,7 +180,7 @@ fn strongest(one: &RecordClaims, other: &RecordClaims, shared: &SharedKeys) -> O
     is_same.then_some(Strength::NameAndSeat)
 }
 
-/// Returns the elements of `these` whose keys `those` contain too.
+/// Returns the elements of `these` for which `those` contains an element with the same key.
 pub(super) fn common<'a, T, K: PartialEq>(
     these: &'a [T],
     those: &'a [T],
@@ -179,8 +189,10 @@ pub(super) fn common<'a, T, K: PartialEq>(
     these.iter().filter(move |it| those.iter().any(|other| key(other) == key(it)))
 }
 
-/// Whether two records have domains with the same label, which is the name of the company, and each
-/// of these domains can be the company's site for a country, or for all countries.
+/// Whether the records have domains that are probably sites of one company for different
+/// countries, such as `quill.de` and `quill.com`. Their label must be the same, and must be a
+/// name in both records. Each domain must belong to a country, or be under a top-level domain
+/// such as `.com`.
 fn have_country_sites(one: &RecordClaims, other: &RecordClaims) -> bool {
     can_have_country_sites(one, other)
         && one.hosts_of_countries().any(|site| {
@@ -191,15 +203,14 @@ fn have_country_sites(one: &RecordClaims, other: &RecordClaims) -> bool {
 }
 
 /// Whether the countries of two records allow that they are one company with sites for several
-/// countries. Short common words are the names of different companies in many countries. So the
-/// seats must be compatible, or a name must say that it is the name of a branch in a country, as
-/// `Quill (Portugal)` does.
+/// countries. Companies in different countries often have the same short name. So the seats must
+/// be compatible, or one name must be that of a branch in a country, such as `Quill (Portugal)`.
 pub(super) fn can_have_country_sites(one: &RecordClaims, other: &RecordClaims) -> bool {
     one.is_named_with_country() || other.is_named_with_country() || has_compatible_seats(one, other)
 }
 
-/// Whether a domain's label is the name of the company. Then domains with this label in other
-/// countries probably belong to the same company.
+/// Whether the label of a domain, such as `quill`, is a name in the record. If it is, domains
+/// with this label for other countries probably belong to the same company.
 pub(super) fn has_label_as_name(record: &RecordClaims, label: &str) -> bool {
     is_long(label) && record.is_named_as(label)
 }
@@ -216,8 +227,9 @@ pub(super) fn shares_id(one: &RecordClaims, other: &RecordClaims) -> bool {
     one.ids.iter().any(|id| other.ids.contains(id))
 }
 
-/// Whether a common id of two records must be wrong in one of them: both records have domains, but
-/// neither their domains, the labels of these domains, nor their names have anything in common.
+/// Whether an id that two records have in common must be wrong in one of them. This is so if both
+/// records have domains, but no common domain, no common label, no similar names, and no common
+/// word in their names.
 fn contradicts(one: &RecordClaims, other: &RecordClaims) -> bool {
     let has_hosts = !one.hosts.is_empty() && !other.hosts.is_empty();
     has_hosts
@@ -227,9 +239,9 @@ fn contradicts(one: &RecordClaims, other: &RecordClaims) -> bool {
         && !one.shares_word(other)
 }
 
-/// Whether two records can describe one company, as far as their seats are known: a seat of one
-/// record is a seat of the other, or the country of one of its domains. Also `true` if a record has
-/// no seat.
+/// Whether two records can describe one company, as far as their seats (countries of head
+/// offices) are known. This is so if a seat of one record is a seat of the other, or the country
+/// of a domain of the other. It is also so if one of the records has no seat.
 pub(super) fn has_compatible_seats(one: &RecordClaims, other: &RecordClaims) -> bool {
     let is_in = |record: &RecordClaims, seat| {
         record.seats.contains(seat) || record.hosts.iter().any(|host| host.country == Some(*seat))

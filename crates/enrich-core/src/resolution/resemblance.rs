@@ -1,4 +1,4 @@
-//! Companies that look alike, and why they are not one company.
+//! Finds companies that look like one company, and says why they are not.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,24 +11,25 @@ use super::links::{
 };
 use crate::identity::differing_ids;
 
-/// In what two companies look alike. The strongest kinds come first.
+/// What two companies have in common, so that they look like one company. The strongest kinds
+/// come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Resemblance {
-    /// They share an id in a register or data set.
+    /// They have a common id in a register or data set.
     Id,
-    /// They share a host, and their names are equal.
+    /// They have a common host and equal names.
     HostAndName,
-    /// They share a host, and their names are near.
+    /// They have a common host and similar names.
     Host,
-    /// They share a registrable domain, and their names are equal.
+    /// They have a common registrable domain and equal names.
     DomainAndName,
-    /// They have domains with the same label under different suffixes, and their names are equal.
+    /// They have domains with the same label, such as `quill.de` and `quill.fr`, and equal names.
     LabelAndName,
-    /// They share a page, and their names are near.
+    /// They have a common page and similar names.
     Page,
-    /// They share a phone number, and their names are near.
+    /// They have a common phone number and similar names.
     Phone,
-    /// Their names are equal, and one of them has neither a domain nor a page.
+    /// They have equal names, and exactly one of them has neither a domain nor a page.
     NameAlone,
 }
 
@@ -45,8 +46,10 @@ impl Resemblance {
         Self::NameAlone,
     ];
 
-    /// Returns the strongest resemblance of two companies, and the first value that they share by
-    /// it: an id, a host, a page, a phone number, or the look-up key of a name.
+    /// Returns the strongest resemblance of two companies, and the value that they have in
+    /// common. The value is an id, a host, a page, a phone number, or a name without spaces and
+    /// legal form. If there are several common values, returns the first in alphabetical order.
+    /// Returns `None` if the companies do not look alike.
     pub fn of<'a>(one: &'a RecordClaims, other: &'a RecordClaims) -> Option<(Self, &'a str)> {
         if let Some(id) = first_common(one.ids(), other.ids()) {
             return Some((Self::Id, id));
@@ -83,7 +86,8 @@ impl Resemblance {
     }
 }
 
-/// Returns the first value that is in both lists, in alphabetical order.
+/// Returns the value that is in both lists. If there are several, returns the first in
+/// alphabetical order.
 fn first_common<'a>(
     these: impl Iterator<Item = &'a str>,
     those: impl Iterator<Item = &'a str>,
@@ -95,7 +99,8 @@ fn first_common<'a>(
     these.filter(|value| those.contains(value)).min()
 }
 
-/// Returns the look-up key of a name of one company that is a name or an alias of the other.
+/// Returns an own name of one company that is an own name or an alias of the other, without
+/// spaces and legal form. If there are several, returns the first in alphabetical order.
 fn common_name<'a>(one: &'a RecordClaims, other: &'a RecordClaims) -> Option<&'a str> {
     let own = |of: &'a RecordClaims, beside: &'a RecordClaims| {
         first_common(of.names(), beside.names().chain(beside.aliases()))
@@ -103,48 +108,56 @@ fn common_name<'a>(one: &'a RecordClaims, other: &'a RecordClaims) -> Option<&'a
     own(one, other).into_iter().chain(own(other, one)).min()
 }
 
-/// A company that looks like another one.
+/// One of two companies that look alike.
 #[derive(Clone, Copy, Debug)]
 pub struct Alike<'a> {
     /// The claims of all records of the company together ([`RecordClaims::of_company`]).
     pub company: &'a RecordClaims,
-    /// The claims of each record.
+    /// The claims of each record of the company.
     pub records: &'a [RecordClaims],
 }
 
 /// Why two companies that look alike are not one company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WhyApart {
-    /// A decision of the operator keeps them apart. The number is that of the decision.
+    /// A decision of the operator splits them. The value is the number of the decision.
     Decision(u64),
-    /// They have different ids in one scheme.
+    /// They have different ids in one scheme, such as two LEIs. The values are these ids.
     DifferentIds(String, String),
-    /// They share an id, but the records with the id have neither a domain nor a word of their names
-    /// in common.
+    /// They have a common id, which is the value. But the id is probably wrong in one of them:
+    /// the records with the id have neither a domain nor a word of their names in common.
     WrongId(String),
-    /// More than three organisations share the host, the page or the phone number.
+    /// They have a common host, page or phone number, which is the value. But more than three
+    /// organisations share it, so it does not show that they are one company.
     OfMany(String),
-    /// The label that their domains share is not their name.
+    /// They have domains with the same label, such as `pens.ch` and `pens.fr`, but this label is
+    /// not their name.
     OtherLabel,
-    /// The label that their domains share is their name, but not both domains can be the sites of a
-    /// company for a country or for all countries: one is under a top-level domain such as `.red`.
+    /// They have domains with the same label, and it is their name. But one of the domains is
+    /// under a top-level domain such as `.red`, which belongs to no country. There, the same
+    /// label often belongs to another company.
     OtherSuffix,
-    /// Their countries differ.
+    /// They have equal names, but they are in different countries.
     OtherCountry,
-    /// Several companies with a domain bear the name. The number is theirs.
+    /// One of them is known only by its name, and several companies with a domain or a page have
+    /// this name. The value is the number of these companies.
     Namesakes(usize),
-    /// Too many companies share the value, so it says nothing.
+    /// They have a common value, which is given here. But more than [`MOST_BEARERS`] companies
+    /// share it, so it does not show that they are one company.
     TooMany(String),
-    /// No record of one company has all of it in common with a record of the other.
+    /// They have a common name and another common value. But no record of one company has both in
+    /// common with a record of the other.
     OtherRecords,
-    /// Nothing keeps them apart: their records were not divided since they were imported, or too many
-    /// companies resemble them.
+    /// No rule keeps them apart. Either their records were not compared since the last import,
+    /// because it was interrupted, or too many companies resemble them.
     NotDivided,
 }
 
 impl WhyApart {
-    /// Finds the reason. `key` is the value that the companies share, and `bearers` the number of
-    /// companies that have it; for [`Resemblance::NameAlone`], of those with a domain or a page.
+    /// Finds the reason why two companies that look alike are not one company. `key` is the value
+    /// that they have in common ([`Resemblance::of`]). `bearers` is the number of companies that
+    /// have this value. With [`Resemblance::NameAlone`], `bearers` only counts companies with a
+    /// domain or a page.
     pub fn of(
         resemblance: Resemblance,
         (one, other): (Alike<'_>, Alike<'_>),
@@ -244,7 +257,8 @@ mod tests {
 
     type Company<'a> = (&'a str, &'a [(Attribute, &'a str)]);
 
-    /// Returns the resemblance of two companies with one record each, and why they are apart.
+    /// Returns the resemblance of two companies with one record each, the value that they have in
+    /// common, and why they are not one company.
     fn compared(one: Company<'_>, other: Company<'_>, bearers: usize) -> Option<String> {
         let (one, other) = (claims(one.0, one.1), claims(other.0, other.1));
         let (resemblance, key) = Resemblance::of(&one, &other)?;

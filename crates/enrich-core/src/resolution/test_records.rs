@@ -1,4 +1,4 @@
-//! Makes the records that the tests of entity resolution divide.
+//! Makes records for the tests of entity resolution, which finds the records of one company.
 
 use super::{RecordClaims, RecordKey, SharedKeys, is_shared};
 use crate::Confidence;
@@ -10,7 +10,7 @@ pub(super) const SEAT: Attribute = Attribute::Country;
 pub(super) const ALIAS: Attribute = Attribute::Alias;
 pub(super) const PHONE: Attribute = Attribute::Phone;
 
-/// Makes a record with a name and other values.
+/// Makes the claims of a record with this key, this name and other values.
 pub(super) fn claims(key: RecordKey, name: &str, values: &[(Attribute, &str)]) -> RecordClaims {
     let all = [&[(Attribute::Name, name)], values].concat();
     let facts = all.iter().map(|(attribute, value)| Fact {
@@ -22,7 +22,7 @@ pub(super) fn claims(key: RecordKey, name: &str, values: &[(Attribute, &str)]) -
     RecordClaims::of(key, &facts.collect::<Vec<_>>())
 }
 
-/// Finds the hosts, pages and phone numbers of the records that many organisations share.
+/// Returns the hosts, pages and phone numbers in the records that many organisations share.
 pub(super) fn shared_keys(records: &[&RecordClaims]) -> SharedKeys {
     let values = |record: &RecordClaims| -> Vec<String> {
         record.hosts().chain(record.pages()).chain(record.phones()).map(str::to_owned).collect()

@@ -1,4 +1,5 @@
-//! The partition of records into companies, by examples and for all orders of the records.
+//! Tests of entity resolution: which records are one company, in examples and for random records
+//! in any order.
 
 use enrich_text::{CompanyName, Domain, NameForm};
 use proptest::prelude::*;
@@ -11,7 +12,8 @@ fn record(source: &str, id: &str, name: &str, values: &[(Attribute, &str)]) -> R
     claims(RecordKey { source: source.to_owned(), record: id.to_owned() }, name, values)
 }
 
-/// Returns the clusters as lists of the records' ids.
+/// Divides the records into companies. Returns a text for each company: the ids of its records,
+/// such as `1 3`.
 fn divided(records: &[RecordClaims]) -> Vec<String> {
     let records: Vec<&RecordClaims> = records.iter().collect();
     let numbers = clusters(&records, &shared_keys(&records), &Decisions::default());
@@ -26,7 +28,7 @@ fn divided(records: &[RecordClaims]) -> Vec<String> {
     divided
 }
 
-/// Makes the records `1`, `2` and so on of one source from names and values.
+/// Makes records of one source, with the ids `1`, `2` and so on, from names and values.
 fn all(records: &[(&str, &[(Attribute, &str)])]) -> Vec<RecordClaims> {
     let numbered = (1..).zip(records);
     numbered.map(|(number, (name, of))| record("a", &number.to_string(), name, of)).collect()
@@ -60,7 +62,8 @@ fn two_records_become_what_their_values_say() {
             ("Ink", &[(DOMAIN, "quill.example")]),
             true,
         ),
-        // The second record is a unit of the company `Quill`, and has a name of its own.
+        // The second record describes a unit of the company `Quill`. The unit counts as a company
+        // of its own, because its name is not similar enough.
         (
             ("Quill", &[(DOMAIN, "quill.example")]),
             ("Quill Web Services", &[(DOMAIN, "quill.example")]),
@@ -167,8 +170,8 @@ fn a_name_alone_joins_an_alias_of_several_words_or_in_one_country() {
         let records = all(&[("Ink Works", &aka(of_alias, alias)), (name, seats)]);
         assert_eq!(divided(&records), expected, "{alias} {name}");
     }
-    // Ink Works is known by names only, and its alias "Quill Pens" may be a brand. So it does not
-    // join the company whose name is "Quill Pens".
+    // The record "Ink Works" has neither a domain nor a page, and its alias "Quill Pens" may be a
+    // brand. So it does not join the company whose own name is "Quill Pens".
     let named: &[(Attribute, &str)] = &[(DOMAIN, "quill.example")];
     let brands: &[(Attribute, &str)] = &[(ALIAS, "Quill Pens")];
     assert_eq!(divided(&all(&[("Quill Pens", named), ("Ink Works", brands)])), ["1", "2"]);
@@ -223,7 +226,8 @@ proptest! {
         prop_assert_eq!(&divided(&turned), &expected);
         turned.reverse();
         prop_assert_eq!(&divided(&turned), &expected);
-        // A company has two ids of one scheme only if one record gives both ids.
+        // Different ids of one scheme keep records apart. So no company consists of only two
+        // records, one with the id `x:1` and the other with the id `x:2`.
         for cluster in expected {
             let of = |id: &&str| records.iter().find(|it| it.key.record == **id);
             let ids: Vec<&str> = cluster.split(' ').collect();
@@ -236,8 +240,8 @@ proptest! {
         }
     }
 
-    /// Records that no chain of possible links connects never influence each other, so a
-    /// neighbourhood can be divided alone.
+    /// If no chain of possible links connects two records, they never influence each other. So
+    /// the result for connected records is the same whether or not other records are present.
     #[test]
     fn what_is_not_linked_makes_no_difference(
         rows in prop::collection::vec(any_record(), 1..12),
@@ -266,7 +270,9 @@ proptest! {
         }
     }
 
-    /// The store looks for links by a name alone only at companies that are linkable by name.
+    /// The store searches for links by a common name alone only at companies for which
+    /// `is_linkable_by_name` is `true`, or with a record that has neither a domain nor a page.
+    /// This test shows that it finds all of them.
     #[test]
     fn links_by_a_name_alone_have_a_linkable_record(one in any_record(), other in any_record()) {
         let record = |id: &str, (name, values): &(usize, Vec<_>)| {

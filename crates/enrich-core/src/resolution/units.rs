@@ -1,4 +1,5 @@
-//! Recognises units and subsidiaries by their names and domains, if no source names their parent.
+//! Recognises the units and subsidiaries of a company by their names and domains. This is used if
+//! no source gives their parent.
 
 use enrich_text::{CompanyName, NameForm};
 
@@ -7,11 +8,15 @@ use crate::subject::Company;
 
 /// Whether a company's name and main domain show that it is a unit or a subsidiary of `parent`.
 ///
-/// Both have the same main domain, and the unit's name begins with all words of the parent's name
-/// and has further words (`Quill Web Services` and `Quill`). Or the unit's main domain is below
-/// that of the parent, and its name contains all words of the parent's name, one after another
-/// (`Press of Quill University` and `Quill University`). Names that can be those of one company
-/// (`Quill Group`) are no units.
+/// This is so in two cases:
+///
+/// - Both have the same main domain. The unit's name begins with all words of the parent's name
+///   and has further words: `Quill Web Services` and `Quill`.
+/// - The unit's main domain is below the parent's main domain. The unit's name contains all words
+///   of the parent's name, one after another, and further words: `Press of Quill University` and
+///   `Quill University`.
+///
+/// Returns `false` if both names can be those of one company: `Quill Group` and `Quill`.
 pub fn is_unit_of(unit: &Company, parent: &Company) -> bool {
     let (Some(host), Some(above)) = (unit.domain(), parent.domain()) else { return false };
     let is_below =
@@ -32,9 +37,10 @@ pub fn is_unit_of(unit: &Company, parent: &Company) -> bool {
             .is_nearly_named(&RecordClaims::of_company(&named(parent)))
 }
 
-/// Returns the parent of a unit among the companies at one host ([`is_unit_of`]): the one with the
-/// most words in its name, and of these the one without a country in parentheses. Returns `None` if
-/// there is no parent, or if several companies remain.
+/// Finds the parent of a unit among the companies with one host. A company can be the parent if
+/// [`is_unit_of`] returns `true`. Of several, the one with the most words in its name is chosen.
+/// If several have equally many words, the only one without parentheses in its name is chosen.
+/// Returns `None` if no company can be the parent, or if several remain.
 pub fn parent_among<'a>(unit: &Company, at_host: &'a [Company]) -> Option<&'a Company> {
     let length = |company: &Company| words(&company.name).map_or(0, |words| words.len());
     let mut parents: Vec<&Company> =
@@ -50,15 +56,16 @@ pub fn parent_among<'a>(unit: &Company, at_host: &'a [Company]) -> Option<&'a Co
     }
 }
 
-/// Returns the roots of the words of a name; `None` if it has none.
+/// Returns the roots of the words of a name, which are the forms that are compared; `None` if the
+/// name has no words.
 fn words(name: &str) -> Option<Vec<String>> {
     let form = NameForm::of(&CompanyName::parse(name).ok()?);
     let words: Vec<String> = form.words.into_iter().map(|word| word.root).collect();
     (!words.is_empty()).then_some(words)
 }
 
-/// Returns `company` with its name only. Its aliases are left out: an alias of a unit is often the
-/// name of its parent, and would make the two names look like those of one company.
+/// Returns `company` with only its name. Its aliases are left out, because an alias of a unit is
+/// often the name of its parent. With it, the two companies would look like one company.
 fn named(company: &Company) -> Company {
     Company::named(company.id, company.name.clone())
 }
@@ -82,7 +89,8 @@ mod tests {
             (("Quill Web Services, Inc.", "web.quill.example"), quill, true),
             (("Press of Quill University", "press.quill.example"), university, true),
             (("Feather by Quill", "feather.quill.example"), quill, true),
-            // The name of the parent is not at the beginning, and the domain is the same.
+            // Both have the same domain, but the unit's name does not begin with the parent's
+            // name.
             (("Feather by Quill", "quill.example"), quill, false),
             (("Quill", "eu.quill.example"), quill, false),
             (("Quill Group", "quill.example"), quill, false),

@@ -6,7 +6,8 @@ use crate::question::{CompanyRef, PersonRef, Projection, Question};
 
 use super::look_up_value::{write_number, write_text};
 
-/// Returns a question as bytes. Equal questions have equal bytes ([`Ask::canonical`]).
+/// Returns a question as bytes, for [`Ask::canonical`](super::call::Ask::canonical). Equal
+/// questions have equal bytes.
 pub(super) fn canonical(
     question: &Question,
     projection: Projection,

@@ -1,5 +1,5 @@
-//! Metered look-ups for Rust programs. They take parsed values instead of requests, and return
-//! values instead of responses.
+//! Look-ups for Rust programs that use this crate as a library. A program passes a [`LookUp`]
+//! instead of an HTTP request, and gets a value instead of an HTTP response.
 
 use enrich_text::{CompanyName, Domain, EmailAddress, Network, PageUrl, PersonPage, Phone};
 
@@ -25,8 +25,9 @@ use super::look_up_value::{Lines, LookUpValue, Stored, write_number};
 /// let emails = LookUp::company_by_domain("quill.example").price(Price::PerItems(5)).limit(20);
 /// ```
 ///
-/// An answer costs one credit unless [`price`](Self::price) sets another price. If a text cannot be
-/// parsed, [`Service::look_up`] refuses the look-up.
+/// By default, an answer costs one credit; [`price`](Self::price) sets another price. The
+/// constructors accept any text. If a text cannot be parsed, [`Service::look_up`] refuses the
+/// look-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LookUp {
     question: Result<Question, InvalidFields>,
@@ -40,15 +41,17 @@ pub struct LookUp {
 /// The result of a look-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LookUpAnswer<T> {
-    /// The value that was found; `None` for a miss, which is free.
+    /// The value that was found; `None` if nothing was found, which is free.
     pub value: Option<T>,
-    /// The confidence that the value belongs to the requested subject; `None` for a miss.
+    /// The confidence that the value belongs to the requested company, person or domain; `None`
+    /// if nothing was found.
     pub confidence: Option<Confidence>,
-    /// The credits that this look-up was charged; 0 for a miss or a replay.
+    /// The credits that this look-up was charged; 0 if nothing was found, or if `is_replayed` is
+    /// `true`.
     pub credits_used: Credits,
     /// The account's remaining credits.
     pub credits_left: Credits,
-    /// Whether the value is from the response that is stored for the idempotency key.
+    /// Whether the value comes from an earlier look-up with the same idempotency key.
     pub is_replayed: bool,
 }
 
@@ -82,8 +85,8 @@ impl LookUp {
         Self::read(Candidate::PURPOSE, "name", name.map(question)).price(Candidate::PRICE)
     }
 
-    /// Creates a look-up of the company with this domain. If the domain is a host that no company
-    /// has, its registrable domain is looked up.
+    /// Creates a look-up of the company with this domain. If no company has exactly this host,
+    /// its registrable domain is looked up: `quill.example` for `shop.quill.example`.
     pub fn company_by_domain(domain: &str) -> Self {
         let domain = Domain::parse(domain);
         let question = |domain| Question::Company(CompanyRef::Domain(domain));
@@ -97,9 +100,9 @@ impl LookUp {
         Self::read("company_by_page", "page", page.map(question))
     }
 
-    /// Creates a look-up of the company that has this email address. If there is none, the employer
-    /// of a person with the address is looked up, and otherwise the company with the address's
-    /// domain.
+    /// Creates a look-up of the company that has this email address. If there is none, looks up
+    /// the employer of the person with this address. If there is no person with it either, looks
+    /// up the company with the address's domain.
     pub fn company_by_email(email: &str) -> Self {
         let email = EmailAddress::parse(email);
         let question = |email| Question::Company(CompanyRef::Email(email));
@@ -128,8 +131,8 @@ impl LookUp {
         Self::read("person_by_phone", "phone", phone.map(question))
     }
 
-    /// Creates a look-up of the facts of this host. If there are none, the facts of its registrable
-    /// domain are looked up.
+    /// Creates a look-up of the facts (IP address and page rank) of this host. If there are none,
+    /// the facts of its registrable domain are looked up.
     pub fn domain(domain: &str) -> Self {
         Self::read("domain", "domain", Domain::parse(domain).map(Question::Domain))
     }
@@ -146,8 +149,8 @@ impl LookUp {
         }
     }
 
-    /// Creates a look-up from the result of parsing a text. If parsing failed, the look-up is
-    /// refused later.
+    /// Creates a look-up from the result of parsing a text. If parsing failed,
+    /// [`Service::look_up`] refuses the look-up.
     fn read<E: std::error::Error>(
         purpose: &'static str,
         field: &'static str,
@@ -170,19 +173,19 @@ impl LookUp {
         Self { price, ..self }
     }
 
-    /// Sets the name under which the look-up is charged and counted. For an endpoint, this name is
-    /// the endpoint's path.
+    /// Sets the name under which the look-up is charged and counted. For calls over HTTP, this
+    /// name is the endpoint's path.
     ///
     /// The default is the name of the constructor, such as `company_by_name`. An idempotency key
-    /// belongs to one purpose: a program that reads several attributes of one subject should set
-    /// another purpose for each attribute.
+    /// is valid for one purpose only. So if a program reads several attributes of one company
+    /// with the same idempotency key, it should set a different purpose for each attribute.
     #[must_use]
     pub fn purpose(self, purpose: &'static str) -> Self {
         Self { purpose, ..self }
     }
 
-    /// Limits how many items of a list are returned and charged. If the value contains lists, each
-    /// of them is limited to `items`.
+    /// Limits how many items of a list are returned and charged. If the value is not a list, but
+    /// contains lists, each of these lists is limited to `items`.
     #[must_use]
     pub fn limit(self, items: u64) -> Self {
         Self { limit: Some(items), ..self }
@@ -195,7 +198,8 @@ impl LookUp {
     }
 
     /// Sets the idempotency key: 1 to 255 visible ASCII characters. The answer is stored for 24
-    /// hours. In this time, the same look-up with the same key returns the same answer at no cost.
+    /// hours. During this time, the same look-up with the same idempotency key returns the stored
+    /// answer at no cost.
     #[must_use]
     pub fn idempotency_key(self, key: impl Into<String>) -> Self {
         Self { idempotency_key: Some(key.into()), ..self }
@@ -214,9 +218,9 @@ impl LookUp {
 }
 
 impl Service {
-    /// Makes a look-up with all checks of a [`Call`], at the look-up's price. `pick` takes the
-    /// requested attribute from the found subject. If `pick` returns `None` or an empty list, the
-    /// look-up is a miss, and free.
+    /// Makes a look-up with all checks of a [`Call`], and charges the look-up's price. `pick`
+    /// returns the requested attribute of the company, person or domain that was found. If `pick`
+    /// returns `None` or an empty list, the look-up is free.
     ///
     /// ```
     /// # async fn example(service: &enrich_core::Service, key: &enrich_core::ApiKey) {
@@ -233,8 +237,8 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// A [`Refusal`], if there is no answer. Usually nothing was charged then. Some refusals say
-    /// that it is unknown whether something was charged.
+    /// A [`Refusal`], if there is no answer. Nothing was charged then, except perhaps with
+    /// [`Refusal::OutcomeUnknown`]: it is unknown whether the charge was written.
     pub async fn look_up<V: LookUpValue + ?Sized>(
         &self,
         key: &ApiKey,
@@ -257,7 +261,8 @@ impl Service {
             Err(refused) => refused,
         };
         let answer = outcome.result?;
-        // The stored value has another type. So the idempotency key was used for another attribute.
+        // If the bytes cannot be read as a `V`, they are the stored response to a look-up of
+        // another attribute with the same idempotency key.
         let stored =
             read::<V>(&answer.body, answer.is_found).ok_or(Refusal::IdempotencyKeyReused)?;
         let (value, confidence) = stored.found.unzip();
@@ -272,13 +277,13 @@ impl Service {
 }
 
 struct StoredValue<T> {
-    /// The balance after the first answer.
+    /// The balance after the charge for the first answer.
     balance: Credits,
     found: Option<(T, Confidence)>,
 }
 
-/// Writes an answer as lines: the balance, the confidence and the value. The balance is a gap that
-/// is filled in after the charge.
+/// Writes an answer as lines: the balance, the confidence and the value. The line of the balance
+/// is left empty; the balance is inserted after the charge.
 fn write<V: Stored + ?Sized>(ask: &Ask, picked: Option<(&V, Confidence)>) -> ResponseTemplate {
     let mut body = b"\n".to_vec();
     let limit = ask.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
@@ -290,8 +295,8 @@ fn write<V: Stored + ?Sized>(ask: &Ask, picked: Option<(&V, Confidence)>) -> Res
     ResponseTemplate { items, body: BodyTemplate::new(body, Some(0)) }
 }
 
-/// Parses an answer that [`write`] has written and in which the balance was filled in. Returns
-/// `None` if the bytes are not such an answer.
+/// Parses an answer that [`write`] has written, after the balance was inserted. Returns `None` if
+/// the bytes have another form.
 fn read<V: Stored + ?Sized>(body: &[u8], is_found: bool) -> Option<StoredValue<V::Owned>> {
     let mut lines = Lines::of(body);
     let balance = Credits(lines.number()?);

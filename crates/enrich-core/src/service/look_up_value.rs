@@ -1,9 +1,9 @@
 //! The values that Rust programs get from look-ups, and how these values are stored in an
 //! idempotency record.
 //!
-//! A value is stored as lines. A number is one line of decimal digits. A text begins with a line
-//! that gives the text's length in bytes; the text itself follows. The text is stored unchanged, so
-//! that suppressed values can be found in it ([`crate::holds_suppressed`]).
+//! A value is stored as lines. A number is one line of decimal digits. A text is a line with the
+//! text's length in bytes, and then the text itself. The text is stored without escapes, so that
+//! [`crate::holds_suppressed`] can find suppressed values in it.
 
 use enrich_text::{Country, Network};
 
@@ -15,16 +15,16 @@ use crate::subject::{
 /// A value that a look-up returns ([`Service::look_up`](super::Service::look_up)): a text, a
 /// company, a person, facts of a domain, or a list.
 ///
-/// A list has as many items as it has elements. Any other value is one item.
+/// Each element of a list is one item. Any other value is one item.
 pub trait LookUpValue: Stored {}
 
 impl<T: Stored + ?Sized> LookUpValue for T {}
 
-/// Writes a value into an idempotency record, and reads it from there. Programs cannot implement
-/// this trait.
+/// Writes a value as lines into an idempotency record, and reads it from these lines. Other
+/// crates cannot implement this trait.
 pub trait Stored: ToOwned {
     /// Returns the number of items that are returned and charged, at most `limit`. A value with 0
-    /// items is a miss.
+    /// items counts as not found.
     fn items(&self, _limit: usize) -> u64 {
         1
     }
@@ -32,11 +32,12 @@ pub trait Stored: ToOwned {
     /// Appends the value, with at most `limit` items of each list.
     fn write(&self, limit: usize, lines: &mut Vec<u8>);
 
-    /// Reads a value written by [`write`](Self::write); `None` if the lines are not such a value.
+    /// Reads a value that [`write`](Self::write) has written; `None` if the lines have another
+    /// form.
     fn read(lines: &mut Lines<'_>) -> Option<Self::Owned>;
 }
 
-/// The lines of a stored value that were not read yet.
+/// The part of a stored value that is not read yet.
 pub struct Lines<'a>(&'a [u8]);
 
 impl<'a> Lines<'a> {
@@ -69,7 +70,7 @@ pub(super) fn write_number(number: u64, lines: &mut Vec<u8>) {
     lines.push(b'\n');
 }
 
-/// Appends a line with the text's length in bytes, then the text.
+/// Appends a line with the text's length in bytes, then the text and a line break.
 pub(super) fn write_text(text: &str, lines: &mut Vec<u8>) {
     write_number(text.len() as u64, lines);
     lines.extend_from_slice(text.as_bytes());
@@ -183,12 +184,13 @@ impl Stored for (Network, String) {
     }
 }
 
-/// Reads one field of a structure. The type of the field decides how it is read.
+/// Reads one field of a structure. The compiler infers `T` from the field.
 fn read_field<T: Stored<Owned = T> + Clone>(lines: &mut Lines<'_>) -> Option<T> {
     T::read(lines)
 }
 
-/// Stores a structure as the sequence of its fields.
+/// Implements [`Stored`] for a structure: its fields are written one after the other, in the
+/// given order.
 macro_rules! stored_by_fields {
     ($name:ident { $($field:ident),+ $(,)? }) => {
         impl Stored for $name {

@@ -1,4 +1,4 @@
-//! Meters a call: from the parsed request to the charged answer.
+//! The steps of a call from the parsed request to the charged answer.
 
 use jiff::Timestamp;
 
@@ -17,7 +17,7 @@ use crate::suppressed::holds_suppressed;
 use super::call::{Answer, Ask, Call, WriteAnswer};
 use super::{AdmittedCall, Service};
 
-/// An admitted call with its parsed request.
+/// A call whose key and rate limit are already checked, with its parsed request.
 pub(super) struct MeteredCall<'a> {
     service: &'a Service,
     call: &'a Call<'a>,
@@ -25,14 +25,14 @@ pub(super) struct MeteredCall<'a> {
     now: Timestamp,
     ask: &'a Ask,
     write: WriteAnswer<'a>,
-    /// The last balance that this call has read; `None` if it has read none yet.
+    /// The last balance that this call has read from the ledger; `None` if it has read none yet.
     balance: &'a mut Option<Credits>,
 }
 
 /// An answer that is written but not yet charged.
 struct WrittenAnswer {
     template: ResponseTemplate,
-    /// The revision of the directory from which the answer was read.
+    /// The revision (version number) of the look-up data from which the answer was read.
     revision: DirectoryRevision,
     balance: Credits,
 }
@@ -79,27 +79,27 @@ impl<'a> MeteredCall<'a> {
         }
     }
 
-    /// Looks up, charges, and returns the answer.
+    /// Finds the subject, charges the price, and returns the answer.
     pub(super) async fn run(&mut self) -> Result<Answer, Refusal> {
         match self.call.idempotency_key {
             None => self.find_and_charge(None).await,
-            // Most calls have no idempotency key. The future of `run_once` is boxed, so that these
-            // calls need no space for it.
+            // Most calls have no idempotency key. The future of `run_once` is boxed, so that it
+            // does not make the futures of these calls larger.
             Some(text) => Box::pin(self.run_once(text)).await,
         }
     }
 
-    /// Handles a call with an idempotency key. If the call repeats an earlier call, returns the
-    /// answer to that call.
+    /// Runs a call with an idempotency key. If the call repeats an earlier call, returns the
+    /// stored answer to that call.
     async fn run_once(&mut self, key: &str) -> Result<Answer, Refusal> {
         let key = IdempotencyKey::parse(key).map_err(Refusal::BadIdempotencyKey)?;
-        // The endpoint is part of the question, because the same fields at another endpoint mean
-        // another question.
+        // The endpoint is part of the question, because the same input fields at another endpoint
+        // are another question.
         let question = [self.call.endpoint.as_bytes(), &[0], &self.ask.canonical].concat();
         let guard = self.service.in_flight.enter(self.key.account, &key);
         match self.stored_response(&key, &question).await? {
-            // The first call has ended. So its response is returned, even if another repeat is
-            // running.
+            // The first call has ended and its response is stored. So this response is returned,
+            // even if another repeat of the call is still running.
             Some(stored) => self.replay(stored).await,
             None if guard.is_none() => Err(Refusal::StillRunning),
             None => {
@@ -108,8 +108,9 @@ impl<'a> MeteredCall<'a> {
                 if !matches!(result, Err(Refusal::NotEnoughCredits { .. })) {
                     return result;
                 }
-                // The balance was too low. Perhaps another process has handled the same call and
-                // charged the last credits for it. Then its response is stored now.
+                // The balance was too low. Perhaps another process has answered the same call in
+                // the meantime, and charged the last credits for it. Then the response is stored
+                // now.
                 match self.stored_response(&key, &question).await? {
                     Some(stored) => self.replay(stored).await,
                     None => result,
@@ -127,8 +128,9 @@ impl<'a> MeteredCall<'a> {
         ledger.stored_response(account, key, question, self.now).await.map_err(store_refusal)
     }
 
-    /// Checks the balance, looks up and charges. `keyed` is the idempotency key with the bytes of
-    /// the question, if the call has one.
+    /// Checks the balance, finds the subject, writes the answer and charges its price. `keyed` is
+    /// the idempotency key with the bytes of the question; `None` if the call has no idempotency
+    /// key.
     async fn find_and_charge(
         &mut self,
         keyed: Option<(&IdempotencyKey, &[u8])>,
@@ -160,10 +162,12 @@ impl<'a> MeteredCall<'a> {
         }
     }
 
-    /// Returns the balance if the account may make this look-up. Refuses the look-up if the balance
-    /// is below the endpoint's lowest price. Also refuses the look-up if the answer may cost more
-    /// than the balance, and the account has already reached the day's maximum of answers that it
-    /// could not pay for.
+    /// Returns the balance, if the account may make this look-up. The look-up is refused in two
+    /// cases:
+    ///
+    /// - The balance is below the endpoint's lowest price.
+    /// - The answer may cost more than the balance, and the account has already reached the daily
+    ///   maximum of answers that it could not pay for.
     async fn check_balance(&mut self) -> Result<Credits, Refusal> {
         let price = self.call.price;
         let before = self.enough().await.map_err(store_refusal)?;
@@ -181,14 +185,16 @@ impl<'a> MeteredCall<'a> {
         Ok(before)
     }
 
-    /// Looks up, and writes the answer. Reads at most one item more than the balance `before` pays
-    /// for. If there are more items, and the balance has grown in the meantime, reads again.
+    /// Finds the subject and writes the answer. Reads at most one item more than the balance
+    /// `before` pays for. If `before` does not pay for the items that were read, but the present
+    /// balance does, reads again with the present balance.
     async fn find_and_write(&mut self, mut before: Credits) -> Result<WrittenAnswer, Refusal> {
         let (service, account, price) = (self.service, self.key.account, self.call.price);
         loop {
             let most = most_items(price, before);
             let projection = self.ask.projection.at_most(most);
-            // The result is dropped at the end of this block, as soon as the answer is written.
+            // The found subject is dropped at the end of this block, so that it is not in memory
+            // while the call waits for the ledger.
             let (template, revision) = {
                 let question = &self.ask.question;
                 let found = service.directory.find_for(account.into(), question, projection).await;
@@ -202,16 +208,16 @@ impl<'a> MeteredCall<'a> {
             if projection == self.ask.projection || template.items < most {
                 return Ok(WrittenAnswer { template, revision, balance: before });
             }
-            // The list may be longer than the part that was read, and may cost more than the
-            // balance. So this part is not a complete answer, even if credits were granted in the
-            // meantime.
+            // The list may be longer than the part that was read. So this part must not be used
+            // as the answer, even if credits were granted in the meantime and the balance now
+            // pays for it.
             let now = service.ledger.balance(account).await.map_err(store_refusal)?;
             let now = now.ok_or(Refusal::InvalidKey)?;
             *self.balance = Some(now);
             let used = price.of(template.items);
             if now < used {
-                // When charging has stopped, this process does not see later grants. So the true
-                // balance may be higher.
+                // When charging has stopped, this process no longer sees new grants. So the true
+                // balance may be higher than `now`.
                 if !service.ledger.is_charging() {
                     return Err(Refusal::NotCharging);
                 }
@@ -222,7 +228,8 @@ impl<'a> MeteredCall<'a> {
         }
     }
 
-    /// Counts the company name of this question, because no company was found.
+    /// Counts the requested company name as not found, if the question is a company name and the
+    /// operator has switched this on.
     fn count_miss(&self) {
         let Some(misses) = &self.service.misses else { return };
         if let Question::Company(CompanyRef::Name { name, .. }) = &self.ask.question {
@@ -230,14 +237,15 @@ impl<'a> MeteredCall<'a> {
         }
     }
 
-    /// Returns the balance if the account has reached the day's maximum of answers that it could
-    /// not pay for. Returns `None` if the account is below the maximum, or has received credits
-    /// since the last such answer.
+    /// If the account has reached the daily maximum of answers that it could not pay for, returns
+    /// its balance. Returns `None` if the account is below the maximum, or if it has received
+    /// credits since the last of these answers.
     async fn probes_too_often(&self) -> Result<Option<Credits>, Refusal> {
         let (service, account) = (self.service, self.key.account);
         let Some(least) = service.shortfalls.used_up(account, self.now) else { return Ok(None) };
-        // The balance is read after `least`. In between, charges can only have lowered the balance.
-        // So if the balance is higher than `least`, credits were granted.
+        // `least` is an earlier balance: the lowest one since the last answer that the account
+        // could not pay for. Charges only lower the balance. So if the balance is now higher than
+        // `least`, credits were granted.
         let left = service.ledger.balance(account).await.map_err(store_refusal)?;
         let left = left.ok_or(Refusal::InvalidKey)?;
         if left > least {
@@ -248,8 +256,8 @@ impl<'a> MeteredCall<'a> {
         Ok(Some(left))
     }
 
-    /// Returns the first answer again. If the answer contains a value that was suppressed later,
-    /// returns a miss instead. Both are free.
+    /// Returns the stored answer to the first call again. If it contains a value that was
+    /// suppressed later, returns the answer for "nothing found" instead. Both are free.
     async fn replay(&self, stored: StoredResponse) -> Result<Answer, Refusal> {
         if let StoredResponse::Answer { body, balance, .. } = &stored {
             let suppressed = self.service.directory.suppressed().await.map_err(store_refusal)?;
@@ -264,8 +272,8 @@ impl<'a> MeteredCall<'a> {
         replay(self.call.price, stored)
     }
 
-    /// Returns the cached balance if it pays for the endpoint's lowest price. Otherwise returns the
-    /// exact balance, because credits may have been granted recently.
+    /// Returns the cached balance, if it pays for the endpoint's lowest price. Otherwise reads
+    /// the exact balance, because the cached balance may lack a grant of the last second.
     async fn enough(&self) -> Result<Option<Credits>, StoreError> {
         let (ledger, account) = (&self.service.ledger, self.key.account);
         match ledger.cached_balance(account).await? {
@@ -275,9 +283,9 @@ impl<'a> MeteredCall<'a> {
     }
 }
 
-/// Returns the number of items to read with this balance: one more than the balance pays for. If
-/// the additional item exists, the list costs more than the balance. So the whole list need not be
-/// read.
+/// Returns the maximum number of items to read: one more than `balance` pays for. If this
+/// additional item exists, the list costs more than the balance, and the rest of the list need
+/// not be read.
 fn most_items(price: Price, balance: Credits) -> u64 {
     price.most_items(balance).saturating_add(1)
 }

@@ -1,4 +1,5 @@
-//! Removes suppressed values from an answer, if the look-up data still contains them.
+//! Removes suppressed values from what a look-up has found, if the look-up data still contains
+//! them.
 
 use enrich_text::{Domain, EmailAddress, PersonPage, Phone};
 
@@ -20,8 +21,8 @@ pub fn names_suppressed(values: &dyn SuppressedValues, question: &Question) -> b
     }
 }
 
-/// Removes the suppressed values from a subject that was found. Returns `None` when the subject
-/// itself is suppressed, or when no name is left.
+/// Removes the suppressed values from the company, person or domain that was found. Returns
+/// `None` if it is suppressed itself, or if no name of a company is left.
 pub fn without_suppressed(values: &dyn SuppressedValues, found: Found) -> Option<Found> {
     let subject = match found.subject {
         Subject::Company(company) => Subject::Company(screened_company(values, company)?),
@@ -47,7 +48,7 @@ fn company_ref(values: &dyn SuppressedValues, company: &CompanyRef) -> bool {
 fn screened_company(values: &dyn SuppressedValues, mut company: Company) -> Option<Company> {
     company.aliases.retain(|alias| !is_domain_text(values, alias));
     if is_domain_text(values, &company.name) {
-        // A company's name can be its domain, if no source has given a name.
+        // If no source gives the company's name, its name is its domain, which may be suppressed.
         if company.aliases.is_empty() {
             return None;
         }
@@ -71,7 +72,8 @@ fn screened_candidates(
     candidates.retain(|one| !is_domain_text(values, &one.name));
     for one in &mut candidates {
         one.domain = one.domain.take().filter(|domain| !is_domain_text(values, domain));
-        // The explanation may contain another name of the company, and this name may be its domain.
+        // The explanation may contain another name of the company. This name may be the
+        // suppressed domain.
         if holds_suppressed(values, &one.why) {
             one.why = Candidate::WHY_WITHOUT_NAMES.to_owned();
         }

@@ -1,4 +1,5 @@
-//! Tests of the cost of answers, and of the cases in which an answer is refused.
+//! Tests of charges: what an answer costs, and when an answer is refused instead of being
+//! charged.
 
 use enrich_core::port::ledger::{ChargeError, Charged};
 use enrich_core::port::usage::UseOutcome;

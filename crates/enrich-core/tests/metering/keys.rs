@@ -1,4 +1,5 @@
-//! Tests of keys and rate limits, which are checked before the fields of a request.
+//! Tests of API keys and rate limits, which the service checks before the input fields of a
+//! request.
 
 use std::sync::Arc;
 

@@ -36,7 +36,8 @@ fn a_setting_bounds_the_lists_of_answers_with_one_price_alone() {
     assert_eq!(*seen.lock(), [None, Some(20), None, Some(50)]);
 }
 
-/// Asks for all employees of a company. The company has `World::items` employees.
+/// Makes a call that asks for all employees of a company. The company has `world.items`
+/// employees.
 fn call_for_all(world: &World, price: Price) -> Outcome {
     let read_most = || match world.ports.projections.lock().last() {
         Some(Projection::Employees { limit: Some(most) }) => *most,
@@ -82,9 +83,9 @@ fn ask_for(world: &World, service: &Service, limit: Option<u64>) -> Result<Answe
     call_with(world, service, key, Price::PerItems(5), None, &read).result
 }
 
-/// Returns a service that has looked up and then refused 100 answers of an account in one day.
-/// Further calls of this day are refused before the look-up. The account has 2 credits, and the
-/// company has 11 addresses.
+/// Returns a service that has looked up and then refused 100 answers for the account of `world`
+/// on one day. So further calls that the account may be unable to pay for are refused before the
+/// look-up. The account must have 2 credits, and the company 11 email addresses.
 fn probed(world: &World, clock: Arc<FakeClock>) -> Service {
     let service = world.ports.service(clock);
     for lookups in 1..=100 {

@@ -87,8 +87,8 @@ fn a_repeated_look_up_returns_the_first_value_and_costs_nothing() {
     assert_eq!((repeated.credits_used, repeated.is_replayed), (Credits::ZERO, true));
     assert_eq!(again.lookups(), 0);
 
-    // The second call has the same idempotency key, but its answer has another type: a name, not a
-    // list of email addresses. So the stored response cannot be its answer.
+    // The second look-up has the same idempotency key, but asks for a value of another type: a
+    // name, and not a list of email addresses. So the stored response cannot be its answer.
     let again = World::new().reading([Some(stored)]);
     let service = again.service();
     let name = service.look_up(&again.key, named(), |found| found.company()?.name());

@@ -1,4 +1,5 @@
-//! A service over ports in memory, an account that calls the service, and the calls.
+//! The test world: a service with fake stores in memory, an account that calls it, and functions
+//! that make calls.
 
 use std::sync::{Arc, LazyLock};
 
@@ -23,12 +24,12 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Returns a world with an account that has 10 credits, and a company with one email address.
+    /// Creates a world with an account that has 10 credits, and a company with one email address.
     pub(crate) fn new() -> Self {
         Self::with(10, 1)
     }
 
-    /// Returns a world with an account that has `credits`, and a company with `items` email
+    /// Creates a world with an account that has `credits`, and a company with `items` email
     /// addresses. If `items` is 0, there is no company.
     pub(crate) fn with(credits: i64, items: u64) -> Self {
         let ports = FakePorts::with_quill();
@@ -43,7 +44,8 @@ impl World {
         Self { ports: Arc::new(ports), key, items }
     }
 
-    /// Sets the results of the next reads of a stored response, in this order.
+    /// Sets what the ledger returns when the service reads a stored response: the elements of
+    /// `stored`, one for each read, in this order.
     pub(crate) fn reading(self, stored: impl IntoIterator<Item = Option<StoredResponse>>) -> Self {
         self.ports.next_stored.lock().extend(stored);
         self

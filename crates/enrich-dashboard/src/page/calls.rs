@@ -1,9 +1,10 @@
 //! The page with the account's charges, newest first. The charges are shown in pages, can be
-//! searched by request id, and can be downloaded as CSV.
-//! Inputs and answers of calls are not stored, so they cannot be shown. There is no index of
-//! request ids. A search by request id therefore reads the entries of the range of days, the newest
-//! first. The search stops after a limited number of rows, shows how far it has read, and lets the
-//! user continue.
+//! searched by request id, and can be downloaded as CSV. Inputs and answers of calls are not
+//! stored, so they cannot be shown.
+//!
+//! There is no index of request ids. So a search by request id reads the ledger entries of the
+//! selected days, the newest first. The search stops after [`LOOKED_THROUGH`] entries, shows how
+//! far it has read, and lets the user continue.
 
 use std::sync::Arc;
 
@@ -23,7 +24,8 @@ use crate::shown::{Number, Time, key_name_in};
 const ON_A_PAGE: usize = 50;
 /// Number of ledger rows that are read in one step.
 const AT_ONCE: u32 = 1_000;
-/// Number of rows that a search reads before it asks the user whether to continue.
+/// Maximum number of ledger rows that are read for one page. A search that needs more rows lets
+/// the user continue on the next page.
 const LOOKED_THROUGH: u64 = 20_000;
 
 const COLUMNS: [&str; 8] =
@@ -138,13 +140,13 @@ async fn rows(service: &Service, account: AccountId, days: Days) -> Result<Rows,
     Ok(Rows { first, end, days })
 }
 
-/// The charges of one page, and how far the ledger was read for them.
+/// The charges of one page, and how far back the ledger was read to find them.
 struct Gathered {
     charges: Vec<Entry>,
     looked_through: u64,
     back_to: Option<Time>,
-    /// The next page begins before the entry with this sequence; `None` if the range has no further
-    /// entry.
+    /// The next page begins with the entry before this sequence number; `None` if the range has
+    /// no further entry.
     goes_on_before: Option<u64>,
 }
 
@@ -188,8 +190,8 @@ fn is_wanted(entry: &Entry, wanted: &str) -> bool {
     }
 }
 
-/// Returns all charges of the range as CSV, newest first. The CSV is sent while the charges are
-/// read.
+/// Returns all charges of the range as CSV, newest first. The lines are sent while further
+/// charges are read.
 pub(crate) async fn export(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let Ok(days) = Days::read(&context.query, Day::of(context.now)) else {
         return show(context).await;
@@ -220,8 +222,8 @@ pub(crate) async fn export(context: &OwnerContext<'_>) -> Result<Response, Fault
     Ok(csv_file::response(&name, stream::iter([head]).chain(body)))
 }
 
-/// Returns the next lines of the CSV file, and a sequence number. The next call must read the
-/// entries before this number. It is `None` at the end of the range.
+/// Returns the next lines of the CSV file, and where the next call continues: the new value of
+/// `rows.end`, or `None` if the range has no further entry.
 async fn lines(
     service: &Service,
     account: AccountId,

@@ -12,7 +12,7 @@ use crate::page_context::{Frame, OwnerContext, page};
 
 use super::keys::{KeyRow, no_room, read_label};
 
-/// The time after the creation of a key in which its page (`?new`) may show the text of the key.
+/// The full key is shown on the page of a new key (`?new`) for this time after its creation.
 const NEW_FOR: SignedDuration = SignedDuration::from_mins(10);
 
 /// The choices in the form for a rotation: how long the old key stays valid.
@@ -45,7 +45,7 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
     shown(context, &key, is_new, None).await
 }
 
-/// Shows the page of the key with the text of the key.
+/// Shows the page of the key with the full key on it.
 pub(crate) async fn reveal(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let key = own(context).await?;
     shown(context, &key, key.is_active(context.now), None).await
@@ -62,10 +62,12 @@ pub(crate) async fn label(context: &OwnerContext<'_>) -> Result<Response, Fault>
     }
 }
 
-/// Sets or removes the key's own rate limit. The length of its window stays the same. The owner may
-/// set at most the server's limit, which is scaled down if the key's window is shorter than the
-/// server's window. If the key's present limit is higher, the owner may set at most the present
-/// limit.
+/// Sets or removes the key's own rate limit; the length of its window stays the same.
+///
+/// The owner may set at most the server's limit, in proportion if the key's window is shorter
+/// than the server's. For example, if the server allows 100 requests in 60 seconds, a key with a
+/// window of 30 seconds may have at most 50. If the key already has a higher limit, the owner may
+/// set at most that limit.
 pub(crate) async fn limit(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let key = own(context).await?;
     let server = context.dashboard.service.rate_limit;

@@ -53,7 +53,7 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
     shown(context, 200, None).await
 }
 
-/// Creates a key and redirects to its page, which shows the text of the key.
+/// Creates a key and redirects to its page, which shows the full key.
 pub(crate) async fn generate(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let label = match read_label(context) {
         Ok(label) => label,

@@ -1,6 +1,6 @@
-//! The playground: it shows an endpoint's fields and price, and makes a real call, which is metered
-//! and charged. The browser may send a form twice, after a double click or when the answer is
-//! reloaded. So each form contains an idempotency key, and the call is charged only once.
+//! The playground: it shows an endpoint's fields and price, and makes a real call, which is
+//! metered and charged. The browser may send a form twice, for example after a double click. So
+//! each form contains an idempotency key, and the call is charged only once.
 
 mod candidates;
 

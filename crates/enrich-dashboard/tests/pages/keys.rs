@@ -80,7 +80,8 @@ fn a_limit_with_a_window_of_its_own_lets_no_more_through_than_the_services() {
         assert!(seen.status == 303 || rate == given, "{seen:?}");
         (seen.status, rate.requests)
     };
-    // The service's limit is 100 requests in 60 seconds.
+    // The service's limit is 100 requests in 60 seconds. For a window of 1 second, this is 1
+    // request, so the owner may only set at most the 5 requests that the key already has.
     for typed in ["100", "6", ""] {
         assert_eq!(set(Some(5), 1, typed), (422, Some(5)), "{typed}");
     }
@@ -88,8 +89,8 @@ fn a_limit_with_a_window_of_its_own_lets_no_more_through_than_the_services() {
     assert_eq!(set(Some(5), 1, "3"), (303, Some(3)));
     assert_eq!(set(Some(5), 30, "50"), (303, Some(50)));
     assert_eq!(set(Some(5), 30, "51"), (422, Some(5)));
-    // A limit for an hour may not be above 100 either, because all its requests may come in the
-    // same minute.
+    // With a window of an hour, the maximum is 100 requests too, because all of them may come
+    // within the same minute.
     assert_eq!(set(Some(5), 3600, "101"), (422, Some(5)));
     assert_eq!(set(Some(5), 3600, "100"), (303, Some(100)));
     assert_eq!(set(None, 1, ""), (303, None));

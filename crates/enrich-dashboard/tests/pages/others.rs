@@ -59,7 +59,7 @@ fn nothing_of_one_account_shows_or_changes_with_the_session_of_another() {
     let world = World::new();
     let mut ada = world.owner("Quill Ltd", "ada@quill.example");
     let eve = world.owner("Evil & Co", "eve@evil.example");
-    // Ada gets data for every page.
+    // Ada's account gets a key, a call and a list, so that every page could show something of it.
     ada.browser.post(&world, "/account/keys", &[("label", "adas-label")]);
     let key = ada.key.to_string();
     let call = [("endpoint", "/v1/cuf"), ("key", &key), ("field.companyName", "Quill")];
@@ -80,8 +80,8 @@ fn nothing_of_one_account_shows_or_changes_with_the_session_of_another() {
     let ada_before: Vec<_> = of(&world, ada.account);
 
     for page in pages() {
-        // Eve, the owner of the other account, may sign out and sign in herself, so these pages are
-        // left out.
+        // These pages are left out, because Eve, the owner of the other account, may sign out and
+        // sign in herself.
         if page.path == "/account/sign-out" || page.path.contains("sign-in") {
             continue;
         }
@@ -104,12 +104,12 @@ fn nothing_of_one_account_shows_or_changes_with_the_session_of_another() {
         }
     }
     assert_eq!(of(&world, ada.account), ada_before);
-    // Eve may have changed her own password and keys, but no account was charged.
+    // Eve may have changed her own password and keys, but the ledger has no new entry.
     assert_eq!(own(&world).1, before.1);
     assert_eq!(ada.browser.get(&world, "/account/").status, 200);
 }
 
-/// Returns the content of an account as text.
+/// Returns the keys, the ledger entries and the password hash of an account, as texts to compare.
 fn of(world: &World, account: enrich_core::AccountId) -> Vec<String> {
     let ports = &world.ports;
     let keys = ports.keys.lock();

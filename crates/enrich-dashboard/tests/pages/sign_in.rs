@@ -276,7 +276,7 @@ fn a_foreign_host_is_refused_and_the_setting_named() {
     }
     assert_eq!(at(None, "127.0.0.1:8080", "/account/sign-in").status, 200);
     assert_eq!(at(None, "localhost:8080", "/account/sign-in").status, 200);
-    // Behind a proxy, the `Host` may have any value.
+    // With a public URL, any `Host` is accepted, because the proxy may change it.
     let public_url = Some("https://enrich.example");
     assert_eq!(at(public_url, "upstream", "/account/sign-in").status, 200);
 }

@@ -27,7 +27,7 @@ const MAX_FILES: usize = 2_000_000;
 /// Maximum number of names that [`Archive::names`] returns.
 const MAX_NAMES: usize = 1_000;
 
-/// Beginnings of the paths of files without data, such as files that an operating system adds.
+/// Beginnings of the paths of files without records, such as the files that macOS adds.
 const NO_DATA: [&str; 2] = ["__MACOSX/", "."];
 
 /// A zip archive, with a list of the files in it that are to be read.
@@ -58,9 +58,9 @@ pub(super) struct Member {
 }
 
 impl Archive {
-    /// Reads the archive's list of files, and keeps the files that `options` selects. Returns
-    /// `None` if the archive is an office document, such as a workbook. Returns an error if no file
-    /// is selected, or if several are selected but `options` has no pattern of file names.
+    /// Reads the archive's list of files, and stores which files `options` selects. Returns
+    /// `None` if the archive is an office document, such as a workbook. Returns an error if no
+    /// file is selected, or if several are selected but `options` has no pattern of file names.
     pub(super) fn open(
         mut file: File,
         options: &Input,

@@ -28,7 +28,7 @@ pub(super) struct Content {
     /// The name of the file, which may show the format.
     pub(super) name: String,
     pub(super) bytes: Box<dyn BufRead>,
-    /// The content as a file with positions to seek to; `None` if it is a stream.
+    /// The content as a file in which the reader can seek; `None` if the content is a stream.
     pub(super) file: Option<File>,
     pub(super) limits: Limits,
     /// The delimiter and encoding that the operator or the mapping sets. A setting that is `None`
@@ -162,7 +162,8 @@ fn kind_by_beginning(head: &[u8]) -> InputKind {
     match (letters.next(), letters.next()) {
         // 0x1E is the separator of JSON text sequences.
         (Some(b'{' | 0x1e), _) => InputKind::Json,
-        // A `[` alone does not mean JSON: some databases write column names in brackets.
+        // A `[` alone does not mean JSON: some databases write column names in brackets
+        // (`[Name]`).
         (Some(b'['), Some(b'{' | b'[' | b']' | b'"') | None) => InputKind::Json,
         (Some(b'<'), _) => InputKind::Xml,
         _ => InputKind::Csv,

@@ -17,14 +17,14 @@ pub(super) use layout::{JsonLayout, detected, first_names};
 use path::{Path, Step};
 use scanner::{Copied, Scanner};
 
-/// The path of the records may have a `*` that stands for the members of an object. Then each
-/// record gets this key. Its value is the name of the member that contains the record.
+/// Key that a record gets if a `*` of the path stands for the members of an object. Its value is
+/// the name of the member that contains the record.
 const KEY: &str = "@key";
-/// A record that is not an object, such as a text, becomes an object with this key. Its value is
-/// the record.
+/// A record that is not an object, such as a text, becomes an object with this single key. The
+/// value of the key is the record.
 const VALUE: &str = "$";
-/// If records are arrays of values, a member with one of these names, in the object around the
-/// records, lists their columns.
+/// Names of a member that lists the columns, for records that are arrays of values. This member
+/// is in the object around the records.
 const COLUMN_NAMES: [&str; 3] = ["fields", "columns", "header"];
 /// Maximum size of the column names, in bytes.
 const MAX_NAMES_BYTES: usize = 1024 * 1024;
@@ -52,7 +52,8 @@ pub(super) struct JsonReader {
 #[derive(Clone, Copy)]
 struct Open {
     is_object: bool,
-    /// The index in the path of the step that the members or elements must match.
+    /// The index of a step of the path. The members or elements of this object or array must
+    /// match the step.
     step: usize,
 }
 
@@ -148,8 +149,9 @@ impl JsonReader {
         Ok(name)
     }
 
-    /// Follows the path into the next value. Returns the value as a record if the path ends at this
-    /// value. Enters the value if the path leads into it, else skips it; both return `None`.
+    /// Follows the path into the next value. If the path ends at this value, returns the value as
+    /// a record. Otherwise returns `None`: enters the value if the path leads into it, else skips
+    /// it.
     fn descend(&mut self, step: usize) -> io::Result<Option<InputRecord>> {
         let Some(next) = self.path.0.get(step) else {
             self.has_found = true;

@@ -11,7 +11,7 @@ use crate::input_fault::{InputFault, MAX_RECORD_BYTES, MAX_RECORD_VALUES};
 use crate::lines::Lines;
 use crate::rejection::Rejection;
 
-/// The mark before each record of a JSON text sequence.
+/// The byte before each record of a JSON text sequence.
 const RECORD_SEPARATOR: u8 = 0x1e;
 
 pub(super) struct JsonLinesReader {

@@ -19,8 +19,8 @@ const MAX_SAMPLE_BYTES: usize = 4 * 1024 * 1024;
 pub struct Sample {
     /// The name of the file, without its folder.
     pub file_name: String,
-    /// If the source is a zip archive, the name of the file that has these records, with its
-    /// folder.
+    /// The name of the file in the zip archive that has these records, with its folder; `None` if
+    /// the source is not a zip archive.
     pub member: Option<String>,
     /// The names of the files in the zip archive; only the first 1,000 if there are more.
     pub members: Vec<String>,
@@ -28,8 +28,8 @@ pub struct Sample {
     pub kind: Option<InputKind>,
     /// The path of the records, if the input is JSON or XML.
     pub record_path: Option<String>,
-    /// The names of the members of the JSON object that contains the records; empty if there is
-    /// none.
+    /// The names of the members of the JSON object that contains the records; empty if the
+    /// records are not inside a JSON object.
     pub envelope: Vec<String>,
     /// The names of a table's columns, or of the members in the first records, in order, at most
     /// [`MAX_COLUMNS`]. After the name of a member that is an object, the names inside this object

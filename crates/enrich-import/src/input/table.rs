@@ -20,8 +20,8 @@ use crate::workbook::Workbook;
 /// Maximum number of rows of a title above the header.
 const MAX_TITLE_ROWS: usize = 10;
 
-/// Maximum number of lines that are searched for the header, if `options` says how the header
-/// begins.
+/// Maximum number of lines that are searched for the header, if [`Input::skip_until`] sets how
+/// the header begins.
 const MAX_PREAMBLE_LINES: usize = 1_000;
 
 pub(super) struct TableReader {
@@ -30,13 +30,13 @@ pub(super) struct TableReader {
     /// The names of the columns; `None` for a column without a name, which is ignored.
     columns: Vec<Option<String>>,
     records: u64,
-    /// The delimiter, unless the rows come from a workbook.
+    /// The delimiter; `None` if the rows come from a workbook.
     delimiter: Option<Delimiter>,
 }
 
 impl TableReader {
-    /// Opens CSV. The delimiter is detected, unless `chosen` sets it; if none fits, it is `usual`.
-    /// Returns `None` if the text is empty.
+    /// Opens CSV. The delimiter is `chosen`. If `chosen` is `None`, the delimiter is detected; if
+    /// none fits, it is `usual`. Returns `None` if the text is empty.
     pub(super) fn csv(
         lines: Lines,
         usual: Delimiter,
@@ -56,7 +56,8 @@ impl TableReader {
                 let comment = comment.as_deref().map(str::as_bytes);
                 !comment.is_some_and(|comment| line.bytes.starts_with(comment))
             };
-            // `of_file` removes a first line such as `sep=;`, so the lines are examined again.
+            // `of_file` may have removed a first line such as `sep=;`, so the lines are read
+            // again.
             let looked_at = lines.peek(LOOKED_AT_LINES, LOOKED_AT_BYTES);
             let first: Vec<&Line> = looked_at.iter().filter(is_text).collect();
             let titles = rows_before_header(rows_of_lines(&first, delimiter), &options.columns);
@@ -163,8 +164,8 @@ fn named(name: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// Skips all lines before the line that begins with this text. Fails if none of the first
-/// [`MAX_PREAMBLE_LINES`] lines does.
+/// Skips all lines before the line that begins with this text. Returns an error if none of the
+/// first [`MAX_PREAMBLE_LINES`] lines begins with it.
 fn skip_until(lines: &mut Lines, begins_with: &str) -> io::Result<()> {
     for _ in 0..MAX_PREAMBLE_LINES {
         let Some(line) = lines.next()? else { break };
@@ -193,7 +194,8 @@ fn skip_rows_until(workbook: &mut Workbook, begins_with: &str) -> io::Result<()>
     Err(InputFault::NoHeader { begins_with, lines: MAX_PREAMBLE_LINES }.into())
 }
 
-/// Returns the fields of the first lines that are not blank; `None` for a line that is no whole row.
+/// Returns the fields of the first lines that are not blank; `None` for a line that is not a
+/// complete row.
 fn rows_of_lines<'l>(
     first: &'l [&Line],
     delimiter: Delimiter,
@@ -208,14 +210,15 @@ fn rows_of_lines<'l>(
     })
 }
 
-/// Returns the number of rows before the header, given the first rows of a table. `None` stands for
-/// a row that cannot be read.
+/// Returns the number of rows before the header, given the first rows of a table; 0 if none of
+/// these rows is a header. `None` stands for a row that cannot be read.
 ///
-/// If `columns` are given, the header is the first row that has all of them. Otherwise the rows
-/// before it are the title of a spreadsheet: in each, at most one field has text. The header is
-/// then the first row with text in several fields, or with the name of a known column. The first
-/// line of a contact card counts as a header too, because vCard files are sampled as tables. If
-/// none of the first rows is a header, returns 0.
+/// If `columns` are given, the header is the first row that has all of them. Otherwise, the
+/// header is the first row of one of these kinds:
+///
+/// - A row with text in several fields. A row with one text is the title of a spreadsheet.
+/// - A row with the name of a known column.
+/// - The first line of a contact card, because vCard files are sampled as tables.
 fn rows_before_header(
     rows: impl Iterator<Item = Option<Vec<String>>>,
     columns: &[String],

@@ -90,7 +90,7 @@ impl XmlReader {
         }
     }
 
-    /// Handles an XML event. Returns a record if the event ends one.
+    /// Applies an XML event to the open elements. Returns a record if the event ends one.
     fn take(&mut self, event: &Event<'_>) -> io::Result<Option<Map<String, Value>>> {
         match event {
             Event::Start(tag) => self.begin(tag)?,

@@ -23,7 +23,7 @@ pub enum DropList {
 /// A file of DROP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DropFile {
-    /// The name of the file, without its folder. The answers have a file of the same name.
+    /// The name of the file, without its folder. The answer file has the same name.
     pub name: String,
     /// The list of the file; `None` for a file with entries that were removed from lists.
     pub list: Option<DropList>,
@@ -46,8 +46,9 @@ impl DropList {
 }
 
 impl DropFile {
-    /// Parses the path of a file. The file's name must have the form `YYYYMMDD_<4
-    /// digits>_<list>[_<suffix>].csv`.
+    /// Parses the path of a file. The file's name must begin with a date of 8 digits, a number of
+    /// 4 digits and the name of a list, such as `20260312_4821_Email.csv`. A suffix may follow
+    /// the list, as in `20260312_4821_Email_2.csv`.
     pub(super) fn of_name(path: &str) -> Result<Self, ListFault> {
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
         let list = list_of(name).ok_or_else(|| ListFault::Name { file: shown(path) })?;

@@ -13,13 +13,13 @@ pub struct ListPart {
     pub name: String,
     /// The file of DROP; `None` for other formats.
     pub file: Option<DropFile>,
-    /// From which values the digests are made; `None` if the digests of the file are not compared
-    /// with values of the directory.
+    /// The kind of value from which the digests are made; `None` if the digests of the file are
+    /// not compared with values of the directory.
     pub kind: Option<DigestKind>,
     /// The number of entries.
     pub entries: u64,
-    /// A hash of the file's name and of its entries that are hashes. Entries of a list of values
-    /// are not part of it.
+    /// A hash of the file's name and of its digests; for DROP, also of the entries' ids. Values
+    /// in plain text are not hashed.
     pub content: [u8; 32],
 }
 
@@ -34,8 +34,8 @@ impl ListFile {
     ///
     /// # Errors
     ///
-    /// When the list can't be read, or a line is not an entry. Also when the list is empty; but
-    /// files of DROP may be empty, because DROP often publishes files without entries.
+    /// When the list can't be read, or a line is not an entry. Also when the list is empty,
+    /// except for DROP, which often publishes files without entries.
     pub fn survey(
         &self,
         check: &dyn Fn(&str) -> Result<(), String>,
@@ -100,8 +100,9 @@ impl Counted {
 }
 
 impl DropList {
-    /// Returns from which values the digests of the list are made; `None` if the digests are not
-    /// compared with anything, because the directory has no such values.
+    /// Returns the kind of value from which the digests of the list are made. Returns `None` if
+    /// the directory has no values of this kind, so that the digests are not compared with
+    /// anything.
     pub fn kind(self) -> Option<DigestKind> {
         match self {
             Self::Email => Some(DigestKind::DropEmail),

@@ -74,8 +74,8 @@ fn date(number: f64, is_1904: bool) -> Option<String> {
     // The cast cannot overflow, because the range is checked above. Fractions of a second are
     // rounded.
     let duration = SignedDuration::from_secs((number * SECONDS_OF_A_DAY).round() as i64);
-    // Excel's calendar has a 29 February 1900 (day 60), which did not exist. So the days after it
-    // are counted from a start that is one day earlier.
+    // In Excel, day 60 is 29 February 1900, a day that did not exist. So the days after it are
+    // counted from a start that is one day earlier.
     let day_before = if duration < SignedDuration::from_hours(60 * 24) { 31 } else { 30 };
     let at = civil::date(1899, 12, day_before).at(0, 0, 0, 0).checked_add(duration).ok()?;
     let format = match at.time() {

@@ -11,15 +11,15 @@ use super::xml::{Xml, attribute, text_of};
 use super::{Archive, Limits, MAX_CELL_BYTES, damaged, refusal};
 use crate::content::NoList;
 
-/// Maximum size after decompression of a part that is neither a sheet nor the shared strings, in
-/// bytes.
+/// Maximum size of a decompressed part, in bytes. Sheets and the shared strings have other
+/// limits.
 const MAX_PART_BYTES: u64 = 16 * 1024 * 1024;
 /// Maximum number of shared strings. Each string has an offset of 4 bytes in memory, so all offsets
 /// take at most 64 MiB.
 const MAX_STRINGS: usize = 16 * 1024 * 1024;
 /// Maximum length of all shared strings together, in bytes.
 const MAX_STRING_BYTES: usize = 64 * 1024 * 1024;
-/// Maximum size of the part that holds the shared strings, after decompression, in bytes.
+/// Maximum size of the part that contains the shared strings, after decompression, in bytes.
 const MAX_STRINGS_PART_BYTES: u64 = 1024 * 1024 * 1024;
 /// Maximum number of entries in each list of the workbook: of sheets, and of cell formats.
 const MAX_ENTRIES: usize = 100_000;
@@ -69,8 +69,8 @@ pub(super) fn sheets(archive: &mut Archive, folder: &str, limits: &Limits) -> io
     }
 }
 
-/// Returns the id of the part that holds a sheet. The id is in an attribute `id`. The namespace
-/// prefix of this attribute differs between files.
+/// Returns the id of the part that contains a sheet. The id is in an attribute `id`, whose
+/// namespace prefix differs between files.
 fn relation(tag: &quick_xml::events::BytesStart<'_>) -> Option<String> {
     let mut given = tag.attributes();
     let mut given = given.with_checks(false).flatten();

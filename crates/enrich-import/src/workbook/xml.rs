@@ -1,5 +1,5 @@
-//! Reads the XML of a workbook's parts event by event. Limits hold for each event and for each
-//! whole part.
+//! Reads the XML of a workbook's parts event by event. Each event, and each whole part, has a
+//! maximum size.
 
 use std::borrow::Cow;
 use std::cell::Cell;

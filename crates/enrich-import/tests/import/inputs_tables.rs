@@ -74,7 +74,7 @@ fn rows_before_the_header_of_a_workbook_are_skipped() {
     assert_eq!(fields(&rows), ["{\"No.\":\"1\",\"Company\":\"Quill\"}"]);
     let error = failure("a.xlsx", workbook(&[&["a", "b"]]), skip);
     assert_eq!(error, "none of the first 1000 lines begins with `No.`, as the header should");
-    // A list of a single column has no title.
+    // None of these rows is a header below a title, so the first row is the header.
     let rows = records("a.xlsx", workbook(&[&["Quill"], &["Inkwell"]]), options());
     assert_eq!(fields(&rows), ["{\"Quill\":\"Inkwell\"}"]);
 }

@@ -33,7 +33,7 @@ impl<'a> Statement<'a> {
 }
 
 /// Returns the statements of a property that have a value and are not deprecated; preferred ones
-/// come first. Leaves out statements that have ended, unless all of them have ended.
+/// come first. Leaves out statements that have ended. If all have ended, returns all of them.
 pub(crate) fn statements<'a>(claims: &'a Map<String, Value>, property: &str) -> Vec<Statement<'a>> {
     let all = claims.get(property).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let read = |all: &'a Value| {

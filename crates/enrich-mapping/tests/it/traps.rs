@@ -322,7 +322,7 @@ fn a_national_number_of_an_unknown_country_is_left_out() {
     assert_eq!(phones_of("US", "(202) 555-0152", None), (washington.clone(), vec![]));
     assert_eq!(phones_of("", "(202) 555-0152", Some("US")), (washington.clone(), vec![]));
     assert_eq!(phones_of("", "+1 202 555 0152", None), (washington, vec![]));
-    // A country that was not recognised is not replaced by the country of the import.
+    // `Quillmark` is not a country. The default country `US` does not replace it.
     let (phones, notes) = phones_of("Quillmark", "(202) 555-0152", Some("US"));
     assert_eq!(phones, Value::Null);
     assert_eq!(notes, [Note::UnknownCountry, Note::NationalPhone]);

@@ -3,7 +3,7 @@
 use super::{LIMITS, Site};
 use enrich_testkit::http::Client;
 
-/// Opens a connection for every connection slot. The connections stay open.
+/// Opens as many connections as there are connection slots, and returns them. They stay open.
 fn full(site: &Site) -> Vec<Client> {
     let mut held = Vec::new();
     for _ in 0..LIMITS.connections.get() {

@@ -84,13 +84,13 @@ fn a_body_that_was_not_read_is_never_the_next_request() {
         assert_eq!(client.rest(), "", "{asked}");
     }
     // The answer has announced that the server closes the connection. So the bytes after the body
-    // are not read as a request.
+    // must not be read as a request.
     let mut client = site.client();
     client.send(format!("{chunked}{inner}"));
     assert_eq!(client.next_answer().status, 404);
     client.try_send(&inner);
     assert_eq!(client.rest(), "");
-    // A body that arrives after the answer is also not read as a request.
+    // A body that arrives after the answer must not be read as a request either.
     let mut client = site.client();
     let (head, body) = asked_apart(&inner);
     client.send(head);

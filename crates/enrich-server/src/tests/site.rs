@@ -37,7 +37,8 @@ fn the_page_needs_nothing_that_is_not_served_here() {
         let quoted: Vec<&str> =
             text.split(['"', '\'']).filter(|part| part.starts_with('/')).collect();
         assert!(!quoted.is_empty(), "{path}");
-        // The page only links to the account page and loads nothing from it.
+        // Paths below `/account/` are left out: the page links to them, but loads nothing from
+        // them.
         let is_loaded = |part: &&str| !part.starts_with("//") && !part.starts_with("/account/");
         for quoted in quoted.into_iter().filter(is_loaded) {
             assert!(SITE.iter().any(|file| file.path == quoted), "{path}: {quoted}");
@@ -93,7 +94,8 @@ fn the_page_is_dark_where_the_system_is_and_leads_back_to_the_account() {
     }
 }
 
-/// Returns the schema of a page's answer with this status and content type.
+/// Returns the JSON schema that the OpenAPI document has for a page's answer with this status and
+/// content type.
 fn shape(document: &Value, path: &str, status: u16, content_type: &str) -> Value {
     let response = &document["paths"][path]["get"]["responses"][status.to_string()];
     let kind = content_type.split(';').next().unwrap_or_default();

@@ -34,8 +34,9 @@ fn publish_elsewhere(world: &World) -> PathBuf {
     location.join(file_name(snapshot.number))
 }
 
-/// Asserts that the node reports a problem with these words and still answers from snapshot 1. Then
-/// publishes snapshot 3, which is good, and asserts that the node answers from it.
+/// Asserts that the node reports a problem whose text contains `words`, and still answers from
+/// snapshot 1. Then publishes snapshot 3, which is good, and asserts that the node answers from
+/// it.
 fn stays(world: &World, node: &Node, words: &str) {
     wait_until(|| node.directory.status().problem.is_some_and(|problem| problem.contains(words)));
     assert_eq!(node.live(), 1);

@@ -1,5 +1,5 @@
-//! Tests that forgotten values disappear from the answers of all nodes immediately, although the
-//! nodes' snapshot still contains the values.
+//! Tests that forgotten values disappear from the answers of all nodes within seconds, although
+//! the nodes' snapshot still contains the values.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use pollster::block_on;
 
 use crate::world::{Node, World, a_company, a_person, wait_until};
 
-/// The maximum time until a forgotten value is in no answer any more.
+/// The maximum time until no answer contains a forgotten value.
 const PROMPT: Duration = Duration::from_secs(2);
 
 fn world() -> World {

@@ -1,6 +1,6 @@
-//! The numbers of attributes and identifier kinds in the schema.
+//! The numbers that the database stores for attributes and for kinds of identifiers.
 //!
-//! The numbers are stored in databases, so the meaning of a number must never change.
+//! Existing databases contain these numbers, so the meaning of a number must never change.
 
 use enrich_core::{Attribute, SubjectId};
 use enrich_text::Network;
@@ -59,25 +59,27 @@ pub(crate) enum IdentifierKind {
     CompanyPage = 2,
     /// A company's own email address.
     CompanyEmail = 3,
-    /// A company's own phone number. No look-up uses this identifier, but `forget` finds the
-    /// number's companies by it.
+    /// A company's own phone number. No look-up uses this identifier. `forget` and entity
+    /// resolution use it to find the companies that have a phone number.
     CompanyPhone = 4,
-    /// A company's name without legal form and spaces. Tier 0 is the company's current name, tier 1
-    /// an alias, and tier 2 the name of a bare company, which is known only by names.
+    /// A company's name without legal form and spaces, such as `quillink` for "Quill Ink Ltd". Tier
+    /// 0 is the company's current name, tier 1 an alias, and tier 2 the name of a bare company,
+    /// which is known only by names.
     CompanyName = 5,
-    /// The roots of the words of a company's name, in alphabetical order. This identifier is stored
-    /// only if its key differs from that of [`Self::CompanyName`].
+    /// The roots of the words of a company's name, in alphabetical order and without spaces, such
+    /// as `inkquill` for "Quill Ink". This identifier is stored only if its key differs from that
+    /// of [`Self::CompanyName`].
     CompanySorted = 6,
-    /// The label of a company's domain. This identifier is stored only if the label differs from
-    /// the company's names.
+    /// The label of a company's domain, such as `quill` for `quill.example`. This identifier is
+    /// stored only if the label differs from the company's names.
     CompanyLabel = 7,
-    /// The initials of a company's name.
+    /// The initials of a company's name, such as `qip` for "Quill Ink Pens".
     CompanyInitials = 8,
     /// A company's id in a register or data set: `lei:…`.
     CompanyId = 9,
     /// The organisation that a company belongs to, as a source names it. No look-up uses this
-    /// identifier. If the organisation is named by a domain and this domain is forgotten, `forget`
-    /// finds the company by this identifier.
+    /// identifier. If a domain must be forgotten, `forget` uses it to find the companies whose
+    /// parent is named by this domain.
     CompanyParent = 10,
     /// A person's page on a social network, in its form for comparison
     /// ([`PageUrl::key`](enrich_text::PageUrl::key)).
@@ -90,15 +92,16 @@ pub(crate) enum IdentifierKind {
     PersonInCountry = 14,
     /// A person's name at the company with this id, such as `17|ada|lovelace`.
     PersonAtCompany = 15,
-    /// The same key as [`Self::CompanyName`]. This identifier is stored only for companies whose
-    /// records can be linked with other records by a common name alone
+    /// The same key as [`Self::CompanyName`]. This identifier is stored only for a company whose
+    /// records can be linked with records of other companies by an equal name alone
     /// ([`is_linkable_by_name`](enrich_core::resolution::is_linkable_by_name)). Only entity
     /// resolution (finding records of the same company) uses it.
     CompanyLinkableName = 16,
 }
 
 impl IdentifierKind {
-    /// Whether companies that share an identifier of this kind may be one company.
+    /// Whether companies that share an identifier of this kind may be one company, so that entity
+    /// resolution must compare them.
     pub(crate) fn is_blocking(self) -> bool {
         use IdentifierKind::{CompanyDomain, CompanyId, CompanyName, CompanyPage, CompanyPhone};
         matches!(self, CompanyDomain | CompanyId | CompanyName | CompanyPage | CompanyPhone)

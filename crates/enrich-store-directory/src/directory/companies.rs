@@ -14,7 +14,8 @@ use super::view::View;
 const MOST_SHARING: usize = 8;
 
 /// Returns the identifier in a company reference. Returns `None` if the reference has no
-/// identifier, or has one that the directory must try in several forms.
+/// identifier, or one that is tried in several forms, such as an email address with and without its
+/// `+tag`.
 pub(crate) fn one_identifier(company: &CompanyRef) -> Option<(IdentifierKind, &str)> {
     match company {
         CompanyRef::Domain(domain) if domain.is_registrable() => {
@@ -102,7 +103,7 @@ fn above(domain: &Domain) -> Option<Domain> {
 }
 
 /// Finds the company with this email address. If there is none, finds the employer of a person with
-/// the address. If there is no such employer either, finds the company with the address's domain,
+/// the address. If this finds no employer either, finds the company with the address's domain,
 /// unless it is the domain of a public mail host. In the first two steps, an address with a `+tag`
 /// is also tried without the tag.
 fn by_email(

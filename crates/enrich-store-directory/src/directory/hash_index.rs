@@ -3,23 +3,23 @@
 //! Apart from HTTP, reading the B-trees of the directory is the largest cost of a look-up. A
 //! look-up by an identifier reads two B-trees: the index of identifiers and the table of subjects.
 //! The hash index replaces the index of identifiers. If the hash index does not contain an
-//! identifier, no subject has it. If it contains the identifier, it returns the subject. Because
-//! the hash index stores only hashes, which can agree by chance, the look-up reads the subject's
-//! profile and checks that the profile contains the identifier (`docs/performance.md` has the
-//! figures).
+//! identifier, no subject has it. If it contains the identifier, it returns the subject. The hash
+//! index stores only hashes, which can agree by chance. So the look-up reads the subject's profile
+//! and checks that the profile contains the identifier (`docs/performance.md` has the figures).
 //!
 //! A hash index is valid for one revision of the directory. A look-up that makes several reads of
 //! one state uses only a hash index of that state. A look-up by one identifier reads the revision
-//! together with the profile, so it notices a change. If no subject has the identifier, no profile
-//! is read. Then the refresh gate decides whether the revision must be read. So a server notices an
-//! import of another process within a hundredth of a second, or within a tenth of a second if the
-//! check is delayed. It notices an import of its own process immediately.
+//! together with the profile, so it notices a change. If the hash index says that no subject has
+//! the identifier, no profile is read. Then the refresh gate ([`RefreshGate`]) decides whether the
+//! look-up must read the revision. So a server notices an import of another process within a
+//! hundredth of a second, or within a tenth of a second if the check is delayed. It notices an
+//! import of its own process immediately.
 //!
 //! Without a hash index, look-ups read the index in the directory's file. A load keeps a hash index
 //! in a separate file up to date ([`kept`]), so that a server has one immediately after its start.
-//! If this file is not valid for the current state, the server builds the hash index when the
-//! directory has been unchanged for a while, and stores it in the file. Building it reads a large
-//! part of the directory's index, and uses at most a quarter of a processor.
+//! If this file is not valid for the current state, the server waits until the directory has been
+//! unchanged for a while. It then builds the hash index and stores it in the file. Building it
+//! reads a large part of the directory's index, and uses at most a quarter of a processor.
 
 pub(crate) mod kept;
 mod making;
@@ -135,12 +135,12 @@ impl Current {
         self.0.load()
     }
 
-    /// Finds an identifier without reading the file.
+    /// Finds an identifier in the current hash index, without reading the database file.
     ///
-    /// [`IndexResult::Nowhere`] was true when the revision was last checked. If that check was too
-    /// long ago, this method calls `revision` to read the present revision, and drops the index if
-    /// it is outdated. [`IndexResult::At`] contains the revision for which it is valid, and the
-    /// caller must compare it with the present revision.
+    /// [`IndexResult::Nowhere`] means that no subject had the identifier when the revision was last
+    /// checked. If that check was too long ago, this method calls `revision` to read the present
+    /// revision, and drops the index if it is outdated. [`IndexResult::At`] contains the revision
+    /// of the index. The caller must compare this revision with the present one.
     ///
     /// The first look-up in a new index also checks the revision, because the directory may have
     /// changed since the index was built.
@@ -176,8 +176,9 @@ impl Current {
         }
     }
 
-    /// Builds the index of a file that no process changes. Calls `goes_on` from time to time.
-    /// `goes_on` must pause for the given time, and return whether to go on.
+    /// Builds the index of a snapshot (a file that no process changes) and stores it for look-ups.
+    /// Calls `goes_on` from time to time. `goes_on` must pause for the given time, and return
+    /// whether to go on. If it returns `false`, no index is built.
     pub(crate) fn build(
         &self,
         connection: &Connection,

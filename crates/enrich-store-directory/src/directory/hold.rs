@@ -12,11 +12,12 @@ use std::time::Duration;
 use enrich_store_sqlite::{self as sqlite, Background, OpenError, Owner, Statements};
 use rusqlite::Connection;
 
-/// The time for which a read of one state is kept open. While it is open, an import cannot empty
-/// the log, and a read of a newer state makes its own system calls.
+/// The time for which a read of one state is kept open. The time is short, because an open read has
+/// two drawbacks: an import cannot empty the log, and reads of a newer state make their own system
+/// calls.
 const HELD_FOR: Duration = Duration::from_millis(100);
 /// Length of the pause between two reads that are kept open. An import that waits to empty the log
-/// tries this every millisecond, so one of its attempts is in the pause.
+/// makes an attempt every millisecond, so at least one attempt falls into the pause.
 const PAUSE: Duration = Duration::from_millis(3);
 
 /// Starts the thread that keeps a read of the database at `path` open.

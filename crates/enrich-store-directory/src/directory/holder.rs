@@ -1,4 +1,4 @@
-//! The holder of an identifier, which is one row of the identifier index in the file.
+//! The holders of identifiers. Each row of the table `identifier` contains one holder.
 
 use enrich_core::{Confidence, SubjectId};
 use rusqlite::Row;

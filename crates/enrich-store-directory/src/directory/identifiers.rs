@@ -1,5 +1,5 @@
-//! Finds the holders of an exact identifier. Uses the hash index if possible, else the index in the
-//! file.
+//! Finds the holders of an exact identifier. Uses the hash index if possible, else the table
+//! `identifier`.
 
 use enrich_core::{Confidence, DirectoryRevision, SubjectId};
 use enrich_store_sqlite::Statements;
@@ -59,8 +59,8 @@ impl View<'_> {
         Ok(unwritten.applied((kind, key), least, held, limit))
     }
 
-    /// Like [`Self::holders_from`], but reads only the file, not the changes that are not yet
-    /// written.
+    /// Like [`Self::holders_from`], but reads only the database file. Changes that are only in
+    /// memory so far are ignored.
     ///
     /// The statement has no parameter for `LIMIT`. With such a parameter, SQLite may plan the
     /// statement again for each value, which is slow. Instead, the loop ends after `limit` rows.
@@ -129,7 +129,7 @@ impl View<'_> {
     /// Like [`Self::first_with`], but also returns the directory's revision. One statement reads
     /// both the subject and the revision, so both belong to the same state; [`Self::of_one_state`]
     /// would need a second statement. If `hit` is `None` or outdated, or leads to a subject without
-    /// the identifier, the index in the file is read.
+    /// the identifier, the table `identifier` is read.
     pub(crate) fn first_now<T: Profiled>(
         &self,
         kind: IdentifierKind,
@@ -166,7 +166,7 @@ impl View<'_> {
         Ok(subject.has(kind, key).then_some(subject))
     }
 
-    /// Finds the first holder of an identifier in the index of the file, not in the hash index.
+    /// Finds the first holder of an identifier in the table `identifier`, without the hash index.
     fn search_first_with<T: Profiled>(
         &self,
         kind: IdentifierKind,

@@ -1,5 +1,5 @@
-//! Checks the index of words: whether its entries are in order, whether it is complete, and whether
-//! its companies exist.
+//! Checks the index of words: whether the companies of each word are in order and exist, and
+//! whether all variants of the words are stored.
 
 use enrich_store_sqlite::Statements;
 use rusqlite::{Connection, params};
@@ -80,8 +80,8 @@ const STRAY: [(&str, &str); 2] = [
 fn companies(connection: &Connection) -> rusqlite::Result<Vec<bool>> {
     let mut companies = Vec::new();
     connection.each("SELECT id FROM subject WHERE kind = ?1 ORDER BY id", [COMPANY], |row| {
-        // Ids are assigned in sequence, so this list is not much longer than the number of
-        // subjects.
+        // Ids count up from 1, so the list has about one element for each subject that was ever
+        // added.
         if let Ok(id) = usize::try_from(row.get::<_, i64>(0)?) {
             companies.resize(id + 1, false);
             companies[id] = true;
@@ -128,8 +128,9 @@ impl Word<'_> {
     }
 }
 
-/// What is known of a word's list after a part of it has been read: the last company and the number
-/// of companies. `companies` tells which companies exist.
+/// The check of one word's list, which is read in several parts. `before` is the last company that
+/// was read, and `number` is the number of companies that were read. For each company id,
+/// `companies` contains whether the company exists.
 struct List<'a> {
     companies: &'a [bool],
     before: Option<u64>,

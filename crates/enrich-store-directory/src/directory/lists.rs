@@ -2,9 +2,9 @@
 //!
 //! All other reads take microseconds and run on the caller's thread. The queue is bounded, and
 //! tenants take turns in it ([`FairQueue`]). If one tenant fills the queue, only jobs of this
-//! tenant are refused. The only job of a tenant is not refused as long as another tenant has
-//! several jobs in the queue. A job is also refused if it has waited too long behind other jobs of
-//! its own tenant, because its caller has probably stopped waiting.
+//! tenant are refused: a new job of another tenant then replaces one of them. A job is also refused
+//! if it has waited too long behind other jobs of its own tenant, because its caller has probably
+//! stopped waiting.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -27,11 +27,11 @@ const WAITING: QueueLimits = QueueLimits { total: 512, per_tenant: 256 };
 /// longer is refused when its turn comes.
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
 
-/// A function that opens a connection which cannot write.
+/// A function that opens a read-only connection to the database at a path.
 pub(crate) type Connect = fn(&Path) -> rusqlite::Result<Connection>;
 
-/// The work of a job. It gets a connection for its reads. If the job is refused, it gets `None`,
-/// and only sends the refusal to its caller.
+/// The work of a job. Its argument is a connection for the reads. If the job is refused, the
+/// argument is `None`, and the function only sends the refusal to the caller.
 type Read = Box<dyn FnOnce(Option<&Connection>) + Send>;
 
 struct Job {
@@ -83,8 +83,8 @@ impl Lists {
 
     /// Runs `prepare` on one of the threads, without waiting until it is done.
     pub(crate) fn prepare(&self, prepare: impl FnOnce(&Connection) + Send + 'static) {
-        // If the queue is full, `prepare` does not run. The first look-up then reads the data
-        // itself.
+        // If the queue is full, `prepare` does not run. The first look-up is then slower, because
+        // it loads the data that `prepare` would have loaded.
         let read = move |connection: Option<&Connection>| {
             if let Some(connection) = connection {
                 prepare(connection);
@@ -93,7 +93,7 @@ impl Lists {
         self.waiting.push(Tenant::default(), Box::new(read));
     }
 
-    /// Runs `read` on one of the threads and returns its result. Until then, the job waits in the
+    /// Runs `read` on one of the threads and returns its result. Before it runs, it waits in the
     /// queue as a job of `tenant`.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
@@ -144,7 +144,8 @@ impl Waiting {
         while let Some(job) = self.next() {
             let is_too_late = job.is_behind_own && job.queued_at.elapsed() > LONGEST_WAIT;
             let connection = (!is_too_late).then_some(connection);
-            // If a job panics, the thread must continue. The caller of the job gets an error.
+            // If a job panics, the thread continues with the next job. The caller of the panicked
+            // job gets an error.
             let _ = catch_unwind(AssertUnwindSafe(|| (job.read)(connection)));
         }
     }

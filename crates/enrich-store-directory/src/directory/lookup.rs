@@ -1,4 +1,4 @@
-//! The directory and the limits of one look-up, and why a look-up stops without a result.
+//! What one look-up reads, its limits, and why it may stop without a result.
 
 use enrich_core::Confidence;
 
@@ -31,18 +31,18 @@ impl From<rusqlite::Error> for Stop {
 }
 
 impl Lookup<'_> {
-    /// Returns [`Stop::NeedsSearch`] if this look-up must not take long. Call this before anything
-    /// that takes long.
+    /// Returns [`Stop::NeedsSearch`] if this look-up must not take long. A look-up must call this
+    /// before every step that may take long.
     pub(crate) fn needs_search(&self) -> Result<(), Stop> {
         if self.may_search { Ok(()) } else { Err(Stop::NeedsSearch) }
     }
 }
 
-/// Returns the result of a look-up that may search.
+/// Converts the result of a look-up whose [`Lookup::may_search`] is `true`.
 pub(crate) fn searched<T>(result: Result<Option<T>, Stop>) -> rusqlite::Result<Option<T>> {
     match result {
         Ok(found) => Ok(found),
-        // Unreachable: `may_search` is true.
+        // Unreachable: only a look-up whose `may_search` is `false` returns this.
         Err(Stop::NeedsSearch) => Ok(None),
         Err(Stop::Sqlite(error)) => Err(error),
     }

@@ -1,16 +1,16 @@
 //! Finds companies by name.
 //!
 //! Most names are found exactly. One look-up key finds all names that are equal after folding and
-//! without legal forms and spaces. The names that were found are then compared with the requested
-//! name. If exactly one company fits best, it is the answer. In four cases, similar names are
-//! searched for and judged instead (`names/search.rs`, `enrich_core::matching`): several companies
-//! have the name; no company has it; the name contains a country in which the company is not; or
-//! the name is a single word, and neither a domain label of the company nor the country in the
-//! question confirms it. The search takes a hundred times as long as an exact match.
+//! without legal forms and spaces. These names are then compared with the requested name. If
+//! exactly one company fits best, it is the answer. In four cases, similar names are searched for
+//! and judged instead (`names/search.rs`, `enrich_core::matching`): several companies have the
+//! name; no company has it; the company is not in the country that the name contains; or the name
+//! is a single word, and neither a domain label of the company nor the country in the question
+//! confirms the match. Such a search takes a hundred times as long as an exact match.
 //!
-//! A bare company is known only by names, because people gave it as their employer, or because a
-//! register has nothing else. It is an answer only if it has exactly the requested name, and no
-//! other company has this name or is found by a similar one (`names/bare.rs`).
+//! A bare company is known only by names: people gave it as their employer, or a register has
+//! nothing else. It is an answer only if it has exactly the requested name, and no other company
+//! has the same or a similar name (`names/bare.rs`).
 
 mod approximate;
 mod bare;
@@ -31,20 +31,20 @@ use super::lookup::{Lookup, Stop};
 use super::view::{BARE_TIER, View};
 
 /// Maximum number of companies with one look-up key that are compared. If more companies have the
-/// key, the name alone cannot tell which one is the right one, so none is returned. Bare companies
-/// (known only by names) and companies outside the requested country are not counted.
+/// key, the name alone cannot tell which one is meant, so none is returned. Bare companies (known
+/// only by names) and companies outside the requested country are not counted.
 const MOST_CANDIDATES: usize = 64;
 /// Maximum number of companies with one look-up key that are read if the question gives a country.
-/// Of these, only the companies in the country are compared.
+/// Of these companies, only those in the country are compared.
 const MOST_SEARCHED: usize = 1024;
 /// Maximum number of bare companies with one look-up key that are compared with a name.
 const MOST_BARE: usize = 64;
 /// Maximum number of aliases of a company that are compared with a name. If the company has more
 /// aliases and none of the compared ones fits, the match must come from another alias.
 const MOST_ALIASES: usize = 128;
-/// Maximum number of companies that are considered for the name of an employer.
+/// Maximum number of companies with a similar name that may be the employer in a question.
 const MOST_EMPLOYERS: usize = 4;
-/// Minimum confidence of a company that is considered for the name of an employer.
+/// Minimum confidence of a company with a similar name that may be the employer in a question.
 const LEAST_EMPLOYER: Confidence = Confidence::clamped(20);
 /// Maximum number of companies with one name that are read on the caller's thread. If there are
 /// more, the look-up runs on another thread instead.
@@ -105,9 +105,9 @@ impl Fit {
         matches!(self, Self::Name | Self::StrippedName)
     }
 
-    /// Returns the step at which the names are equal (see [`step`]). Two companies that fit at the
-    /// same step cannot be distinguished by the name, even if one fits by its own name and the
-    /// other by an alias.
+    /// Returns the step at which the names are equal (see [`step`]). If two companies fit at the
+    /// same step, the name cannot distinguish them, even if one fits by its own name and the other
+    /// by an alias.
     const fn step(self) -> u8 {
         match self {
             Self::Name | Self::Alias => 0,
@@ -240,16 +240,16 @@ fn name_holders(view: View<'_>, name: &CompanyName, most: usize) -> rusqlite::Re
 ///
 /// - Another company has the name too.
 /// - The name contains a country, and the company is not in that country.
-/// - The name is a single word, which other names may contain too. It is enough if the company is
-///   bare, has the word as a domain's label, or has it as its own name in the given country.
+/// - The name is a single word, which other names may contain too. There are three exceptions: the
+///   company is bare, the word is a label of its domain, or the word is its own name in `country`.
 fn only_match<'a>(
     name: &CompanyName,
     country: Option<Country>,
     ranked: &'a [Ranked],
 ) -> Option<&'a Ranked> {
     let best = ranked.first().filter(|best| best.fit < Fit::Squashed)?;
-    // If the best company has the name only as an alias, a company with this name as its own name
-    // is a rival, even if its own name has an additional legal form or country.
+    // If the best company has the name only as an alias, a company with this own name is a rival.
+    // Its own name may even have an additional legal form or country.
     let is_rival = |next: &Ranked| {
         let is_own = next.fit == Fit::StrippedName && !best.fit.is_own();
         next.is_bare == best.is_bare && (next.fit.step() == best.fit.step() || is_own)
@@ -274,15 +274,15 @@ fn is_label(name: &CompanyName, domain: &str) -> bool {
         || Domain::parse(name.display()).is_ok_and(|asked| asked.as_str() == domain)
 }
 
-/// Returns the confidence of the source that gives a company this name. With several such sources,
-/// returns the highest confidence.
+/// Returns the highest confidence of the sources that give a company this name.
 fn trust(view: View<'_>, company: SubjectId, name: &str) -> rusqlite::Result<Confidence> {
     let Ok(name) = CompanyName::parse(name) else { return Ok(Confidence::FULL) };
     let trust = view.confidence_of(IdentifierKind::CompanyName, name.squashed(), company)?;
     Ok(trust.unwrap_or(Confidence::FULL))
 }
 
-/// Keeps the companies that the name fits as well as the first, and bare ones that it fits better.
+/// Removes the companies that the name fits less well than the first company. Bare companies with a
+/// better fit stay in the list, although they come last.
 fn all_best(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
     let Some(best) = ranked.first().map(|best| best.fit) else { return ranked };
     ranked.retain(|one| one.fit == best || (one.is_bare && one.fit < best));
@@ -326,8 +326,8 @@ fn rank_holders(
     Ok(Some(rank(name, country, candidates)))
 }
 
-/// Returns the maximum number of companies to read: the number of companies that are not bare, and
-/// the number of bare companies.
+/// Returns two limits for reading companies: for companies that are not bare, and for bare
+/// companies.
 fn most_compared(country: Option<Country>) -> (usize, usize) {
     match country {
         None => (MOST_CANDIDATES, MOST_BARE),
@@ -358,8 +358,8 @@ fn rank(
 /// not fit.
 ///
 /// At most [`MOST_ALIASES`] aliases are compared, because folding an alias takes time. If the
-/// company has more aliases, the key may come from an alias that was not compared. So the result is
-/// then [`Fit::Squashed`] or better, never `None`.
+/// company has more aliases, the key may come from an alias that was not compared. In this case,
+/// the result is [`Fit::Squashed`] or better, never `None`.
 pub(crate) fn fit(name: &CompanyName, company: &Company) -> Option<Fit> {
     let own = step(name, &company.name).map(|step| match step {
         0 => Fit::Name,
@@ -419,7 +419,8 @@ mod tests {
         asked_in(name, None, candidates)
     }
 
-    /// Returns the result of a look-up of `name` without a search: the only company with this name.
+    /// Looks up `name` without a search for similar names. Returns the id and the confidence, in
+    /// percent.
     fn asked_in(
         name: &str,
         country: Option<&str>,

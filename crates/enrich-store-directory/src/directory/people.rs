@@ -12,18 +12,18 @@ use super::lookup::{Lookup, Stop};
 use super::names::CandidateMatch;
 use super::view::View;
 
-/// Maximum number of people with the requested name that are compared, at all employers that are
-/// meant, or in the country. If there are more, the name alone cannot tell which person is the
-/// right one, so nobody is found.
+/// Maximum number of people with the requested name that are compared, in all scopes together
+/// ([`NameScope`]: an employer or a country). If there are more, the name alone cannot tell which
+/// person is meant, so nobody is found.
 const MOST_NAMESAKES: usize = 64;
 
 /// Minimum lead of the best match over the second best, in percentage points. With a smaller lead,
-/// there is no answer. This happens, for example, if two people differ only in the spelling of the
-/// name, such as `Müller` and `Mueller`.
+/// there is no answer. For example, the names of two people differ only in their spelling, such as
+/// `Müller` and `Mueller`.
 const CLEAR_LEAD: u8 = 4;
 
-/// How sure a match by a person's name is within one kind of scope: within an employer, or within a
-/// country. The values are estimates for the case that only one person's name agrees.
+/// The confidence of a match by a person's name, among the people of one employer or of one
+/// country. The values are estimates for the case that the name of only one person agrees.
 ///
 /// `same` is the percentage for equal names. Every other value is a factor, in percent, for one
 /// kind of difference between the names. With two differences, both factors are applied.
@@ -37,21 +37,21 @@ struct NameConfidence {
     /// One of the names has the family name first, as in Hungary, Vietnam and lists of names. Few
     /// names can be read in both orders, so the two names seldom belong to different people.
     order: u8,
-    /// One given name is only an initial. Within a company, one in five such matches is another
-    /// person with the same initial.
+    /// One given name is only an initial, such as A. Lovelace. Within a company, one in five such
+    /// matches is another person with the same initial.
     initial: u8,
     /// The names are in different scripts, so only their consonants were compared. Different names
     /// seldom share three or more consonants, but some names differ only in their vowels.
     script: u8,
-    /// One of the names has only a part of the family name. This is usual, but many people in a
-    /// country share one part.
+    /// One of the names has only a part of the family name, such as García for García Márquez. This
+    /// is usual, but many people in a country share one part.
     family_part: u8,
     /// One given name is a short form of the other. Most people called Bob are Robert, but some
     /// short forms stand for several names. Two colleagues seldom have given names of which one is
     /// a short form of the other.
     short_form: u8,
-    /// Only one name has a suffix. Many sources leave suffixes out, but a suffix can also
-    /// distinguish two people, such as father and son.
+    /// Only one name has a suffix, such as Jr. Many sources leave suffixes out, but a suffix can
+    /// also distinguish two people, such as father and son.
     name_suffix: u8,
     /// Only one name has middle names. Most sources leave them out.
     middle_name: u8,
@@ -90,7 +90,7 @@ const IN_COUNTRY: NameConfidence = NameConfidence {
 };
 
 /// Returns the identifier in a person reference. Returns `None` if the reference has no identifier,
-/// or has one that the directory must try in several forms.
+/// or one that is tried in several forms.
 pub(crate) fn one_identifier(person: &PersonRef) -> Option<(IdentifierKind, &str)> {
     match person {
         PersonRef::Page(page) => Some((IdentifierKind::PersonPage, page.key())),
@@ -122,13 +122,16 @@ pub(crate) fn find(
     Ok(found)
 }
 
-/// Returns the look-up key of a person's name in a scope: a country's code or a company's id.
+/// Returns the look-up key of a person's name in a scope, such as `17|ada|lovelace`. The scope is a
+/// country's code or a company's id.
 pub(crate) fn name_in(scope: &str, name_key: &str) -> String {
     format!("{scope}|{name_key}")
 }
 
-/// An employer or a country within which a person's name is looked up: its key, the confidence that
-/// it is the right employer or country, and the confidence of the sources that name it.
+/// An employer or a country within which a person's name is looked up. `key` is the company's id or
+/// the country's code. `match_confidence` is the confidence that the question means this employer
+/// or country. `source_confidence` is the confidence of the sources that give the employer its
+/// name.
 struct NameScope {
     key: String,
     match_confidence: Confidence,
@@ -172,11 +175,12 @@ fn by(
 type Namesakes = BTreeMap<SubjectId, (Confidence, Confidence)>;
 
 /// Finds the person with this name in these scopes. If the name fits several people, returns the
-/// one whom it fits clearly best, and `None` if there is no such person.
+/// person whom it fits clearly best. Returns `None` if nobody has the name, or if it fits no person
+/// clearly best.
 ///
-/// Each person is stored under several keys. If the person's name agrees with the requested name,
-/// both names have a common key. The keys are tried in steps; a later step is only tried if the
-/// earlier steps found nobody.
+/// Each person is stored under several keys of the name. Two names that agree have a common key.
+/// The keys of the requested name are tried in steps: a later step is tried only if the earlier
+/// steps found nobody.
 fn by_name(
     lookup: Lookup<'_>,
     kind: IdentifierKind,
@@ -251,8 +255,7 @@ fn clearly_best(
     Some((person, confidence.min(most), source_confidence))
 }
 
-/// Returns the confidence that this name means `person`; `None` if the name cannot mean this
-/// person.
+/// Returns the confidence that `name` means `person`; `None` if it cannot mean this person.
 fn name_confidence(kind: IdentifierKind, name: &PersonName, person: &Person) -> Option<Confidence> {
     let theirs = PersonName::from_parts(&person.first_name, &person.last_name).ok()?;
     let differences = name.agreement(&theirs)?;

@@ -1,5 +1,5 @@
-//! Reads and writes profiles. A profile is a subject as JSON with short field names. It is stored
-//! in one row, so that a look-up reads only this row.
+//! Reads and writes profiles. A profile contains a company or a person as JSON with short field
+//! names. It is stored in one row, so that a look-up reads only this row.
 //!
 //! A person's profile contains only the id of the employer. The name and the domains of the
 //! employer are read from the employer's own profile, so that they are always current.
@@ -12,7 +12,8 @@ use super::codes::{COMPANY, IdentifierKind, PERSON};
 use super::stored_page;
 use super::text_or_pair::TextOrPair;
 
-/// Why a profile cannot be read. This program writes no such profile, so the file is damaged.
+/// Why a profile cannot be read. This program never writes an unreadable profile, so the database
+/// file is damaged.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BadProfile {
     /// The JSON is invalid. Only the position is reported, because the parser's message may quote a
@@ -39,8 +40,8 @@ pub(crate) trait Profiled: Sized {
     /// Reads the subject of a profile, like [`read_company`] and [`read_person`].
     fn read(id: SubjectId, profile: &str) -> Result<Self, BadProfile>;
 
-    /// Whether the subject has an exact identifier. A wrong `true` would make a look-up answer with
-    /// the wrong subject. A wrong `false` only makes the look-up take longer.
+    /// Whether the profile shows that the subject has this identifier. A wrong `true` would make a
+    /// look-up answer with the wrong subject. A wrong `false` only makes the look-up slower.
     fn has(&self, kind: IdentifierKind, key: &str) -> bool;
 }
 
@@ -154,7 +155,7 @@ pub(crate) fn read_person(id: SubjectId, profile: &str) -> Result<Person, BadPro
     })
 }
 
-/// Reads the person of a profile as an entry of a list of employees.
+/// Reads the person of a profile as one element of a company's list of employees.
 pub(crate) fn read_employee(profile: &str) -> Result<Employee, BadProfile> {
     let row: PersonRow<'_> = serde_json::from_str(profile)?;
     let name = format!("{} {}", row.first_name, row.last_name);
@@ -231,8 +232,8 @@ impl Profiled for Person {
         read_person(id, profile)
     }
 
-    /// Compares only the page that is in the profile. So a look-up by another page of the person
-    /// takes longer.
+    /// Compares only the page that is in the profile. If the person has further pages, a look-up by
+    /// one of them is slower.
     fn has(&self, kind: IdentifierKind, key: &str) -> bool {
         match kind {
             IdentifierKind::PersonEmail => self.emails.iter().any(|email| email == key),

@@ -1,5 +1,6 @@
-//! Finds external ids that several companies have. This happens when one record has an id of one
-//! company and an id of another company. Both companies then stay, and one of them gets both ids.
+//! Finds external ids that several companies have. This happens if one record has an id of one
+//! company and an id of another company. Entity resolution does not unite the two companies, and
+//! one of them gets both ids.
 
 use enrich_store_sqlite::Statements;
 use rusqlite::Connection;
@@ -7,12 +8,13 @@ use rusqlite::Connection;
 use super::codes::IdentifierKind;
 use super::view::View;
 
-/// Maximum number of ids that are described.
+/// Maximum number of shared ids that are described.
 const MOST_IDS: usize = 20;
 /// Maximum number of companies that are named for one id.
 const MOST_NAMED: usize = 5;
 
-/// Describes the ids that several companies have, in the order of the ids.
+/// Describes the external ids that several companies have, one text for each id, in the order of
+/// the ids.
 pub(crate) fn shared_ids(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let kind = IdentifierKind::CompanyId;
     let shared = "SELECT key, count(*) FROM identifier WHERE kind = ?1 GROUP BY key

@@ -1,7 +1,8 @@
 //! The short form in which a company's page on a social network is stored.
 //!
-//! Nearly all pages of a network begin with the same text. This text is replaced by one letter. A
-//! page that begins in another way has no short form.
+//! Nearly all pages of a network begin with the same text. This text is replaced by one letter:
+//! `linkedin.com/company/quill` becomes `lquill`. A page that begins in another way has no short
+//! form.
 
 use enrich_text::Network;
 
@@ -17,7 +18,8 @@ const fn beginning(network: Network) -> (&'static str, char) {
     }
 }
 
-/// Returns the part of a page after the usual beginning; `None` if the page begins in another way.
+/// Returns the part of a page after the usual beginning of its network; `None` if the page begins
+/// in another way.
 pub(crate) fn rest(network: Network, page: &str) -> Option<&str> {
     page.strip_prefix(beginning(network).0)
 }

@@ -1,5 +1,5 @@
-//! The suppressed values, in memory. A stored response may be older than a suppression, so the
-//! values in the response are compared with the suppressed values.
+//! The suppressed values, in memory. They are needed for stored responses: a stored response may be
+//! older than a suppression, so its values are compared with the suppressed values.
 
 use std::sync::Arc;
 
@@ -24,8 +24,8 @@ pub(super) struct Suppression {
 pub struct SuppressedHashes {
     secrets: Secrets,
     hashes: FxHashMap<[u8; 32], Timestamp>,
-    /// The number of changes that `hashes` does not show: values that were taken back, and values
-    /// that were suppressed again.
+    /// The number of changes that are not visible in `hashes`. Taking a value back and suppressing
+    /// it again are such changes.
     past_changes: u64,
 }
 
@@ -34,8 +34,8 @@ impl Suppression {
         Self { secrets: secrets.clone(), known: Mutex::new(None) }
     }
 
-    /// Returns the suppressed values in the state that `view` reads. Reads them again only if the
-    /// directory's revision has changed, and the suppressed values have changed too.
+    /// Returns the suppressed values in the state that `view` reads. Reads them from the database
+    /// only if both the directory's revision and the suppressed values have changed.
     pub(super) fn current(&self, view: View<'_>) -> rusqlite::Result<Arc<dyn SuppressedValues>> {
         let revision = view.revision()?;
         let mut known = self.known.lock();
@@ -69,14 +69,14 @@ impl SuppressedHashes {
     }
 
     /// Adds a hash with the time from which its value is suppressed. If the hash is already
-    /// present, the later time is kept.
+    /// present, the later of the two times is stored.
     pub fn add(&mut self, hash: [u8; 32], at: Timestamp) {
         let known = self.hashes.entry(hash).or_insert(at);
         *known = at.max(*known);
     }
 
-    /// Sets the number of all changes of these values. It is larger than the number of values if
-    /// values were taken back or suppressed again.
+    /// Sets the number of all changes of these values: suppressing a value is one change, and
+    /// taking it back is another. So the number may be larger than the number of values.
     pub fn with_changes(mut self, changes: u64) -> Self {
         self.past_changes = changes.saturating_sub(self.hashes.len() as u64);
         self

@@ -1,4 +1,4 @@
-//! A value in a profile that is usually one text, and sometimes a pair.
+//! A value in a profile: usually one text, sometimes a pair of texts.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,7 +14,7 @@ pub(super) enum TextOrPair<'a> {
     Pair(String, Option<String>),
 }
 
-// This implementation is not derived, because serde's derived implementation for an untagged enum
+// This implementation is written by hand, because the one that serde derives for an untagged enum
 // would first copy every value.
 impl<'de: 'a, 'a> Deserialize<'de> for TextOrPair<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

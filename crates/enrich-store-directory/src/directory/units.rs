@@ -1,4 +1,4 @@
-//! Finds the parent company of a unit or subsidiary for which no source gives a parent.
+//! Finds the parent company of a unit or subsidiary, for companies whose sources give no parent.
 
 use enrich_core::Company;
 use enrich_core::port::error::StoreError;
@@ -15,8 +15,8 @@ const MOST_AT_HOST: usize = 64;
 impl SqliteDirectory {
     /// Derives the parent of a company from its name and its main domain. Tries the host of the
     /// main domain first, and then the hosts above it, up to the registrable domain. Returns the
-    /// parent at the first host that has one ([`parent_among`]). Returns `None` if no host has one,
-    /// or if more than 64 companies share a host. A parent that a source gives
+    /// parent that [`parent_among`] finds among the companies at a host. Returns `None` if it finds
+    /// none at any host, or if more than 64 companies share a host. A parent that a source gives
     /// ([`Company::parent`]) is more certain than a derived one.
     ///
     /// # Errors

@@ -1,9 +1,9 @@
 //! Identifiers that a load (one import) has changed but not yet written to the file.
 //!
 //! A load finds the subject of each record by identifiers. Earlier records of the same load may
-//! have changed these identifiers. So the reads of a load combine the rows of the file with these
-//! changes. The rows are written later, many at a time and in the order of their keys. Then each
-//! page of the index is written only once, although many records change it.
+//! have changed these identifiers. So the reads of a load combine the rows of the database file
+//! with these changes. The rows are written later, many at a time and in the order of their keys.
+//! So each page of the file is written only once, although many records change rows of this page.
 
 mod written_keys;
 
@@ -21,9 +21,9 @@ use crate::noted::Noted;
 pub(crate) struct UnwrittenIdentifiers {
     /// The changes of each kind, ordered by the number of the kind.
     kinds: Vec<(IdentifierKind, Noted<Change>)>,
-    /// Whether the file contains no identifiers. If so, reads need not look in the file.
+    /// Whether the database file contains no identifiers. If so, reads need not look in the file.
     is_file_empty: bool,
-    /// The keys in the file; `None` if they are not known.
+    /// The keys of the identifiers in the database file; `None` if they are not known.
     pub(crate) written_keys: Option<WrittenKeys>,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct UnwrittenIdentifiers {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) subject: SubjectId,
-    /// How strongly the subject holds the identifier ([`IdentifierKind`]). 0 is the strongest.
+    /// The tier of the identifier: how strongly it belongs to the subject. Tier 0 is the strongest.
     pub(crate) tier: u8,
     /// The new confidence of the row; `None` if the row is deleted.
     pub(crate) confidence: Option<Confidence>,
@@ -63,9 +63,9 @@ impl UnwrittenIdentifiers {
     }
 
     /// Returns the holders of an identifier after its changes: at most `limit` holders that have
-    /// the tier `least` or a weaker one, ordered by tier and then by id. `held` are its holders in
-    /// the file, in the same order. `held` must contain at least `limit` plus
-    /// [`changes`](Self::changes) holders, or all that the file has.
+    /// the tier `least` or a weaker one, ordered by tier and then by id. `held` are the holders in
+    /// the file, in the same order. The caller must pass at least `limit` plus
+    /// [`changes`](Self::changes) of them, or all.
     pub(super) fn applied(
         &self,
         (kind, key): (IdentifierKind, &str),
@@ -94,8 +94,8 @@ impl UnwrittenIdentifiers {
         self.kinds.iter().map(|(_, noted)| noted.bytes()).sum()
     }
 
-    /// Passes the last change of each row to `take`, in the order in which the rows are in the
-    /// file. Stops when `take` returns an error.
+    /// Passes the last change of each row to `take`, in the order of the rows in the table
+    /// `identifier`. Stops when `take` returns an error.
     pub(crate) fn each_in_order<E>(
         &self,
         mut take: impl FnMut(IdentifierKind, &str, Change) -> Result<(), E>,
@@ -128,11 +128,12 @@ impl Change {
     }
 }
 
-/// Returns the last change of each row, in the order of the rows of one identifier. `changes` must
-/// begin with the change that was made last.
+/// Returns the last change of each row of one identifier, ordered by tier and then by subject.
+/// `changes` must begin with the change that was made last.
 fn last_of_each(changes: impl Iterator<Item = Change>) -> Vec<Change> {
     let mut changes: Vec<Change> = changes.collect();
-    // This sort is stable: equal rows stay in their order.
+    // The sort is stable: of several changes of one row, the last one stays first, and only it is
+    // kept.
     changes.sort_by_key(|change| (change.tier, change.subject));
     changes.dedup_by_key(|change| (change.tier, change.subject));
     changes

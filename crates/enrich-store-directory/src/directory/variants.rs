@@ -1,4 +1,4 @@
-//! The variants of a word, by which a misspelt word finds the right word.
+//! The variants of a word. A misspelt word and the correct word usually have a common variant.
 //!
 //! The variants of a word are the word itself, and the word without any one of its letters. Two
 //! words are one edit apart if one of them has one more letter, if one letter differs, or if two
@@ -22,9 +22,9 @@ pub(crate) fn variants(word: &str) -> Vec<i64> {
     let beginning = &word.as_bytes()[..word.len().min(LETTERS)];
     let mut variants = Vec::with_capacity(beginning.len() + 1);
     variants.push(hash(beginning));
-    // A missing or an added letter among the first seven letters moves another letter to the eighth
-    // place. The misspelt word and the correct word still share a variant, because each variant
-    // leaves out one of the eight letters.
+    // A missing or an added letter moves another letter to the eighth place: `quillfea|ther`, but
+    // `qillfeat|her`. The misspelt word and the correct word still share a variant (`qillfea`),
+    // because each variant leaves out one of the eight letters.
     for missing in 0..beginning.len() {
         let left: Vec<u8> = [&beginning[..missing], &beginning[missing + 1..]].concat();
         variants.push(hash(&left));

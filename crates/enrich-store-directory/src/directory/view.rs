@@ -1,4 +1,4 @@
-//! The basic reads of which look-ups consist. Each read finds rows by a key.
+//! The basic reads of the look-up data, by a key. Every look-up consists of such reads.
 
 use enrich_core::{
     Attribute, Company, Confidence, DirectoryRevision, DomainFacts, Employee, Employer, Fact,
@@ -15,8 +15,8 @@ use super::postings::{Damaged, Posting, unpack};
 use super::profile::{self, BadProfile, Profiled};
 use super::unwritten::UnwrittenIdentifiers;
 
-/// The tier of the name of a bare company (known only by names). Names of other companies have
-/// tiers with lower numbers, so these companies are found first.
+/// The tier of the name of a bare company (known only by names). The names of other companies have
+/// lower tiers, so the other companies come first in the results.
 pub(crate) const BARE_TIER: u8 = 2;
 
 const REVISION: &str = "SELECT generation FROM state";
@@ -27,8 +27,8 @@ pub(crate) struct View<'c> {
     pub(super) connection: &'c Connection,
     /// A hash index of the state that this view reads, if there is one.
     pub(super) index: Option<&'c HashIndex>,
-    /// The identifiers that a load (one import) has changed but not yet written; `None` if no
-    /// changes are kept in memory.
+    /// The identifiers that a load (one import) has changed but not yet written; `None` if this
+    /// view belongs to no load.
     pub(super) unwritten: Option<&'c UnwrittenIdentifiers>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct KnownDomain {
 }
 
 impl KnownDomain {
-    /// Returns what sources say about a domain; `None` if there are no facts.
+    /// Combines the facts of all sources about a domain; `None` if there are no facts.
     pub(crate) fn of(domain: &str, facts: &[Fact]) -> Option<Self> {
         let confidence_of = |attribute| {
             let matching = facts.iter().filter(|fact| fact.attribute == attribute);
@@ -90,8 +90,8 @@ impl<'c> View<'c> {
         let revision = revision_of(row)?;
         let index = index.filter(|index| index.revision() == revision);
         let result = read(Self { index, ..self }, revision);
-        // This open statement keeps SQLite at one state, so it may only be dropped after `read` is
-        // done.
+        // `rows` keeps the statement open, and so keeps SQLite at one state. It must be dropped
+        // only after `read` is done.
         drop(rows);
         result
     }
@@ -220,7 +220,7 @@ impl<'c> View<'c> {
         Ok(employees)
     }
 
-    /// Reads the facts of exactly this domain, not of its parents.
+    /// Reads the facts of exactly this domain. Facts of the domains above it are not read.
     pub(crate) fn domain(&self, domain: &str) -> rusqlite::Result<Option<KnownDomain>> {
         let facts = "SELECT attribute, value, confidence FROM domain_fact WHERE domain = ?1
                      ORDER BY ordinal";
@@ -263,8 +263,8 @@ fn employer_of(company: Company) -> Employer {
 
 /// Converts [`Damaged`] to an error of a query.
 pub(crate) fn damaged(reason: Damaged) -> rusqlite::Error {
-    // SQLite's errors have no variant for this. This variant shows the inner error without adding
-    // text.
+    // `rusqlite::Error` has no variant for damaged data. `ToSqlConversionFailure` shows the inner
+    // error without adding text.
     rusqlite::Error::ToSqlConversionFailure(Box::new(reason))
 }
 
@@ -296,8 +296,8 @@ mod tests {
         let (view, id) = (View::of(&reader), SubjectId(7));
         let (before, is_there) = view
             .of_one_state(None, |view, revision| {
-                // During the look-up, another process changes the directory. The statement before
-                // this change and the statement after it must see the same state.
+                // During the look-up, another connection changes the directory. The statements
+                // before and after this change must see the same state.
                 assert!(view.company(id)?.is_some());
                 writer.execute("UPDATE state SET generation = generation + 1", [])?;
                 writer.execute("DELETE FROM subject", [])?;

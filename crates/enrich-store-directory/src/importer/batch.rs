@@ -1,7 +1,7 @@
 //! Imports the records of a batch.
 //!
 //! The records of companies are matched one after the other, but saved in groups ([`Unsaved`]). All
-//! groups are saved before the first record whose match could be another afterwards, before the
+//! groups are saved at three points: before a record whose match may depend on them, before the
 //! record of a person or a domain, and at the end of the batch. So the result is the same as if
 //! each record was saved before the next one is matched.
 
@@ -47,7 +47,8 @@ struct Batch<'w, 'c> {
     writer: &'w mut Writer<'c>,
     source: i64,
     subjects: Subjects,
-    /// The records that follow those of `outcomes`.
+    /// The company records that are matched but not yet saved. They follow the records whose
+    /// outcomes are in `outcomes`.
     unsaved: Unsaved,
     outcomes: Vec<ImportOutcome>,
     /// The number of records that the source gives for the first time.
@@ -72,8 +73,8 @@ impl Batch<'_, '_> {
         Ok(())
     }
 
-    /// Finds the company of a record, or creates it, and adds the record to its facts. Saves the
-    /// matched companies before, if the search depends on them.
+    /// Finds the company of a record, or creates it, and adds the record to its facts. If the
+    /// search depends on companies that are not saved yet, saves these companies first.
     fn take_company(&mut self, mut record: CompanyRecord) -> rusqlite::Result<()> {
         let suppressed_values = self.writer.screen_company(&mut record)?;
         if self.unsaved.has_record(&record.origin) {
@@ -132,7 +133,7 @@ impl Batch<'_, '_> {
         self.save(records)
     }
 
-    /// Saves the companies of records, and adds the outcomes of the records.
+    /// Saves the companies to which `records` were added, and adds the outcome of each record.
     fn save(&mut self, records: Vec<Matched>) -> rusqlite::Result<()> {
         for matched in records {
             let outcome = match matched {

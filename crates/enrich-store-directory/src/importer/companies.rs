@@ -14,12 +14,12 @@ use super::writer::{Saved, Writer};
 use crate::directory::companies::holders_of_domain;
 use crate::directory::names;
 
-/// The confidence of a company's name if it is only the company's domain. Any other name has a
-/// higher confidence.
+/// The confidence of a company's name if only the domain is known and serves as the name. This is
+/// the lowest confidence, so that a real name replaces the domain.
 pub(crate) const DOMAIN_AS_NAME: Confidence = Confidence::clamped(1);
 
 impl Writer<'_> {
-    /// Saves a company that got a record. Returns the effect of the record.
+    /// Saves a company to which a record was added. Returns the effect of the record.
     pub(super) fn save_matched(&mut self, matched: MatchedCompany) -> rusqlite::Result<Effect> {
         let MatchedCompany { record, claim, subject_facts, earlier, derived, is_new, .. } = matched;
         let subject = subject_facts.subject;
@@ -29,7 +29,8 @@ impl Writer<'_> {
             self.note_beside(&subject_facts)?;
         }
         if let Some(earlier) = earlier.filter(|earlier| *earlier != subject) {
-            // Entity resolution decides whether both versions of the record are one company.
+            // An earlier version of the record is in another company. Entity resolution decides
+            // whether both versions describe one company.
             self.note_merged(earlier);
             self.note_merged(subject);
         }
@@ -98,7 +99,7 @@ impl Writer<'_> {
     }
 
     /// Adds the record's IP address and page rank as facts of the record's main domain. If the
-    /// record has no domain, they become facts of the stored company's main domain.
+    /// record has no domain, adds them as facts of the stored company's main domain.
     fn assert_of_main_domain(
         &mut self,
         subject_facts: &SubjectFacts,
@@ -124,7 +125,7 @@ impl Writer<'_> {
     }
 }
 
-/// Adds what a record says to the facts of its company.
+/// Adds the values of a record to the facts of its company.
 pub(super) fn assert_company(
     subject_facts: &mut SubjectFacts,
     claim: &SourceClaim,

@@ -1,4 +1,5 @@
-//! Decisions of the operator: which records are one company, and which never are.
+//! Decisions of the operator: which records are one company, and which records are never one
+//! company.
 //!
 //! Decisions are stored with the records that they name ([`DecidedRecord`]). Entity resolution
 //! follows them whenever it divides records into companies (`resolution.rs`).
@@ -23,8 +24,8 @@ const MOST_FOUND: usize = 100;
 /// The value by which an operator names a company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CompanyKey {
-    /// The number of the company in this directory. A company that was merged into another one is
-    /// found by its former number too.
+    /// The number of the company in this directory. The number of a company that was merged into
+    /// another one finds this other company.
     Number(SubjectId),
     /// An id in a register or data set.
     Id(ExternalId),
@@ -40,15 +41,15 @@ pub enum CompanyKey {
 pub struct CompanyRecords {
     /// The company.
     pub company: Company,
-    /// The records that give its values.
+    /// The records from which the company's values come.
     pub records: Vec<RecordClaims>,
 }
 
 /// The result of a new decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decided {
-    /// The decision is stored under this number, and its records were divided again so that they
-    /// follow it.
+    /// The decision is stored under this number. The records that it names were divided into
+    /// companies again, so that they follow the decision.
     Stored(u64),
     /// Nothing is changed, because the decision with this number says the same.
     Known(u64),
@@ -77,7 +78,7 @@ impl SqliteImporter {
         .await
     }
 
-    /// Finds the companies that have the records which a decision names.
+    /// Finds the companies that contain the records which a decision names.
     ///
     /// # Errors
     ///
@@ -108,8 +109,8 @@ impl SqliteImporter {
         self.read(|writer| stored_decisions(writer.connection)).await
     }
 
-    /// Stores a decision and divides its records again so that they follow it. Changes nothing if
-    /// an earlier decision says the same or the contrary.
+    /// Stores a decision, and divides the named records into companies again, so that they follow
+    /// the decision. Changes nothing if an earlier decision says the same or the contrary.
     ///
     /// # Errors
     ///
@@ -135,8 +136,8 @@ impl SqliteImporter {
         .await
     }
 
-    /// Takes a decision back, and divides its records again. Returns the decision; `None` if no
-    /// decision with this number is in force.
+    /// Takes a decision back, and divides the named records into companies again. Returns the
+    /// decision; `None` if no decision with this number is in force.
     ///
     /// # Errors
     ///
@@ -205,7 +206,7 @@ impl Writer<'_> {
         Ok(u64::try_from(number).unwrap_or_default())
     }
 
-    /// Takes a decision back, and notes the companies that have its records, so that entity
+    /// Takes a decision back, and notes the companies that contain its records, so that entity
     /// resolution divides these records again.
     fn take_decision_back(&mut self, decision: &Decision) -> rusqlite::Result<()> {
         self.is_changed = true;
@@ -220,8 +221,9 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Removes hosts that must be forgotten from the decisions. If a decision knows a record only
-    /// by such a host, it no longer names the record.
+    /// Removes hosts that must be forgotten from the stored decisions. `is_host` tells whether a
+    /// text is such a host. If a decision identifies a record only by such a host, the record is
+    /// removed from the decision.
     pub(super) fn forget_decided(&self, is_host: impl Fn(&str) -> bool) -> rusqlite::Result<()> {
         let of_record = "WHERE decision = ?1 AND side = ?2 AND ordinal = ?3";
         for StoredDecision { decision, .. } in stored_decisions(self.connection)? {
@@ -248,7 +250,8 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the earlier decision because of which a new one is not stored.
+/// Returns the earlier decision because of which `new` must not be stored; `None` if `new` can be
+/// stored.
 fn refusal(connection: &Connection, new: &Decision) -> rusqlite::Result<Option<Decided>> {
     let all = stored_decisions(connection)?.into_iter().map(|stored| stored.decision);
     let decisions = Decisions::new(all.collect());

@@ -16,15 +16,16 @@ use crate::directory::people::name_in;
 use crate::directory::profile::{self, BadProfile, employer_to_be_read};
 use crate::directory::{names, view::BARE_TIER};
 
-/// The version of the derivation rules. Increase it with each change of the rules after which
-/// existing directories must be derived again.
+/// The version of the derivation rules. If a change of the rules requires that existing directories
+/// are derived again, this version must be increased.
 pub(crate) const DERIVED_BY: i64 = 4;
 
 /// Maximum number of words under which one company is found. Even a company with a hundred names
 /// has fewer words. Without the limit, a company with thousands of names would take a large part of
 /// the index.
 const MOST_WORDS_IN_ALL: usize = 1024;
-/// If a name has more words than this, the key of its words in alphabetical order is not made.
+/// Maximum number of words of a name that gets a key of its sorted words
+/// ([`IdentifierKind::CompanySorted`]).
 const MOST_SORTED: usize = 16;
 
 /// The data that was derived from the facts of one subject; empty if the facts contain no name.
@@ -145,7 +146,7 @@ fn of_company(company: Company, merged: &MergedFacts) -> Result<Derived, BadProf
         let key = name.name.squashed().to_owned();
         derived.add(IdentifierKind::CompanyLinkableName, key, 0, name.confidence);
     }
-    // A bare company is found only by its exact name.
+    // A bare company (known only by names) is found only by its exact name.
     if !is_bare {
         add_words(&mut derived, &names, &domains);
     }
@@ -157,7 +158,7 @@ fn of_company(company: Company, merged: &MergedFacts) -> Result<Derived, BadProf
 struct OwnName {
     name: CompanyName,
     form: NameForm,
-    /// 0 for the name that answers contain, 1 for another name.
+    /// 0 for the name that answers contain, 1 for an alias.
     tier: u8,
     confidence: Confidence,
 }

@@ -1,9 +1,9 @@
-//! Derives all look-up data of a directory again, from its facts. This is needed if the data was
-//! derived by rules of another build.
+//! Derives all look-up data of a directory again, from its facts. This is needed if a build with
+//! other derivation rules has derived the data.
 //!
 //! The work is divided into parts. Each part is one transaction. The last part writes the version
-//! of the rules. If a run is interrupted, the next run starts from the beginning. No process reads
-//! the directory before a run is complete.
+//! of the rules. If a run is interrupted, the next run starts from the beginning. Until a run is
+//! complete, no process can open the directory for look-ups.
 
 use std::path::Path;
 
@@ -23,8 +23,8 @@ use crate::directory::codes::{COMPANY, sql_id, subject_id};
 use crate::directory::unwritten::Change;
 use crate::directory::view::unreadable;
 
-/// The number of subjects in one part. The rows of a part are written in the order of their keys.
-/// The more subjects a part has, the faster this is. With this number, a part takes some hundred
+/// The number of subjects in one part. A larger number makes the run faster, because the rows of
+/// one part are written in the order of their keys. With this number, a part takes some hundred
 /// megabytes of memory.
 const PART: usize = 500_000;
 
@@ -107,7 +107,7 @@ fn next_subjects(connection: &Connection, behind: i64) -> rusqlite::Result<Vec<(
     subjects.take(PART).collect()
 }
 
-/// Derives the rows of subjects whose derived rows were deleted.
+/// Derives and writes the rows of `subjects`. The caller must have deleted their old derived rows.
 fn derive(
     connection: &Connection,
     secrets: &Secrets,
@@ -179,7 +179,7 @@ mod tests {
         "place_words.txt",
     ];
 
-    /// Names that the rules treat specially, each with a domain.
+    /// Names for which the derivation rules have special cases, each with a domain.
     const COMPANIES: [(&str, &str); 16] = [
         ("Quill & Pens Ltd", "quill-pens.example"),
         ("The Royal Quill Company of Canada", "shop.quill.example"),

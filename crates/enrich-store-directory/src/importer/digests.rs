@@ -10,12 +10,13 @@ use rusqlite::Connection;
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256};
 
-/// The number of last digits of a phone number that a list of DROP hashes. DROP is California's
-/// platform for requests to data brokers to delete data.
+/// Number of digits at the end of a phone number from which a list of DROP makes the digest. DROP
+/// is California's platform for requests to data brokers to delete data.
 const DROP_PHONE_DIGITS: usize = 10;
 
-/// Returns the texts of an address whose digests a list may contain: the address in normal form,
-/// and the address with its host in Unicode.
+/// Returns the texts of an address whose digests a list may contain: the address with its host in
+/// ASCII (`ada@xn--bro-hoa.example`), and with its host in Unicode (`ada@büro.example`). If both
+/// are equal, returns only one text.
 pub(crate) fn texts_of_email(email: &EmailAddress) -> Vec<String> {
     let mut texts = vec![email.as_str().to_owned()];
     let domain = email.domain();

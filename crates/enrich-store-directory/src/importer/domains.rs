@@ -29,9 +29,9 @@ impl Writer<'_> {
         Ok((ImportOutcome { effect, suppressed_values: 0 }, is_new))
     }
 
-    /// Stores the values that a source gives for a domain. A source has one value for each
-    /// attribute; only a later value with a higher confidence replaces it. Returns the effect on
-    /// answers, and whether anything was written.
+    /// Stores the values that a source gives for a domain. For each attribute, one value of the
+    /// source is stored. A later value replaces it only if its confidence is higher. Returns the
+    /// effect on answers, and whether anything was written.
     pub(crate) fn assert_of_domain(
         &mut self,
         claim: &SourceClaim,
@@ -107,8 +107,8 @@ impl Writer<'_> {
     }
 }
 
-/// Adds what a source says about a domain to the facts, or changes what the source said earlier.
-/// Returns the new or changed fact; `None` if nothing changes.
+/// Adds a value that a source gives for a domain to `facts`, or replaces the source's earlier
+/// value. Returns the new or changed fact; `None` if nothing changes.
 fn assert_one<'f>(
     facts: &'f mut Vec<DomainFact>,
     claim: &SourceClaim,

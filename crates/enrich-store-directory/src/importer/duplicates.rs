@@ -1,10 +1,10 @@
 //! Finds companies that look alike but are not one company.
 //!
 //! Companies that look alike share an identifier. So the identifiers are read in the order of their
-//! keys, some thousands in one read, and the companies of one key are compared in pairs. This
+//! keys, up to 1,000 in one read, and the companies with the same key are compared in pairs. This
 //! limits the memory: at any time, only the companies of one key and the pairs that are returned
-//! are in memory. A pair that shares several keys is counted once, at the first key of its
-//! strongest resemblance.
+//! are in memory. If two companies share several keys, the pair is counted once, at the first key
+//! of its strongest resemblance.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,56 +23,56 @@ use crate::directory::view::View;
 /// Maximum number of keys that one read returns.
 const PART: i64 = 1000;
 /// Maximum number of companies with one key that are compared. If more companies share a value,
-/// such as a common name, it does not show that they are the same company.
+/// such as a common name, the value does not show that they are the same company.
 const MOST_COMPARED: usize = 256;
 
-/// Which pairs of companies are searched, and how many of them are returned.
+/// Which pairs of companies are searched for, and how many of them are returned.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DuplicateSearch {
     /// Only pairs with this company; `None` for all pairs.
     pub company: Option<SubjectId>,
     /// Only pairs of this kind; `None` for all kinds.
     pub kind: Option<Resemblance>,
-    /// Maximum number of pairs of each kind that are returned. Pairs that are not returned are also
-    /// counted.
+    /// Maximum number of pairs of each kind that are returned. The counts contain all pairs.
     pub most: usize,
 }
 
 /// The companies that look alike.
 #[derive(Clone, Debug, Default)]
 pub struct Duplicates {
-    /// The counts of each kind that was searched, the strongest first.
+    /// The counts for each kind of resemblance that was searched for, the strongest kind first.
     pub counts: BTreeMap<Resemblance, DuplicateCount>,
     /// The first pairs of each kind, in the order of their kinds and shared values.
     pub pairs: Vec<DuplicatePair>,
-    /// The number of values that more than 256 companies share. Their companies were not compared.
+    /// The number of values that more than 256 companies share. The companies with such a value
+    /// were not compared.
     pub crowded: u64,
 }
 
-/// The companies that look alike in one way.
+/// The number of companies that look alike, for one kind of resemblance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DuplicateCount {
-    /// The number of values that companies share in this way.
+    /// The number of values by which several companies look alike.
     pub groups: u64,
-    /// The number of pairs of companies.
+    /// The number of pairs of companies that look alike.
     pub pairs: u64,
 }
 
 /// Two companies that look alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DuplicatePair {
-    /// In what they look alike.
+    /// The strongest resemblance of the two companies.
     pub kind: Resemblance,
-    /// What they share: an id, a host, a page, a phone number or a name.
+    /// The value that both companies have: an id, a host, a page, a phone number or a name.
     pub shared: String,
-    /// The two companies, in the order of their names. For [`Resemblance::NameAlone`], the company
-    /// that is known by name only is the first.
+    /// The two companies, in the order of their names. For [`Resemblance::NameAlone`], the first
+    /// company is the one with neither a domain nor a page.
     pub companies: [Company; 2],
     /// Why they are not one company.
     pub why: WhyApart,
 }
 
-/// The kinds of identifiers that are read, each with the resemblances that are found by it.
+/// The kinds of identifiers that are read, each with the resemblances that it can show.
 const SCANS: [(IdentifierKind, &[Resemblance]); 5] = [
     (IdentifierKind::CompanyId, &[Resemblance::Id]),
     (IdentifierKind::CompanyDomain, &[Resemblance::HostAndName, Resemblance::Host]),
@@ -134,7 +134,7 @@ struct Finder<'w, 'c> {
     found: Duplicates,
 }
 
-/// A company that has the key which is being read.
+/// A company that has the key whose companies are being compared.
 struct Bearer {
     company: Company,
     claims: RecordClaims,
@@ -152,7 +152,8 @@ struct Pair {
 }
 
 impl Finder<'_, '_> {
-    /// Compares the companies of all keys of a kind.
+    /// Reads all keys of a kind that several companies have, and compares the companies of each
+    /// key.
     fn of_all(&mut self, kind: IdentifierKind, wanted: &[Resemblance]) -> rusqlite::Result<()> {
         let shared = "SELECT key FROM identifier WHERE kind = ?1 AND key > ?2
                       GROUP BY key HAVING count(*) > 1 ORDER BY key LIMIT ?3";
@@ -168,7 +169,7 @@ impl Finder<'_, '_> {
         }
     }
 
-    /// Compares a company with those that share a key of a kind with it.
+    /// Compares a company with the other companies that have one of its keys of this kind.
     fn of_company(
         &mut self,
         kind: IdentifierKind,
@@ -189,7 +190,7 @@ impl Finder<'_, '_> {
         keys.into_iter().try_for_each(|key| self.of_key(kind, key, wanted))
     }
 
-    /// Compares the companies of one key.
+    /// Compares the companies that have this key.
     fn of_key(
         &mut self,
         kind: IdentifierKind,
@@ -262,7 +263,8 @@ fn in_order(company: &Company) -> (&str, Option<&str>, &[String], SubjectId) {
 
 /// Returns the pairs of bearers that look alike, if `key` is the first value that they share in
 /// their strongest resemblance. If `company` is given, returns only pairs with this company. A
-/// company that is known by name only is in at most one pair, even if it has many namesakes.
+/// company with neither a domain nor a page is in at most one pair, even if many companies have its
+/// name.
 fn pairs(bearers: &[Bearer], key: &str, company: Option<SubjectId>) -> Vec<Pair> {
     let mut pairs = Vec::new();
     let mut namesakes: BTreeMap<usize, Vec<usize>> = BTreeMap::new();

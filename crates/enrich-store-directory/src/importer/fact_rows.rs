@@ -1,6 +1,6 @@
-//! The facts in older directories. Facts are now stored beside profiles. Before, each fact was a
-//! row of the table `fact`. Deriving all data again moves the facts from this table to the
-//! profiles.
+//! Reads the facts that earlier versions stored as rows of the table `fact`. Now the facts of a
+//! subject are one value beside its profile. When all data is derived again, the facts are moved
+//! from the table to the profiles.
 
 use enrich_core::{Confidence, Fact, SubjectId};
 use enrich_store_sqlite::{Column, Statements};
@@ -35,7 +35,7 @@ pub(crate) fn read(connection: &Connection, subject: SubjectId) -> rusqlite::Res
     Ok(unpacked)
 }
 
-/// Deletes the rows of all subjects, after they were moved.
+/// Deletes the rows of all subjects. The facts must already be stored beside the profiles.
 pub(crate) fn delete_all(connection: &Connection) -> rusqlite::Result<()> {
     connection.run("DELETE FROM fact", []).map(drop)
 }

@@ -1,8 +1,8 @@
-//! Companies that got a record of a batch and are not saved yet.
+//! Companies to which records of a batch were added, and which are not saved yet.
 //!
 //! Deriving the look-up data of a company is the largest part of the work on its record, and needs
-//! no stored data. So other threads derive the data of groups while this thread matches the next
-//! group and saves earlier ones.
+//! no stored data. So companies are divided into groups. Other threads derive the data of some
+//! groups, while this thread matches the records of the next group and saves earlier groups.
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, Hash};
@@ -21,22 +21,23 @@ use super::subject_facts::{SourceClaim, SubjectFacts};
 use super::threads::processors;
 use crate::directory::codes::IdentifierKind;
 
-/// A group is full when it has this many companies. While its data is derived, the next groups are
-/// matched.
+/// A group is full when it has this many companies. Then another thread derives its data, and the
+/// next record begins a new group.
 const MOST_COMPANIES: usize = if cfg!(test) { 1 } else { 128 };
-/// Maximum number of groups whose data is derived at the same time, each on a thread of its own. It
-/// is also at most the number of processors.
+/// Maximum number of groups whose data is derived at the same time, each on a thread of its own. If
+/// there are fewer processors, their number is the maximum.
 const MOST_DERIVING: usize = 4;
-/// A group is full when its companies have this many facts together. The facts of all groups that
-/// wait take some hundred megabytes, with copies from before the change and the derived data.
+/// A group is also full when its companies have this many facts together. This limits the memory:
+/// the facts of all groups, their copies from before the changes, and the derived data take some
+/// hundred megabytes.
 const MOST_FACTS: usize = 1 << 14;
 
 /// The records of a batch that were matched and are not saved yet. While this thread matches the
-/// records of a group, other threads derive the data of the groups before.
+/// records of a group, other threads derive the data of the earlier groups.
 pub(super) struct Unsaved {
     /// Maximum number of groups in `deriving`.
     most_deriving: usize,
-    /// The groups whose data is derived, in order.
+    /// The groups whose data other threads derive, the oldest first.
     deriving: VecDeque<Deriving>,
     /// The last group, to which records are added.
     matched: Group,
@@ -51,12 +52,12 @@ struct Group {
     facts: usize,
 }
 
-/// What a group changes when it is saved.
+/// What saving a group will change in the directory.
 #[derive(Default)]
 struct Changes {
     subjects: FxHashSet<SubjectId>,
-    /// The hashes of what the records add: identifiers, names of bare companies, and fingerprints.
-    /// Two of them may have the same hash; then a group is only saved earlier than necessary.
+    /// The hashes of the values that the records add ([`Added`]). Two values may have the same hash
+    /// by chance. Then a group is only saved earlier than necessary.
     added: FxHashSet<u64>,
 }
 
@@ -64,8 +65,8 @@ struct Changes {
 struct Deriving {
     changes: Changes,
     records: Arc<Mutex<Vec<Matched>>>,
-    /// The thread; `None` if the system refused it. Then the data is derived when the records are
-    /// taken.
+    /// The thread; `None` if the system could not start it. In this case, [`Self::finish`] derives
+    /// the data.
     thread: Option<JoinHandle<()>>,
 }
 
@@ -77,13 +78,14 @@ pub(super) enum Matched {
     Company(Box<MatchedCompany>),
 }
 
-/// A company that got a record and is not saved yet.
+/// A company to which a record was added, and which is not saved yet.
 pub(super) struct MatchedCompany {
     pub(super) record: CompanyRecord,
     pub(super) claim: SourceClaim,
-    /// The facts of the company, with those of the record.
+    /// The facts of the company, including the facts of `record`.
     pub(super) subject_facts: SubjectFacts,
-    /// The company of an earlier record of this source with the same id.
+    /// The company that contains an earlier record of the same source with the same id; `None` if
+    /// there is no such record.
     pub(super) earlier: Option<SubjectId>,
     /// Whether the record added the company.
     pub(super) is_new: bool,
@@ -92,7 +94,7 @@ pub(super) struct MatchedCompany {
     pub(super) derived: Option<DerivedChange>,
 }
 
-/// What is hashed of the records that wait to be saved.
+/// A value that a record adds to the directory when it is saved. Only its hash is stored.
 #[derive(Hash)]
 enum Added<'a> {
     Identifier(IdentifierKind, &'a str),
@@ -135,29 +137,31 @@ impl Unsaved {
         self.matched.changes.subjects.len() >= MOST_COMPANIES || self.matched.facts >= MOST_FACTS
     }
 
-    /// Whether the company waits to be saved.
+    /// Whether `company` waits to be saved.
     pub(super) fn has(&self, company: SubjectId) -> bool {
         self.changes().any(|changes| changes.subjects.contains(&company))
     }
 
-    /// Whether a record may add an identifier to its company.
+    /// Whether saving the records may add this identifier to a company.
     pub(super) fn adds(&self, kind: IdentifierKind, key: &str) -> bool {
         self.adds_any(&Added::Identifier(kind, key))
     }
 
-    /// Whether a record may add a bare company with this name.
+    /// Whether saving the records may add a bare company (known only by names) with this name.
     pub(super) fn adds_bare_company(&self, name: &str) -> bool {
         self.adds_any(&Added::BareCompany(name))
     }
 
-    /// Whether a record may have the same content or the same id.
+    /// Whether one of the records may have the same content or the same id as the record of
+    /// `origin`.
     pub(super) fn has_record(&self, origin: &Origin) -> bool {
         self.adds_any(&Added::Content(&origin.content))
             || origin.id.as_deref().is_some_and(|id| self.adds_any(&Added::RecordId(id)))
     }
 
-    /// Starts a thread that derives the data of the last group. If too many groups are being derived
-    /// already, waits for the first one and returns its records, in order and with derived data.
+    /// Starts a thread that derives the data of the last group. If too many groups are being
+    /// derived already, waits for the first of them and returns its records, in order and with
+    /// derived data. Else returns no records.
     pub(super) fn end_group(&mut self) -> Vec<Matched> {
         let is_full = self.deriving.len() >= self.most_deriving;
         let first = if is_full { self.deriving.pop_front().map(Deriving::finish) } else { None };
@@ -165,7 +169,7 @@ impl Unsaved {
         first.unwrap_or_default()
     }
 
-    /// Returns all records in order, with derived data.
+    /// Waits until the data of all records is derived. Removes and returns all records, in order.
     pub(super) fn take_all(&mut self) -> Vec<Matched> {
         let mut last = std::mem::take(&mut self.matched).records;
         derive(&mut last);
@@ -210,8 +214,8 @@ impl Deriving {
 fn derive(records: &mut [Matched]) {
     for record in records {
         if let Matched::Company(company) = record {
-            // Data that cannot be derived is derived again when the company is saved. Then the
-            // error is reported.
+            // If the data cannot be derived, `derived` stays `None`. Saving the company then
+            // derives the data again and reports the error.
             let facts = &company.subject_facts;
             company.derived = facts.is_changed().then(|| DerivedChange::of(facts).ok()).flatten();
         }

@@ -15,7 +15,8 @@ use super::threads::{in_parts, processors};
 /// Maximum number of threads that look up records. Further threads would mostly wait for the thread
 /// that reads the lines.
 const MOST_THREADS: usize = 4;
-/// Minimum number of records for which another thread is started.
+/// Minimum number of records that a thread looks up, so that few records are looked up by one
+/// thread.
 const FEWEST: usize = 256;
 
 /// The records of one source that were imported before.
@@ -69,7 +70,7 @@ fn are_there(
     if suppresses_any(connection)? {
         return Ok(are_there);
     }
-    // An older secret may have made the stored hash, so all secrets are tried.
+    // The stored hash may have been made with an older secret, so all secrets are tried.
     for secret in secrets.newest_first() {
         let missing = contents.iter().enumerate().filter(|(at, _)| !are_there[*at]);
         let hash = |(at, content): (usize, &[u8; 16])| (content_hash(secret, content), at);

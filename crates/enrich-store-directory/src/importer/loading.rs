@@ -1,8 +1,8 @@
 //! A load: one thread that has the writing connection, receives batches and imports them.
 //!
 //! A transaction contains as many batches as fit into memory, or all batches of the load
-//! ([`Atomic::Whole`]). If another writer of any process waits, the transaction ends earlier and
-//! contains the batches of about a second. It also ends if no further batch arrives. Between two
+//! ([`Atomic::Whole`]). If another writer waits, in this or another process, the transaction ends
+//! as soon as it has lasted a second. It also ends if no further batch arrives. Between two
 //! transactions, other writers have a turn. A writer that has waited too long gets an error.
 //! Look-ups never wait: until the commit, they read the state before the transaction. If a
 //! transaction fails, none of its batches is written and the load ends. The user can then repeat
@@ -32,13 +32,13 @@ use super::writer::Writer;
 use crate::directory::hash_index::{self, kept::KeptIndex, stored::DirectoryState};
 use crate::directory::unwritten::WrittenKeys;
 
-/// The time for which a transaction of a load accepts batches although another writer waits.
-/// Writing changed pages is a large part of an import's cost. If many records change a page, a
-/// longer transaction writes this page only once.
+/// The time for which a transaction of a load accepts batches although another writer waits. A
+/// shorter time would make imports slower: writing pages is a large part of their cost, and a page
+/// that many records change is written once in each transaction.
 const TRANSACTION: Duration = Duration::from_secs(1);
 /// Maximum memory that a transaction takes for rows that are not yet written, in bytes: 900 MiB.
-/// These are the rows of about a million companies. The more rows are written together, the more of
-/// them are in the same page, and the fewer bytes are written for each row.
+/// These are the rows of about a million companies. If more rows are written together, more of them
+/// are in the same page, so fewer bytes are written for each row.
 pub(super) const UNWRITTEN: usize = 900 << 20;
 /// If no batch arrives for this time, the transaction is committed.
 const IDLE: Duration = Duration::from_millis(50);
@@ -60,11 +60,11 @@ impl Command {
     }
 }
 
-/// The error that ends a load, and the waiting command whose caller gets the error. If no command
-/// waits, the next command gets the error.
+/// The error that ends a load, and the waiting command whose caller gets the error. With `None`, no
+/// command waits, and the caller of the next command gets the error.
 type Failure = (rusqlite::Error, Option<Command>);
 
-/// Where a load writes to.
+/// The directory file that imports write, with the secrets, the hash index and the limits.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) path: PathBuf,
@@ -138,8 +138,8 @@ struct Run<'a> {
     load: &'a Load,
     log: Log<'a>,
     kept_index: &'a RefCell<KeptIndex>,
-    /// The keys in the file, and the state of the directory after the last transaction of this
-    /// load; `None` if the keys are not known.
+    /// The keys of the identifiers in the file, and the state of the directory after the last
+    /// transaction of this load; `None` if the keys are not known.
     written_keys: RefCell<Option<(WrittenKeys, DirectoryState)>>,
 }
 
@@ -239,8 +239,8 @@ impl Run<'_> {
             match command {
                 Command::Take(records, answer) => match self.take(&mut writer, records) {
                     Ok(taken) => send_answer(answer, Ok(taken)),
-                    // One batch failed. It cannot be undone alone, so the transaction is rolled
-                    // back with all its batches.
+                    // One batch failed. A single batch of the transaction cannot be undone, so the
+                    // whole transaction is rolled back.
                     Err(error) => return send_answer(answer, Err(store_error(error))),
                 },
                 Command::Finish(answer) => {
@@ -275,7 +275,8 @@ impl Run<'_> {
         self.kept_index.borrow_mut().begin(self.connection)?;
         let mut writer = Writer::of_load(self.connection, &self.target.secrets, self.load.at)?;
         writer.kept_index = Some(self.kept_index);
-        // If another writer has changed the directory since, it may contain other keys too.
+        // If another writer has changed the directory since then, the file may contain further
+        // keys. In this case, `keys` is not used.
         if let Some((keys, state)) = self.written_keys.take()
             && state == DirectoryState::read(self.connection)?
         {
@@ -292,7 +293,7 @@ impl Run<'_> {
         self.kept_index.borrow_mut().end(self.connection)
     }
 
-    /// Runs entity resolution for the companies that the load has noted.
+    /// Runs entity resolution for the companies in the table `unresolved`.
     fn resolve(&self) -> rusqlite::Result<()> {
         let (secrets, index) = (&self.target.secrets, &self.target.index);
         resolution::resolve_all(self.connection, secrets, Some(self.kept_index), || {
@@ -310,7 +311,7 @@ impl Run<'_> {
     }
 
     /// Makes all earlier commits durable, and then stores the hash index. The commits of batches
-    /// are not synced to disk. This method makes one more commit and syncs it. The sync includes
+    /// are not synced to disk. So this method makes one more commit and syncs it, which also syncs
     /// all earlier commits.
     fn make_durable(&self) -> rusqlite::Result<()> {
         self.connection.pragma_update(None, "synchronous", "FULL")?;

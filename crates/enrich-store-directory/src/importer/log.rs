@@ -1,10 +1,10 @@
 //! Limits the length of the directory's write-ahead log during large imports.
 //!
-//! SQLite moves the content of the log into the database. But it can write again from the beginning
-//! of the log only when no read uses the log. A server always keeps a read open
-//! (`directory/hold.rs`), so the log would grow until the import ends. Therefore, if the log is too
-//! long after a transaction, the import waits until no reader uses the log any more. Each reader
-//! stops using the log when its current read ends.
+//! SQLite moves the content of the log into the database. But it reuses the log from its beginning
+//! only when no read uses the log. A server always keeps a read open (`directory/hold.rs`), so the
+//! log would grow until the import ends. Therefore, if the log is too long after a transaction, the
+//! import waits until no reader uses the log any more. Each reader stops using the log when its
+//! current read ends.
 
 use std::cell::Cell;
 use std::fs;
@@ -26,7 +26,8 @@ pub(super) struct Log<'c> {
 }
 
 impl<'c> Log<'c> {
-    /// Creates the log of `connection`, limited to `longest` bytes.
+    /// Creates a [`Log`] for the database of `connection`. `longest` is the maximum length of the
+    /// log in bytes.
     pub(super) fn of(connection: &'c Connection, longest: u64) -> Self {
         let database = connection.path().map(PathBuf::from);
         let path = database.and_then(|path| path.canonicalize().ok());

@@ -1,8 +1,8 @@
 //! Finds the stored company that a record describes.
 //!
-//! A record belongs to the stored company that has one of the record's external ids. Else the rules
-//! of the native format decide ([`CompanyRecord::identity`]). If no stored company fits these
-//! rules, two more questions are asked before a new company is added:
+//! A record belongs to the stored company that has one of the record's external ids. If there is
+//! none, the rules of the native format decide ([`CompanyRecord::identity`]). If no stored company
+//! fits these rules, two more questions are asked before a new company is added:
 //!
 //! - Has the same source given a record with the same id before? Then the new record describes the
 //!   company of that earlier record.
@@ -10,8 +10,8 @@
 //!   record describes this company. Because of this question, people and companies can be imported
 //!   in any order.
 //!
-//! None of these rules merges a record with a company that has other ids in the same scheme
-//! ([`ids_differ`]).
+//! If a record and a company have no common external id, but different ids of the same scheme, the
+//! record is never added to this company ([`ids_differ`]).
 
 use std::cell::Cell;
 
@@ -24,8 +24,8 @@ use crate::directory::codes::IdentifierKind;
 use crate::directory::names::{self, Fit};
 use crate::directory::view::View;
 
-/// Maximum number of companies with one look-up key that are compared with a record that is name
-/// only.
+/// Maximum number of companies with one look-up key that are compared with a record that has
+/// neither a domain nor a page.
 const MOST_NAMESAKES: usize = 1000;
 /// Maximum number of bare companies that are compared with a record.
 const MOST_BARE: usize = 64;
@@ -36,7 +36,7 @@ const MOST_SHARING: usize = 64;
 /// The search for the company of one record among the stored companies.
 pub(super) struct Matching<'a> {
     view: View<'a>,
-    /// Companies that are not saved yet.
+    /// Companies that are not saved yet. With `None`, `depends_on_unsaved` stays `false`.
     unsaved: Option<&'a Unsaved>,
     depends_on_unsaved: Cell<bool>,
 }
@@ -52,8 +52,8 @@ impl<'a> Matching<'a> {
         Self { unsaved: Some(unsaved), ..Self::new(view) }
     }
 
-    /// Whether saving these companies could change the result. Then they must be saved, and the
-    /// search repeated.
+    /// Whether saving the unsaved companies could change the result. If so, the caller must save
+    /// them and repeat the search.
     pub(super) fn depends_on_unsaved(&self) -> bool {
         self.depends_on_unsaved.get()
     }
@@ -65,7 +65,7 @@ impl<'a> Matching<'a> {
         record: &CompanyRecord,
         earlier: Option<SubjectId>,
     ) -> rusqlite::Result<Option<SubjectId>> {
-        // An earlier version of the record decides, whatever values the new version has.
+        // The company of the earlier record is the result, even if the new record has other values.
         if let Some(earlier) = earlier
             && self.may_be(earlier, &record.ids)?
         {
@@ -96,8 +96,8 @@ impl<'a> Matching<'a> {
         Ok(first)
     }
 
-    /// Whether a record with `ids` may describe the company. If the company has ids in a scheme of
-    /// `ids`, they must agree.
+    /// Whether a record with `ids` may describe the company. If `ids` and the company's ids contain
+    /// ids of the same scheme, they must have a common id of this scheme.
     fn may_be(&self, company: SubjectId, ids: &[ExternalId]) -> rusqlite::Result<bool> {
         self.look_at(company);
         if ids.is_empty() {
@@ -141,7 +141,8 @@ impl<'a> Matching<'a> {
 
     /// Finds the stored company that has `name` as its name or alias and a seat in one of the
     /// countries `seats`. If `seats` is empty, the company must have no seat either. If several
-    /// companies fit, returns the first. A company whose ids differ from `ids` does not fit.
+    /// companies fit, returns the first. A company whose ids contradict `ids` ([`ids_differ`]) does
+    /// not fit.
     fn company_named(
         &self,
         name: &CompanyName,
@@ -161,7 +162,8 @@ impl<'a> Matching<'a> {
         Ok(None)
     }
 
-    /// Finds the first bare company with this name whose ids do not differ from `ids`.
+    /// Finds the first bare company (known only by names) with this name. Skips companies whose ids
+    /// contradict `ids` ([`ids_differ`]).
     pub(super) fn bare_company(
         &self,
         name: &CompanyName,
@@ -198,9 +200,9 @@ impl<'a> Matching<'a> {
         Ok(holders)
     }
 
-    /// Notices that the result depends on companies. If there are as many as the limit `most`,
-    /// others were left out. Saving companies could change the order, and so which ones are left
-    /// out.
+    /// Notes that the result depends on these companies. If there are `most` of them, the limit may
+    /// have left out other companies. Saving any unsaved company could then change which ones are
+    /// left out.
     fn look_at_all(&self, companies: &[SubjectId], most: usize) {
         companies.iter().for_each(|company| self.look_at(*company));
         if companies.len() >= most && self.unsaved.is_some_and(|unsaved| !unsaved.is_empty()) {
@@ -208,7 +210,8 @@ impl<'a> Matching<'a> {
         }
     }
 
-    /// Notices that the result depends on a company.
+    /// Notes that the result depends on a company. If this company is not saved yet, the result
+    /// depends on an unsaved company.
     fn look_at(&self, company: SubjectId) {
         if self.unsaved.is_some_and(|unsaved| unsaved.has(company)) {
             self.depends_on_unsaved.set(true);

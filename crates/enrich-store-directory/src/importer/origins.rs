@@ -1,14 +1,14 @@
 //! Remembers the subject to which each record was imported. So a record that is imported again is
-//! recognised without comparing its values. And if a source has changed a record, the record still
-//! finds its subject.
+//! recognised without comparing its values. If a source has changed a record, its subject is still
+//! found by the record's id.
 //!
 //! A record is stored as a fingerprint: a keyed hash of its content. If its source gives the record
 //! an id, a keyed hash of the id is stored too. Without the secret, nobody can find out from the
 //! database whether an id or a record was imported, such as the record of a forgotten person.
 //!
-//! If the subject of a known record no longer exists, the subject was forgotten on request. The
-//! removal of a source has no such effect, because it also removes the fingerprints of the subjects
-//! that it removes.
+//! If the subject of a remembered record no longer exists, the subject was forgotten on request, so
+//! the record is not imported again. A subject that is removed with its source can be imported
+//! again, because its fingerprints are deleted too.
 
 use enrich_core::{Origin, SubjectId};
 use enrich_secrets::{Purpose, Secret, Secrets};
@@ -25,7 +25,8 @@ use crate::directory::codes::subject_id;
 enum RecordFingerprint<'a> {
     /// A hash of the record's content.
     Content(&'a [u8; 16]),
-    /// The id that the source gives the record. A company and a person may have the same id.
+    /// The id that the source gives the record. A company and a person may have the same id, so the
+    /// kind is part of the fingerprint.
     Id(Kind, &'a str),
 }
 
@@ -44,7 +45,7 @@ pub(crate) enum Remembered {
 }
 
 impl Writer<'_> {
-    /// Returns what the directory knows of a source's record.
+    /// Looks for a source's record among the records that were imported before.
     pub(crate) fn remembered(
         &self,
         source: i64,
@@ -89,7 +90,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Returns the company to which a source's record with this id was imported.
+    /// Returns the company to which a source's record with this id was imported; `None` if there is
+    /// no such record.
     pub(super) fn company_of_record(
         &self,
         source: i64,
@@ -106,7 +108,7 @@ impl Writer<'_> {
     ) -> rusqlite::Result<Option<SubjectId>> {
         let select = "SELECT subject FROM record WHERE source = ?1 AND hash = ?2";
         let unwritten = self.unwritten.as_ref().map(|unwritten| &unwritten.records);
-        // An older secret may have made the stored hash, so all secrets are tried.
+        // The stored hash may have been made with an older secret, so all secrets are tried.
         for secret in self.secrets.newest_first() {
             let hash = mark.hash(secret);
             if let Some(subject) = unwritten.and_then(|records| records.subject(source, hash)) {

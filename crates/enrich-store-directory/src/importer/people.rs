@@ -105,8 +105,8 @@ impl Writer<'_> {
                 if page.is_none() {
                     return Ok(Some(holder.subject));
                 }
-                // No stored person has the record's page. So a person with a page has another page,
-                // and is another person.
+                // The page was looked up first, and no stored person has it. So a person with a
+                // page has another page, and is another person.
                 let person = self.view().person_alone(holder.subject)?;
                 if person.is_some_and(|person| person.page.is_none()) {
                     return Ok(Some(holder.subject));
@@ -124,7 +124,7 @@ impl Writer<'_> {
         employer: SubjectId,
         page: Option<&PersonPage>,
     ) -> rusqlite::Result<Option<SubjectId>> {
-        // Equal names have equal keys, so one key finds all of them.
+        // Equal names have the same key, so this one key finds all people with the name.
         let key = name_in(&employer.0.to_string(), &name.key());
         let kind = IdentifierKind::PersonAtCompany;
         for holder in self.view().holders(kind, &key, MOST_NAMESAKES)? {

@@ -24,8 +24,8 @@ pub(super) const EMAIL_KINDS: [IdentifierKind; 2] =
 struct Removal {
     removed: Removed,
     /// The ids of the subjects that were removed, and of the people whose employer was removed.
-    /// After the removal of a source, the fingerprints of their records are deleted; after
-    /// `forget`, they stay.
+    /// After the removal of a source, the fingerprints of their records are deleted. After
+    /// `forget`, these fingerprints stay.
     touched: HashSet<i64>,
 }
 
@@ -33,8 +33,8 @@ impl Writer<'_> {
     /// Removes a source with all its facts. Returns `None` when there is no such source.
     ///
     /// If an employer is removed, its employees stay if another source names them. The fingerprints
-    /// of these employees' records are deleted: when their source is imported again, they get their
-    /// employer back.
+    /// of these employees' records are deleted, so that the employees get their employer back when
+    /// their source is imported again.
     pub(crate) fn remove_source(&mut self, name: &SourceName) -> rusqlite::Result<Option<Removed>> {
         let Some(source) = self.source_named(name)? else { return Ok(None) };
         let mut removal = Removal { removed: Removed::default(), touched: HashSet::new() };
@@ -111,8 +111,8 @@ impl Writer<'_> {
         let mut subjects = Vec::new();
         for kind in EMAIL_KINDS {
             subjects.extend(self.all_holders(kind, email.as_str())?);
-            // In the index, the addresses of `ada` with a tag are the keys from `ada+` up to, but
-            // not including, `ada,`, because the comma is the next character after `+`.
+            // In the index, the addresses of `ada` with a tag begin with `ada+`. All these keys are
+            // less than `ada,`, because the comma is the next character after `+`.
             let (from, to) = (format!("{}+", email.local()), format!("{},", email.local()));
             let tagged =
                 "SELECT key, subject FROM identifier WHERE kind = ?1 AND key >= ?2 AND key < ?3";
@@ -140,9 +140,9 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Removes domains, hosts below them, and email addresses at them, from all subjects. The index
-    /// of identifiers is read from beginning to end, because email addresses are not ordered by
-    /// host. It is read only once for all domains.
+    /// Removes domains, the hosts below these domains, and the email addresses at all of them, from
+    /// all subjects. The index of identifiers is read from beginning to end, because email
+    /// addresses are not ordered by host. It is read only once for all domains.
     fn forget_domains(
         &mut self,
         removal: &mut Removal,
@@ -201,8 +201,8 @@ impl Writer<'_> {
         Ok(domains)
     }
 
-    /// Removes the facts of a subject for which `is_to_go` returns `true`. If no name is left,
-    /// removes the subject.
+    /// Removes the facts of a subject for which `is_to_go` returns `true`. The second argument of
+    /// `is_to_go` is the id of the fact's source. If no name is left, removes the subject.
     fn edit(
         &mut self,
         removal: &mut Removal,
@@ -231,7 +231,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Corrects the facts of the employees of a company that no longer exists.
+    /// Removes a company that no longer exists from the facts of its employees.
     fn leave(&mut self, removal: &mut Removal, company: SubjectId) -> rusqlite::Result<()> {
         let people = "SELECT person FROM employee WHERE company = ?1";
         let people: Vec<i64> = self.connection.list(people, [sql_id(company)], |row| row.get(0))?;

@@ -1,16 +1,16 @@
-//! The stage of an import that divides records into companies.
+//! Entity resolution: the stage of an import that divides records into companies.
 //!
 //! During a load, each record is added to the first company that fits it, because this is fast. If
 //! all records together may lead to another result, the companies are noted in the table
 //! `unresolved` (`unresolved.rs`). After the load, this stage finds the neighbourhood of each noted
 //! company ([`neighbourhood`]), lets [`enrich_core::resolution`] divide the records, and moves
 //! records that now belong to another company ([`moves`]). So the result depends only on the
-//! records, not on their order. After a source is removed, companies that only its records
-//! connected are separate again.
+//! records, not on their order. If only records of one source connected two companies, these
+//! companies are separate again after the source is removed.
 //!
 //! The work is divided into parts. Each part is one transaction, which also deletes the notes of
-//! the companies that it settles. So a look-up always sees complete companies, and if the stage is
-//! interrupted, the next import continues it.
+//! the companies that it has resolved. So a look-up always sees complete companies, and if the
+//! stage is interrupted, the next import continues it.
 
 mod assignment;
 mod decided;
@@ -39,11 +39,12 @@ use neighbourhood::{KnownSharing, Neighbourhood};
 pub(super) use neighbourhood::Explorer;
 
 /// Maximum number of noted companies that one transaction resolves. A larger transaction would
-/// write fewer pages in all, because a page that several companies change is written only once. But
-/// it would take more memory.
+/// write fewer pages in total, because a page that several companies change is written only once.
+/// But it would need more memory.
 const PART: usize = 8192;
 /// Maximum number of values for which all threads together remember whether many organisations
-/// share them; they take about 100 MB. Beyond it, the values are counted again.
+/// share the value ([`KnownSharing`]). They take about 100 MB. If there are more, they are
+/// forgotten before the next part.
 const MOST_KNOWN: usize = 1 << 20;
 
 /// Minimum number of noted companies for each thread that finds neighbourhoods.
@@ -63,14 +64,16 @@ pub(super) fn resolve_all(
     turn::write(connection, |transaction| decided::note_unmet(transaction, secrets))?;
     let threads = match connection.path() {
         Some(_) => processors(MOST_THREADS),
-        // No other connection can be opened by a path that is not valid UTF-8.
+        // The path is unknown, because it is not valid UTF-8. So no other thread can open a
+        // connection.
         None => 1,
     };
     let mut known: Vec<KnownSharing> = vec![KnownSharing::default(); threads];
     let mut data_version = 0;
     while has_unresolved(connection)? {
         turn::write(connection, |transaction| {
-            // If another connection has committed, the records may have changed.
+            // If another connection has committed, the records may have changed, so remembered
+            // results may be wrong.
             let now = transaction.pragma_query_value(None, "data_version", |row| row.get(0))?;
             if std::mem::replace(&mut data_version, now) != now {
                 known.iter_mut().for_each(KnownSharing::clear);
@@ -90,7 +93,8 @@ pub(super) fn resolve_within(
     kept_index: Option<&RefCell<KeptIndex>>,
 ) -> rusqlite::Result<()> {
     decided::note_unmet(connection, secrets)?;
-    // Other connections do not see the changes of this transaction, so no other thread can read.
+    // Other connections do not see the changes of this transaction, so only this thread can read
+    // them.
     let mut known = [KnownSharing::default()];
     while has_unresolved(connection)? {
         resolve_part(connection, secrets, (kept_index, &mut known))?;
@@ -102,9 +106,9 @@ fn has_unresolved(connection: &Connection) -> rusqlite::Result<bool> {
     connection.has("SELECT 1 FROM unresolved LIMIT 1", [])
 }
 
-/// Resolves the first noted companies, and deletes the notes of those that are settled. `known` has
-/// one element for each thread that finds neighbourhoods. If there are several, the transaction
-/// must have no changes yet.
+/// Resolves the first [`PART`] noted companies, and deletes the notes of those that need no further
+/// work. `known` has one element for each thread that finds neighbourhoods. With several threads,
+/// the transaction must have no changes yet, because the other threads would not see them.
 fn resolve_part(
     connection: &Connection,
     secrets: &Secrets,
@@ -140,12 +144,12 @@ fn resolve_part(
     Ok(())
 }
 
-/// Returns the assignments that change companies, ordered by the lowest id of their companies, and
-/// the noted companies that are settled with them.
+/// Returns the assignments that change companies, ordered by the lowest id of their companies. Also
+/// returns the noted companies that need no further work after these assignments.
 ///
 /// Two neighbourhoods may overlap without being equal. If the assignment of the first one changes
-/// companies of the second one, the second one is found again in the next part. The first noted
-/// company is always settled.
+/// companies of the second one, the second one is found again in the next part. Each part makes
+/// progress, because its first noted company never needs further work.
 fn assignments(
     writer: &Writer<'_>,
     noted: &[SubjectId],
@@ -155,7 +159,8 @@ fn assignments(
     let mut settled: FxHashSet<SubjectId> = FxHashSet::default();
     let mut assignments = Vec::new();
     for Explored { seed, members, assignment } in explore_on_all(writer, noted, known)? {
-        // One thread would have left this seed out, so the result does not depend on the threads.
+        // An earlier neighbourhood contains this seed. `explore` leaves out such seeds too, so the
+        // result is the same for any number of threads.
         if seen.contains(&seed) {
             continue;
         }
@@ -176,9 +181,10 @@ fn assignments(
 /// The neighbourhood of a noted company.
 struct Explored {
     seed: SubjectId,
-    /// The companies of the neighbourhood. If it has too many records, only the noted company.
+    /// The companies of the neighbourhood. If the neighbourhood has too many records, this contains
+    /// only the noted company.
     members: Vec<SubjectId>,
-    /// The division of its records; `None` if it is the stored one.
+    /// The new division of the neighbourhood's records; `None` if nothing changes.
     assignment: Option<Assignment>,
 }
 
@@ -233,7 +239,7 @@ fn explore(
     Ok(explored)
 }
 
-/// Divides the records of a neighbourhood into companies. Returns `None` if the division is the
+/// Divides the records of a neighbourhood into companies. Returns `None` if the division equals the
 /// stored one, so that nothing changes.
 fn divide(neighbourhood: &Neighbourhood, decisions: &Decisions) -> Option<Assignment> {
     let members = &neighbourhood.members;

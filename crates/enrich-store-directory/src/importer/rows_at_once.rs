@@ -1,21 +1,22 @@
-//! Writes many rows with each execution of a statement. To run a statement takes longer than to add
-//! a row to a page that is in memory.
+//! Writes many rows with each execution of a statement, because running a statement takes longer
+//! than adding a row to a page in memory.
 //!
 //! Rows that are added to a table in the order of their keys leave about 12 % of each page free:
-//! when SQLite splits the last page, it moves rows from the full pages before it. So one row in
-//! [`LATER`] is held back until the rows around it are written, and then fills the free space.
+//! when SQLite splits the last page, it moves rows from the full pages before it. So one of every
+//! [`LATER`] rows is written only after the rows around it. It then fills the free space.
 
 use rusqlite::{CachedStatement, Connection, Statement, ToSql};
 
 /// The number of rows that one execution writes.
 const AT_ONCE: usize = 32;
-/// The number of rows that are prepared together before they are written.
+/// The number of rows that are collected in memory and then written together.
 pub(super) const ROWS: usize = 4096;
-/// Of this many rows, the last one is written after the rows that follow it. The pages are then 97 %
-/// full; with a smaller number, some would not have enough space and would be split.
+/// In each chunk of [`ROWS`] rows, the 9th, 18th, 27th … row is written after all others. The pages
+/// are then full to 97 %. With a smaller number, more rows would be written later. Some pages would
+/// not have enough space for them and would be split.
 const LATER: u64 = 9;
 
-/// The statements that write rows, prepared once.
+/// The prepared statements that write rows: one for [`AT_ONCE`] rows, and one for a single row.
 pub(super) struct RowsAtOnce<'c> {
     many: CachedStatement<'c>,
     one: CachedStatement<'c>,
@@ -25,8 +26,8 @@ pub(super) struct RowsAtOnce<'c> {
 pub(super) type Bind<'b> = &'b mut dyn FnMut(&dyn ToSql) -> rusqlite::Result<()>;
 
 impl<'c> RowsAtOnce<'c> {
-    /// `insert` is the statement for one row: `INSERT … VALUES (?, ?) …`, with a parameter for each
-    /// column.
+    /// Prepares the statements. `insert` is the statement for one row: `INSERT … VALUES (?, ?) …`,
+    /// with a parameter for each column.
     pub(super) fn new(connection: &'c Connection, insert: &str) -> rusqlite::Result<Self> {
         Ok(Self {
             many: connection.prepare_cached(&for_rows(insert, AT_ONCE))?,
@@ -34,8 +35,8 @@ impl<'c> RowsAtOnce<'c> {
         })
     }
 
-    /// Writes rows, which are in the order of their keys and have different keys. `values` sets the
-    /// values of a row, in the order of the columns.
+    /// Writes `rows`, which must be in the order of their keys and have different keys. `values`
+    /// sets the values of a row, in the order of the columns.
     pub(super) fn write<T>(
         &mut self,
         rows: &[T],
@@ -75,7 +76,8 @@ fn execute<T>(
     statement.raw_execute().map(drop)
 }
 
-/// Repeats the values of an `INSERT` statement for one row.
+/// Converts `insert`, a statement for one row, to a statement for `rows` rows: repeats its `(?,
+/// ?)`.
 fn for_rows(insert: &str, rows: usize) -> String {
     const VALUES: &str = "VALUES ";
     let begin = insert.find(VALUES).map_or(0, |at| at + VALUES.len());
@@ -122,7 +124,7 @@ mod tests {
         insert.write(&rows, |key, bind| bind(key)).unwrap();
         let bytes = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
         let bytes: usize = connection.query_row(bytes, [], |row| row.get(0)).unwrap();
-        // SQLite stores 5 bytes beside each of these keys.
+        // SQLite stores 5 bytes in addition to the 40 bytes of each key.
         assert!(bytes * 95 / 100 < KEYS * 45, "{bytes} bytes");
     }
 

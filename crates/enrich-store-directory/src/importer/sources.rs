@@ -13,7 +13,7 @@ use super::writer::Writer;
 
 impl Writer<'_> {
     /// Returns the id of the source that a load imports. Adds the source if it is new. Stores the
-    /// time of the import, its file, and the terms of the records.
+    /// time of the import, its file, and the terms of the records (their licence).
     pub(crate) fn source(&mut self, load: &Load) -> rusqlite::Result<i64> {
         let (at, file) = (Column(self.at), load.file.as_deref());
         if let Some(source) = self.source_named(&load.source)? {
@@ -105,8 +105,8 @@ pub(crate) fn count_values(connection: &Connection) -> rusqlite::Result<u64> {
     Ok(values)
 }
 
-/// Calls `take` for the sources of all subjects, each with the number of values that the source
-/// gave.
+/// Calls `take` for each source of each subject, with the source's id and a number of values. A
+/// source may come several times for one subject; the sum of its numbers counts.
 fn each_source(connection: &Connection, mut take: impl FnMut(i64, u64)) -> rusqlite::Result<()> {
     connection.each("SELECT facts, profile FROM subject", [], |row| {
         let (facts, profile) = (row.get_ref(0)?.as_blob()?, row.get_ref(1)?.as_str()?);

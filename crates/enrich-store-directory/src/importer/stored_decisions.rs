@@ -1,4 +1,4 @@
-//! The decisions of the operator as they are stored.
+//! Reads the stored decisions of the operator.
 
 use enrich_core::Timestamp;
 use enrich_core::resolution::{DecidedRecord, Decision, DecisionKind};

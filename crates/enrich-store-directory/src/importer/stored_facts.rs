@@ -1,23 +1,23 @@
 //! The facts of a subject as they are stored: in one value, beside the subject's profile.
 //!
-//! Consecutive facts usually come from one record. They are one group, which stores the source, the
-//! record's id, the time and the confidence only once. A fact's value is usually a part of the
-//! profile. Then only the position of this part is stored, so the profile must be written together
-//! with the facts.
+//! Consecutive facts usually come from one record. Such facts form one group, which contains the
+//! source, the record's id, the time and the confidence only once. A fact's value is usually a part
+//! of the profile. Then only the position of this part is stored, so the profile must be written
+//! together with the facts.
 //!
 //! The groups are stored one after the other. A group consists of:
 //!
 //! - the source, and the time in microseconds
 //! - the length of the record's id plus 1, and the id; or 0, if there is no id
 //! - the confidence, as one byte
-//! - if the record is known by its content: eight bytes of the content's hash; the first bit of the
-//!   confidence is then set
+//! - if the record is identified by its content: eight bytes of the content's hash; in this case,
+//!   the highest bit of the confidence byte is set
 //! - the number of facts, and the facts
 //!
 //! A fact consists of:
 //!
 //! - one byte with the number of its attribute and three flags
-//! - two letters, if the fact has a country
+//! - the two letters of the country's code, if the fact has a country
 //! - the position and the length of its value in the profile; or else the length of the value, and
 //!   the value
 //!
@@ -33,7 +33,7 @@ use crate::varint;
 
 /// This bit is set in the first byte of a fact that has a country.
 const HAS_COUNTRY: u8 = 0x80;
-/// This bit is set in the confidence of facts whose record is known by its content.
+/// This bit is set in the confidence byte of a group whose record is identified by its content.
 const BY_CONTENT: u8 = 0x80;
 /// This bit is set in the first byte of a fact whose value is a part of the profile.
 const IN_PROFILE: u8 = 0x40;
@@ -81,7 +81,7 @@ pub(crate) fn pack(subject_facts: &SubjectFacts, profile: &str) -> Vec<u8> {
 
 fn push_fact(bytes: &mut Vec<u8>, fact: &Fact, profile: &str) {
     let place = Place::of(fact, profile);
-    // The numbers of attributes are less than 32.
+    // The numbers of attributes are less than 32, so the three highest bits are free for the flags.
     let mut first = attribute_code(fact.attribute) as u8;
     first |= if fact.country.is_some() { HAS_COUNTRY } else { 0 };
     first |= if place.is_in_profile() { IN_PROFILE } else { 0 };
@@ -133,8 +133,8 @@ pub(crate) fn unpack(bytes: &[u8], profile: &str) -> Result<Unpacked, DamagedFac
     Ok(unpacked)
 }
 
-/// Calls `take` for each group of packed facts, with the source and the number of facts of the
-/// group.
+/// Calls `take` for each group of packed facts, with the id of its source and the number of its
+/// facts.
 pub(crate) fn each_source(
     bytes: &[u8],
     profile: &str,

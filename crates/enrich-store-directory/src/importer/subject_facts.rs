@@ -22,7 +22,7 @@ pub(crate) enum Kind {
 pub(crate) enum RecordMark {
     /// The id that the source gives the record.
     Id(String),
-    /// The first bytes of the hash of the record's content, if the source gives no id.
+    /// The first eight bytes of the hash of the record's content, if the source gives no id.
     Content([u8; 8]),
     /// Nothing identifies the record: all such facts of the source count as one record. These are
     /// the facts from people's records without an id, the employers that people's records name, and
@@ -41,7 +41,8 @@ impl RecordMark {
     }
 }
 
-/// What one source says at one time. Its facts are stored with these values.
+/// Where new facts come from: the record of a source, at the time of an import. These values are
+/// stored with the facts.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceClaim {
     /// The source's id.
@@ -54,14 +55,14 @@ pub(crate) struct SourceClaim {
 }
 
 impl SourceClaim {
-    /// Creates the claim that a source makes with a record, about a person or a domain.
+    /// Creates the claim for a source's record of a person or a domain.
     pub(crate) fn of(source: i64, origin: &Origin, at: Timestamp) -> Self {
         let record = origin.id.clone().map_or(RecordMark::Unknown, RecordMark::Id);
         Self { source, record, at, confidence: origin.confidence }
     }
 
-    /// Creates the claim that a source makes with a company's record. A record without an id is
-    /// distinguished from other records of the source by the hash of its content.
+    /// Creates the claim for a source's record of a company. If the record has no id, the hash of
+    /// its content distinguishes it from other records of the source.
     pub(crate) fn of_company(source: i64, origin: &Origin, at: Timestamp) -> Self {
         let [a, b, c, d, e, f, g, h, ..] = origin.content;
         let content = RecordMark::Content([a, b, c, d, e, f, g, h]);
@@ -69,13 +70,13 @@ impl SourceClaim {
         Self { source, record, at, confidence: origin.confidence }
     }
 
-    /// Returns the claim about the employer that a person's record makes.
+    /// Returns the claim for facts that a person's record gives about the employer.
     pub(crate) fn of_employer(&self) -> Self {
         Self { record: RecordMark::Unknown, ..self.clone() }
     }
 }
 
-/// A record that gave facts.
+/// A record that gave facts, at the time of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Given {
     /// The source's id.
@@ -118,8 +119,8 @@ impl Unpacked {
     }
 }
 
-/// The facts of one subject in the order in which they are merged. They no longer tell which record
-/// gave which fact, so what depends on this is stored beside them.
+/// The facts of one subject in the order in which they are merged. They do not contain which record
+/// gave which fact. So `has_name_alone`, which depends on the records, is stored beside them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MergedFacts {
     pub(crate) facts: Vec<Fact>,
@@ -139,7 +140,7 @@ pub(crate) struct SubjectFacts {
     given_by: Vec<usize>,
     is_changed: bool,
     /// The facts before the first change; `None` until there is a change. For a new subject, this
-    /// has no facts from the beginning.
+    /// is empty from the beginning.
     pub(crate) before: Option<Unpacked>,
     /// An index of the facts; `None` until the first search among many facts.
     index: Option<Index>,
@@ -265,7 +266,8 @@ impl SubjectFacts {
         }
     }
 
-    /// Removes every fact for which `is_to_go` returns `true`. Returns the number of removed facts.
+    /// Removes every fact for which `is_to_go` returns `true`; its second argument is the id of the
+    /// fact's source. Returns the number of removed facts.
     pub(crate) fn remove(&mut self, is_to_go: impl Fn(&Fact, i64) -> bool) -> u64 {
         let is_to_go = |given: usize, fact: &Fact| is_to_go(fact, self.given[given].source);
         let stays: Vec<bool> =
@@ -461,7 +463,7 @@ mod tests {
             fact.value.ends_with('7')
         };
         assert_eq!(subject_facts.remove(is_to_go), 100);
-        // `remove` first looks for one fact to remove, and then looks at each fact once.
+        // `remove` looks at each fact a fixed number of times, however many facts it removes.
         assert!(looked_at.get() <= 2 * 1_001, "{}", looked_at.get());
     }
 }

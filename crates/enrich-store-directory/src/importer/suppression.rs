@@ -1,5 +1,5 @@
-//! Suppressed values. They are not imported any more, and no answer contains them. Only their keyed
-//! hashes are stored, so the table does not show who asked to be forgotten.
+//! Suppressed values: they are not imported, and no answer contains them. The table `suppressed`
+//! contains only their keyed hashes, so it does not show who asked to be forgotten.
 
 use enrich_core::port::importer::Suppressed;
 use enrich_core::{CompanyRecord, Origin, Parent, PersonRecord};
@@ -35,9 +35,9 @@ impl Writer<'_> {
         self.write_suppression(what, Some(entry))
     }
 
-    /// Suppresses a value. If the value was taken back before, it is suppressed again. A value with
-    /// an entry is taken back when the entry is taken back. A value without an entry is never taken
-    /// back.
+    /// Suppresses a value, also if its earlier suppression was taken back. `entry` is the entry of
+    /// a suppression list that names the value. When this entry is taken back, the value is taken
+    /// back too. With `None`, the command `forget` names the value, and it is never taken back.
     fn write_suppression(
         &mut self,
         what: &Suppressed,
@@ -76,7 +76,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Takes back the values that are suppressed because of this entry of a list.
+    /// Ends the suppression of the values that are suppressed because of this entry of a list.
     pub(crate) fn take_back_values(&mut self, entry: &[u8; 32]) -> rusqlite::Result<()> {
         let taken_back = self.connection.run(
             "UPDATE suppressed SET taken_back_at = ?2, changes = changes + 1
@@ -98,7 +98,7 @@ impl Writer<'_> {
             return Ok(false);
         }
         let mut rest = domain.as_str();
-        // The loop ends before the top-level domain, because a top-level domain cannot be
+        // The loop does not check the top-level domain, because a top-level domain cannot be
         // suppressed.
         while let Some((_, parent)) = rest.split_once('.') {
             if self.is_suppressed(kind::DOMAIN, rest)? {
@@ -121,7 +121,8 @@ impl Writer<'_> {
         let main = record.sites.first().cloned();
         dropped += retain(&mut record.sites, |(domain, _)| self.is_domain_suppressed(domain))?;
         if record.sites.first() != main.as_ref() {
-            // The IP address and the page rank are facts about the main domain, which was removed.
+            // The main domain was removed. The IP address and the page rank belong to this domain,
+            // so they are removed too.
             dropped += u32::from(record.ip.take().is_some());
             dropped += u32::from(record.page_rank.take().is_some());
         }
@@ -194,7 +195,7 @@ impl Writer<'_> {
 
     fn is_suppressed(&self, kind: &[u8], value: &str) -> rusqlite::Result<bool> {
         let select = "SELECT 1 FROM suppressed WHERE hash = ?1 AND taken_back_at IS NULL";
-        // An older secret may have made the stored hash, so all secrets are tried.
+        // The stored hash may have been made with an older secret, so all secrets are tried.
         for secret in self.secrets.newest_first() {
             if self.connection.has(select, [hash(secret, kind, value)])? {
                 return Ok(true);

@@ -1,6 +1,6 @@
-//! Suppression lists. Their entries are added in batches. Then the values in the directory are
-//! compared with the entries: each email address and phone number is read once, its digests are
-//! looked up among the entries, and the value is forgotten if an entry has one of its digests.
+//! Suppression lists. Their entries are added in batches. Then each email address and phone number
+//! in the directory is compared with the entries: its digests are looked up among the entries. If
+//! an entry is one of its digests, the value is forgotten.
 
 use std::collections::HashSet;
 
@@ -241,14 +241,15 @@ impl Writer<'_> {
                 })?;
             }
         }
-        // The fingerprints of the records that gave the value are deleted. If such a record is
-        // imported again, it gives the value again.
+        // This deletes the fingerprints of all records of the subjects that had one of the values.
+        // If such a record is imported again, it is not skipped, and the directory gets the value
+        // back.
         self.no_longer_remember(&subjects)?;
         Ok(taken_back)
     }
 
-    /// Compares the next stored values of a kind, those behind `after` in alphabetical order, with
-    /// the lists. Forgets the values that are on a list.
+    /// Compares the next [`PART`] stored values of a kind with the lists, beginning behind `after`
+    /// in alphabetical order. Forgets the values that are on a list.
     fn forget_listed(
         &mut self,
         identifier: IdentifierKind,
@@ -261,7 +262,7 @@ impl Writer<'_> {
             self.connection.list(held, params![identifier, after, PART], |row| row.get(0))?;
         let mut removed = Removed::default();
         for value in &held {
-            // A value that cannot be parsed was written by rules of an older build. No list
+            // A value that cannot be parsed was written by an older build with other rules. No list
             // contains such a value.
             let found = match EMAIL_KINDS.contains(&identifier) {
                 true => match EmailAddress::parse(value) {
@@ -318,7 +319,7 @@ impl Writer<'_> {
     }
 
     fn entry(&self, kind: DigestKind, text: &str) -> rusqlite::Result<Option<[u8; 32]>> {
-        // An older secret may have made the stored hash, so all secrets are tried.
+        // The stored hash may have been made with an older secret, so all secrets are tried.
         for secret in self.secrets.newest_first() {
             let hash = digests::hash_of_text(secret, kind, text);
             if self.connection.has("SELECT 1 FROM listed WHERE hash = ?1", [hash])? {
@@ -328,7 +329,7 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// Stores that an entry of a list names a stored value, and which subjects have this value.
+    /// Stores which subjects have a value that an entry of a list names.
     fn note_match(&self, entry: &[u8; 32], value: &str) -> rusqlite::Result<()> {
         let note = "INSERT INTO list_match (hash, list, subject)
                     SELECT hash, list, ?2 FROM listed WHERE hash = ?1 ON CONFLICT DO NOTHING";

@@ -1,5 +1,5 @@
-//! Tests that the look-up data equals the data that the facts derive, after any loads, removals and
-//! suppressions.
+//! Tests that the look-up data equals the data derived from the facts, after any loads, removals
+//! and suppressions.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -111,7 +111,8 @@ impl Chance {
         })
     }
 
-    /// Returns the record of a company. Half of these records have one of a few ids.
+    /// Returns the record of a company. Half of these records have an id from their source, one of
+    /// six ids.
     fn company_record(&mut self) -> Record {
         loop {
             if let Record::Company(mut record) = self.record() {
@@ -121,8 +122,8 @@ impl Chance {
         }
     }
 
-    /// Returns the record of company `number`. One of four records has a value of a company with a
-    /// slightly lower number.
+    /// Returns the record of company `number`. About one in four of these records has a value of a
+    /// company with a slightly lower number.
     fn distinct_record(&mut self, number: usize) -> Record {
         let [name, site, id, record] = std::array::from_fn(|_| match self.below(16) {
             0 => number.saturating_sub(1 + self.below(5)),
@@ -161,7 +162,8 @@ fn check(folder: &Path) {
         let is_company = kind == COMPANY.to_string();
         let kind = if is_company { Kind::Company } else { Kind::Person };
         let subject_facts = writer.subject_facts(subject, kind).unwrap();
-        // `subject_facts` leaves out employers that no longer exist. An import does the same.
+        // `subject_facts` leaves out employers that no longer exist. An import derives the data
+        // from facts without these employers too.
         let derived = Derived::from(subject, kind, &subject_facts.merged()).unwrap();
         assert_eq!(derived.profile.as_deref(), Some(profile.as_str()));
         for ((kind, key), strength) in derived.identifiers {
@@ -280,8 +282,8 @@ fn contents(folder: &Path) -> Vec<String> {
 /// Loads the same records into new directories in several ways.
 struct Loads<'a> {
     records: &'a [Record],
-    /// Two folders would have different secrets, and so different fingerprints of records. So all
-    /// loads use the same secrets.
+    /// All loads use these secrets. With different secrets, the directories would contain different
+    /// fingerprints of the same records.
     secrets: &'a Secrets,
 }
 
@@ -371,8 +373,8 @@ async fn change(store: &Store, chance: &mut Chance, forgets: bool) {
     }
 }
 
-/// Statements that change a directory into one that another build has derived, or into one whose
-/// `reindex` was interrupted.
+/// Statements that make a directory look as if another build had derived it, or as if its `reindex`
+/// had been interrupted.
 const OTHERWISE: [&str; 3] = [
     "UPDATE state SET derived_by = 0, companies = 0; DELETE FROM identifier; DELETE FROM employee;
      DELETE FROM name_word; DELETE FROM name_word_chunk; DELETE FROM name_word_variant;",

@@ -36,15 +36,15 @@ pub(super) fn in_parts<P: Send, T: Send>(
     })
 }
 
-/// The receiver of the items has stopped with an error.
+/// The error for the maker of items: the receiver of the items has stopped with an error.
 pub(super) struct Stopped;
 
-/// Takes an item of [`make_ahead`].
+/// The function to which the maker of items in [`make_ahead`] passes each item.
 pub(super) type Add<'a, T> = &'a mut dyn FnMut(T) -> Result<(), Stopped>;
 
 /// Makes items on another thread, and passes them to `take` on this thread: in order, and at most
-/// `at_once` together. `make` passes each item to the function that it gets, and ends when this
-/// function returns an error.
+/// `at_once` together. `make` must pass each item to the function that it gets ([`Add`]), and end
+/// when this function returns an error.
 ///
 /// # Errors
 ///
@@ -70,7 +70,8 @@ pub(super) fn make_ahead<T: Send, E>(
                 into.send(std::mem::take(&mut chunk)).map_err(|_| Stopped)
             };
             if make(&mut add).is_ok() {
-                // If nobody receives it, the receiver has returned its error already.
+                // If the last chunk cannot be sent, the receiver has already stopped and returned
+                // its error.
                 let _ = into.send(chunk);
             }
         });

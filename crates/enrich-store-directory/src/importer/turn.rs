@@ -14,28 +14,30 @@ use enrich_store_sqlite::{self as sqlite, Durability};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 /// Size of the page cache: at most 256 MiB. SQLite takes a negative number as a size in KiB. The
-/// cache holds the pages at whose end a load adds rows. Rows that belong to many different pages
-/// are kept in memory as rows (`Writer::of_load`), because a page takes much more memory than a
+/// cache is for pages to which a load adds many rows. Rows that belong to many different pages are
+/// collected in memory instead (`Writer::of_load`), because a page takes much more memory than a
 /// row.
 const CACHE: i64 = -256 * 1024;
 /// The number of pages in the log at which its content is moved into the database: 64 MiB, in pages
 /// of 4 KiB. A page that several transactions have changed is moved only once.
 const CHECKPOINT_PAGES: i64 = 16 * 1024;
-/// Maximum number of prepared statements that are cached; about forty are in use.
+/// Maximum number of prepared statements in the cache of a connection. About forty statements are
+/// in use.
 const STATEMENTS: usize = 128;
 
 /// Interval at which a waiting writer checks the lock.
 pub(super) const LOOK: Duration = Duration::from_millis(1);
 /// Maximum number of checks that a waiting writer makes before it gives up with an error. The
-/// checks take about two minutes. A load that sees a waiting writer commits its transaction. In the
-/// worst case, this takes about half a minute on a slow disk, which is less than the two minutes.
+/// checks take about two minutes. If a load sees a waiting writer, it commits its transaction. In
+/// the worst case, this takes about half a minute on a slow disk, so the writer gets its turn in
+/// time.
 const LOOKS: i32 = 120_000;
 /// Pause of a load between two transactions. A waiting writer checks the lock several times in this
 /// pause.
 const PAUSE: Duration = Duration::from_millis(4);
 
-/// Opens a connection for large writes. It waits for the write lock until other writers are done,
-/// but only about two minutes ([`LOOKS`]).
+/// Opens a connection for large writes. When the connection needs the write lock, it waits until
+/// other writers are done, but at most about two minutes ([`LOOKS`]).
 pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let mut connection = sqlite::writer(path, Durability::Checkpoint)?;
     connection.busy_handler(Some(wait))?;
@@ -49,8 +51,8 @@ pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Begins a transaction and takes the write lock. While this function waits for the lock, other
-/// writers see that a writer waits.
+/// Begins a transaction and takes the write lock. While this function waits for the lock, the
+/// writer that has the lock can see this ([`Waiting`]).
 pub(crate) fn begin(connection: &Connection) -> rusqlite::Result<Transaction<'_>> {
     let _waiting = Waiting::for_turn(connection);
     Transaction::new_unchecked(connection, TransactionBehavior::Immediate)

@@ -3,11 +3,13 @@
 //!
 //! A company is noted if it got a record, if it lost a record, or if it shares an identifier with
 //! another company that changed. Most companies are noted when a load writes its identifiers. The
-//! load writes identifiers in the order of their keys. So the rows of the other companies with the
-//! same key are on the same page of the database file, which the load has just read.
+//! load writes identifiers in the order of their keys. So the other companies with the same key are
+//! found cheaply: their rows are on the same page of the database file, which the load has just
+//! read.
 //!
-//! Companies that share only a name are noted only if this name can link them
-//! ([`IdentifierKind::CompanyLinkableName`]): many companies have common names.
+//! If companies share only a name, they are noted only if this name can link them
+//! ([`IdentifierKind::CompanyLinkableName`]). Otherwise, common names would cause much needless
+//! work.
 
 use enrich_core::SubjectId;
 use enrich_core::resolution::MOST_BEARERS;
@@ -44,13 +46,15 @@ impl UnresolvedNotes {
     }
 }
 
-/// Whether a value of this kind links records with equal names, however many companies have it.
+/// Whether a value of this kind always links records with equal names, even if very many companies
+/// have the value.
 pub(super) fn links_all_of_a_name(kind: IdentifierKind) -> bool {
     matches!(kind, IdentifierKind::CompanyDomain | IdentifierKind::CompanyId)
 }
 
-/// Returns the companies with a name that this name alone can link with others, at most `most`.
-/// Every such link has one of them at an end, so it is enough to note them.
+/// Returns at most `most` companies that have this name, and that the name alone can link with
+/// others. In every pair of companies that the name alone can link, at least one is such a company.
+/// So it is enough to note these companies.
 pub(super) fn linkable_by(
     view: View<'_>,
     name: &str,
@@ -63,7 +67,8 @@ pub(super) fn linkable_by(
 /// keys.
 pub(super) struct KeyNotes<'a> {
     connection: &'a Connection,
-    /// All changes that are being written. Those that come later may not be written yet.
+    /// All changes that are being written. The changes of later identifiers are perhaps not written
+    /// yet.
     changed: &'a UnwrittenIdentifiers,
     at: Option<(IdentifierKind, String)>,
     /// Whether a company may have had the current identifier before these rows were written.
@@ -104,9 +109,10 @@ impl<'a> KeyNotes<'a> {
 
     /// Notes the companies that share the current identifier. Must be called after the last row.
     ///
-    /// If too many companies share it, those are noted that it could link before. A host or an id
-    /// of too many companies still links companies with equal names, so the companies that got it
-    /// are noted too.
+    /// If too many companies share the identifier now, it no longer links the companies that had it
+    /// before, so these companies are noted. A host or an id that too many companies have still
+    /// links companies with equal names. So the companies that have just got the host or id are
+    /// noted too.
     pub(super) fn end(&mut self, notes: &mut UnresolvedNotes) -> rusqlite::Result<()> {
         let Some((kind, key)) = self.at.take() else { return Ok(()) };
         let added = std::mem::take(&mut self.added);
@@ -135,8 +141,10 @@ impl<'a> KeyNotes<'a> {
     }
 }
 
-/// Notes companies of which `holders` share an identifier that `all` companies have, after the
-/// companies `added` got it.
+/// Notes the companies `holders`, which share an identifier. `all` is the number of companies that
+/// have the identifier, including the companies `added`, which have just got it. If both `all` and
+/// the number of holders exceed [`MOST_BEARERS`], notes only the holders that had the identifier
+/// before, or none if too many companies had it before.
 fn note(notes: &mut UnresolvedNotes, mut holders: Vec<Holder>, added: &[SubjectId], all: usize) {
     if all < 2 {
         return;

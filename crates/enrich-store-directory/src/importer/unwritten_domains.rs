@@ -1,7 +1,8 @@
 //! Facts about domains that a load (one import) has changed but not yet written to the file.
 //!
-//! In a large directory, almost every domain is on a page of its own. So the changes are kept in
-//! memory and written later, many at a time and in the order of the domains.
+//! In a large directory, the rows of two domains are seldom on the same page of the file, so each
+//! change would write a page. Therefore, the changes are collected in memory and written later,
+//! many at a time and in the order of the domains.
 
 use std::collections::BTreeMap;
 
@@ -36,11 +37,12 @@ pub(crate) struct UnwrittenDomains {
     rows: Noted<Row>,
     /// The values and record ids of the rows.
     texts: Keys,
-    /// Whether the file contains no facts about domains. If so, reads need not look in the file.
+    /// Whether the database file contains no facts about domains. If so, reads need not look in the
+    /// file.
     is_file_empty: bool,
 }
 
-/// A new or changed row. Texts are given by their number in [`UnwrittenDomains::texts`].
+/// A new or changed row. Texts are stored as their numbers in [`UnwrittenDomains::texts`].
 #[derive(Clone, Copy, Debug)]
 struct Row {
     ordinal: i64,
@@ -75,11 +77,12 @@ impl UnwrittenDomains {
         self.rows.note(domain.as_bytes(), row);
     }
 
-    /// Applies the changes of a domain to the facts that the file has about it, which must be
-    /// ordered by their ordinals.
+    /// Applies the changes of a domain to `facts`, which are the facts in the file, ordered by
+    /// their ordinals.
     pub(super) fn apply(&self, domain: &str, facts: &mut Vec<DomainFact>) {
         let mut rows: Vec<Row> = self.rows.of(domain.as_bytes()).collect();
-        // The row that was changed last comes first.
+        // `rows` begins with the last change. In reversed order, a later change replaces an earlier
+        // one.
         rows.reverse();
         for row in rows {
             let fact = self.fact(row);

@@ -15,7 +15,7 @@ const INSERT: &str = "INSERT INTO record (source, hash, subject) VALUES (?, ?, ?
 #[derive(Debug, Default)]
 pub(crate) struct UnwrittenRecords {
     subjects: FxHashMap<(i64, [u8; 16]), SubjectId>,
-    /// Whether the file contains no fingerprints. If so, reads need not look in the file.
+    /// Whether the database file contains no fingerprints. If so, reads need not look in the file.
     is_file_empty: bool,
 }
 

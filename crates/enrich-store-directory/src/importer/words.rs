@@ -1,6 +1,6 @@
-//! Writes the index of words. An import changes the companies of many words, and of some words many
-//! times. So the changes are collected in memory. Before the transaction is committed, the list of
-//! each changed word is written once.
+//! Writes the index of words: a list of companies for each word. An import changes the lists of
+//! many words, and some lists many times. So the changes are collected in memory. Before the
+//! transaction is committed, each changed list is written once.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +19,11 @@ use crate::noted::Noted;
 /// one page.
 const MOST_BYTES: usize = 900;
 
-/// Maximum number of changes that are collected in memory by a writer that writes all other rows
-/// immediately. They take some tens of megabytes. For a load, the limit of its memory applies
-/// instead.
+/// Maximum number of changes that are collected in memory. They take some tens of megabytes. The
+/// limit is not for loads, which have a limit for all rows in memory together.
 const MOST_NOTED: usize = 400_000;
-/// The number of words whose changes are collected ahead together. A word may have many changes.
+/// The number of words whose changes are passed together from one thread to the other
+/// ([`make_ahead`]). The number is small, because a word may have many changes.
 const WORDS: usize = 32;
 
 /// The words of a company's names. The value for a word is the number of words in the shortest name
@@ -63,7 +63,7 @@ impl WordChanges {
         self.changes.note(word.as_bytes(), PostingChange { company: company.0, words });
     }
 
-    /// Whether there are so many changes that they should be written now, to limit the memory.
+    /// Whether there are so many changes that they must be written now, to limit the memory.
     pub(crate) fn are_many(&self) -> bool {
         self.noted >= MOST_NOTED
     }

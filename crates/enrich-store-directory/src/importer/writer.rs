@@ -41,8 +41,8 @@ pub(crate) struct Writer<'c> {
     /// Rows that are kept in memory until [`finish`](Self::finish) writes them; `None` if each row
     /// is written immediately.
     pub(crate) unwritten: Option<Unwritten>,
-    /// Collects the identifiers that [`write_unwritten`](Self::write_unwritten) changes, for the
-    /// stored hash index.
+    /// Collects the identifiers that [`write_unwritten`](Self::write_unwritten) changes, to change
+    /// the stored hash index; `None` if it is not changed.
     pub(crate) kept_index: Option<&'c RefCell<KeptIndex>>,
     companies: i64,
     /// Whether the directory contained no subjects when this transaction began. If so, the rules of
@@ -114,9 +114,9 @@ impl<'c> Writer<'c> {
         })
     }
 
-    /// Creates a writer for a load. It keeps the rows of identifiers, domains and records in memory
-    /// until [`finish`](Self::finish). Then it writes them in the order of their keys, so that each
-    /// changed page is written only once. Before that, only reads by [`view`](Self::view) see these
+    /// Creates a writer for a load. It collects the rows of identifiers, domains and records in
+    /// memory. [`finish`](Self::finish) writes them in the order of their keys, so that each
+    /// changed page is written only once. Until then, only reads by [`view`](Self::view) see these
     /// rows.
     pub(crate) fn of_load(
         connection: &'c Connection,
@@ -132,7 +132,8 @@ impl<'c> Writer<'c> {
         Ok(Self { unwritten: Some(unwritten), ..writer })
     }
 
-    /// Sets the keys in the file, as an earlier transaction of the load has left them.
+    /// Sets the keys of the identifiers in the file, which the previous transaction of the load
+    /// returned.
     pub(crate) fn know_keys(&mut self, keys: WrittenKeys) {
         if let Some(rows) = &mut self.unwritten {
             rows.identifiers.written_keys = Some(keys);
@@ -182,7 +183,7 @@ impl<'c> Writer<'c> {
     }
 
     /// Writes the collected rows, and the state of the directory. The caller must call this before
-    /// the commit. Returns the keys in the file, if they are known.
+    /// the commit. Returns the keys of the identifiers in the file, if they are known.
     pub(crate) fn finish(mut self) -> rusqlite::Result<Option<WrittenKeys>> {
         self.write_unwritten()?;
         if self.is_changed {
@@ -254,8 +255,8 @@ impl<'c> Writer<'c> {
         self.save_derived(subject_facts, None)
     }
 
-    /// Like [`save`](Self::save). `derived` is the data derived from the facts, if it was derived
-    /// already.
+    /// Like [`save`](Self::save). `derived` is the data derived from the facts; with `None`, this
+    /// method derives it.
     pub(crate) fn save_derived(
         &mut self,
         subject_facts: &SubjectFacts,
@@ -378,7 +379,7 @@ impl<'c> Writer<'c> {
         Ok(Saved::Changed)
     }
 
-    /// Returns those employers in a person's facts that no longer exist.
+    /// Returns the employers in a person's facts that no longer exist.
     fn employers_gone(&self, subject_facts: &SubjectFacts) -> rusqlite::Result<Vec<String>> {
         let mut gone = Vec::new();
         for fact in subject_facts.facts.iter().filter(|fact| fact.attribute == Attribute::Employer)

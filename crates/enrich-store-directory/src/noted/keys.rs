@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 
-/// The number of bytes in one block. A longer key has a block of its own.
+/// The number of bytes in one block. A key that is longer than this has a block of its own.
 const BLOCK: usize = 1 << 20;
 /// The number of bytes at the beginning of a key that are compared first when keys are sorted.
 const PREFIX: usize = 16;

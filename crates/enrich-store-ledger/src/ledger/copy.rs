@@ -167,7 +167,8 @@ fn insert(connection: &Connection, batch: &Batch) -> Result<(), CopyError> {
     Ok(())
 }
 
-/// The rows that were written so far: the position of the last one, and the state of each account.
+/// The state of the new log after the rows that were written so far: the position of the last row,
+/// and the head of each account.
 struct NewLog {
     end: LogPosition,
     heads: HashMap<AccountId, Head>,

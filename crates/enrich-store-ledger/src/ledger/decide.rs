@@ -21,8 +21,8 @@ pub(super) struct GroupDecider<'a> {
     /// The rows that the group adds.
     pub(super) batch: WriteBatch<'a>,
     /// The number of idempotency records, including those that this group has stored so far; `None`
-    /// if they were never counted. If the group stores any records, this number was updated before
-    /// the first decision.
+    /// if they were never counted. If a job of the group has a record to store, `job::decide`
+    /// updates this number before the first decision.
     pub(super) record_count: Option<RecordCount>,
     /// Maximum number of idempotency records that the ledger may store.
     pub(super) max_kept: u64,

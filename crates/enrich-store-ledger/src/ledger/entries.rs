@@ -54,10 +54,10 @@ pub(super) fn newest(
 }
 
 /// Returns the sequence of the account's first row whose time is `at` or later. If all rows are
-/// earlier, returns the sequence after the last row of `head`.
+/// earlier, returns `head.last.sequence + 1`.
 ///
-/// For an account with ten million rows, this reads at most about 39,000 index entries, which are
-/// adjacent in the table. Then it reads at most the 256 rows before one of them.
+/// For an account with ten million rows, this reads at most about 39,000 index entries (10,000,000
+/// / 256), which are adjacent in the table. Then it reads at most the 256 rows before one of them.
 pub(super) fn first_at(
     connection: &Connection,
     account: AccountId,
@@ -114,9 +114,9 @@ pub(super) fn end_before(
     last_of_block(mark)?.map(|last| last + 1).ok_or_else(|| unreadable(account, mark.0).into())
 }
 
-/// Returns the earliest and the latest time of a block of rows. The block ends with the row given
-/// by `sequence` and `position`, which must be in the sequence index. The block begins after the
-/// previous row in the index.
+/// Returns the earliest and the latest time of a block of [`MARK_ROWS`] rows of an account.
+/// `sequence` and `position` belong to the last row of the block, which is a row of the sequence
+/// index.
 pub(super) fn span_of(
     connection: &Connection,
     sequence: u64,

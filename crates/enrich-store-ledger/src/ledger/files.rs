@@ -19,9 +19,9 @@ pub(crate) struct LedgerFiles {
     database: OpenFile,
     log: OpenFile,
     index: OpenFile,
-    /// A connection that keeps the write-ahead log open. Without it, another process that closes
-    /// the ledger would remove the log. If the log was unlinked, this connection moves the log's
-    /// content into the database.
+    /// A connection that stays open, so that SQLite does not remove the write-ahead log: SQLite
+    /// removes it when the last connection to the ledger closes. If somebody has unlinked the log,
+    /// this connection moves the log's content into the database.
     connection: Mutex<Connection>,
     is_reported: AtomicBool,
 }

@@ -8,8 +8,8 @@ use rusqlite::{Connection, params};
 
 use crate::ledger::{NotAsWritten, read_whole};
 
-/// The sequence index (the table `mark`) has every row of an account with a sequence that is a
-/// multiple of this number. Reads of older rows begin at these rows.
+/// The sequence index (the table `mark`) lists the rows of an account whose sequence is a multiple
+/// of this number. A read of an older row begins at one of the listed rows.
 pub(super) const MARK_ROWS: u64 = 256;
 
 /// The state of an account after its last row.
@@ -63,8 +63,8 @@ impl Head {
     pub(super) const NEW: Self = Self { last: LastRow::NONE, position: 0, span: None };
 
     /// Reads the account's head from the last checkpoint. Returns [`Head::NEW`] if the account had
-    /// no rows then, and `None` when there is no such account. The inner result is an error if the
-    /// stored head was altered.
+    /// no rows at this checkpoint, and `None` when there is no such account. The inner result is an
+    /// error if the stored head was altered.
     pub(super) fn read(
         connection: &Connection,
         secrets: &Secrets,
@@ -97,7 +97,7 @@ impl Head {
         })
     }
 
-    /// Stores this head of the account, and replaces its earlier one.
+    /// Stores this head in the database. It replaces the earlier head of the account.
     pub(super) fn write(
         &self,
         connection: &Connection,

@@ -12,8 +12,9 @@ use enrich_secrets::{CannotDecrypt, Secrets};
 use enrich_store_sqlite::{Column, Statements};
 use rusqlite::{Connection, Row, named_params};
 
-/// A count of the records is used for this time, even if other connections have written meanwhile.
-/// But if the table is nearly full, the records are counted again immediately.
+/// Maximum age of a count of the records, if another connection has written to the database since.
+/// If the count is older, the records are counted again. They are also counted again if the new
+/// records of a group may not fit into the table.
 const RECOUNT: Duration = Duration::from_secs(1);
 
 /// The columns that [`read`] reads, in this order.
@@ -88,8 +89,8 @@ pub(super) fn find(
     Ok(record_state)
 }
 
-/// Returns the number of items of a response, which is stored in the row of its charge; 0 if the
-/// response was not charged.
+/// Returns the number of items of a response; 0 if the response was not charged. The number is
+/// stored in the ledger row of the charge.
 fn charged_items(connection: &Connection, recorded: RecordedCharge) -> rusqlite::Result<u64> {
     let Some(charge) = recorded.charge else {
         return Ok(0);
@@ -132,7 +133,7 @@ pub(super) fn check(
 
 /// Stores a response. If an expired record has the same name, the response replaces that record.
 ///
-/// Returns the change of the number of records.
+/// Returns by how many records the table has grown; 0 if the response has replaced a record.
 pub(super) fn write(
     connection: &Connection,
     secrets: &Secrets,

@@ -15,13 +15,13 @@ pub(super) enum Job {
     Charge(Open<(Charge, Option<SealedResponse>), Charged>),
     /// A grant, or an adjustment.
     Grant(Open<Grant, Granted>),
-    /// A request for the balance of an account that includes the rows of other processes. The
-    /// request writes nothing.
+    /// A request for the balance of an account. The balance includes the rows that other processes
+    /// have written. The request writes nothing.
     Balance(Open<AccountId, Option<Credits>>),
 }
 
-/// A request to the writing thread. It contains what the caller asks, the decision as soon as it is
-/// made, and the channel on which the caller waits for it.
+/// A request to the writing thread. It contains what the caller asks, the decision (`None` until it
+/// is made), and the channel on which the caller waits for the decision.
 #[derive(Debug)]
 pub(super) struct Open<A, T> {
     asked: A,
@@ -78,7 +78,7 @@ pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Resul
         .map_err(GroupFailed)?;
         // The group can add at most one record for each job. Up to twice as many expired records
         // are removed, so that the number of expired records falls over time. The limit keeps the
-        // group from waiting long.
+        // removal short, because the group waits for it.
         let limit = 2 * group.len() + 16;
         let grown =
             idempotency_store::prune(decider.connection, now, limit).map_err(GroupFailed)?;

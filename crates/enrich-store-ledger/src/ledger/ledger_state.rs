@@ -39,8 +39,8 @@ const ROWS_BEHIND: &str = concat!(
     " FROM entry WHERE position > ?1 ORDER BY position"
 );
 
-/// The heads of accounts that are in memory. Every thread can read them. A head is the state of an
-/// account after its last row.
+/// The heads of accounts in memory. Every thread can read them. A head is the state of an account
+/// after its last row.
 #[derive(Debug, Default)]
 pub(super) struct Heads {
     known: RwLock<FxHashMap<AccountId, Head>>,
@@ -245,9 +245,9 @@ impl LedgerState {
 
     /// Applies a batch that is now durable. If the batch has added rows, the cached balances then
     /// count as up to date at `moment`. So `moment` must be taken before the commit, while the
-    /// transaction still keeps other processes from writing. After the commit would be too late:
-    /// some commits also copy SQLite's write-ahead log into the database file. This takes long, and
-    /// other processes may write meanwhile.
+    /// transaction still keeps other processes from writing. A moment after the commit would be too
+    /// late: some commits also copy SQLite's write-ahead log into the database file. This takes
+    /// long, and other processes may write meanwhile.
     pub(super) fn apply(&mut self, batch: Written, moment: Moment) {
         let is_checkpoint = batch.seal.checkpoint != self.seal.checkpoint;
         let mut known = self.heads.known.write();

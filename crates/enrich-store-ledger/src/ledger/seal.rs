@@ -1,8 +1,8 @@
 //! The seal of the ledger's log, which is all rows in order: the position of its end, and a keyed
-//! hash over all rows. The seal is one row, which every group of rows rewrites. If somebody removes
-//! or reorders rows of the log, the seal no longer matches, and without the secret nobody can make
-//! a new one. But an older copy of the whole file contains the seal of its own end. So a seal
-//! cannot show that a file is old.
+//! hash over all rows. The seal is one row. It is rewritten whenever a group adds rows to the log.
+//! If somebody removes or reorders rows of the log, the seal no longer matches, and without the
+//! secret nobody can make a new one. But an older copy of the whole file contains the seal of its
+//! own end. So a seal cannot show that a file is old.
 
 use enrich_ledger::{Chain, NO_ROW};
 use enrich_secrets::{Purpose, Secret, Secrets};

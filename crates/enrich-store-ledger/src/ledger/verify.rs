@@ -59,7 +59,8 @@ struct Walk<'a> {
     secrets: &'a Secrets,
     seal: Option<Seal>,
     found: Findings,
-    /// The sum over the ids of the rows read so far; `None` after a row that cannot be read.
+    /// The sum over the ids and positions of the rows read so far (see [`Ids`]); `None` after a row
+    /// that cannot be read.
     ids: Option<Ids>,
     /// The position of the last row that was read, and the digest (keyed hash) of all rows up to
     /// it; `None` after a row that is missing or cannot be checked.
@@ -141,8 +142,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Keeps the states of the accounts at the checkpoint, if `position` is the first position
-    /// after the checkpoint.
+    /// Stores a copy of the states of all accounts in `at_checkpoint`, if `position` is the first
+    /// position after the checkpoint.
     fn pass_checkpoint(&mut self, position: u64) {
         let checkpoint = self.seal.map_or(u64::MAX, |seal| seal.checkpoint.position);
         if position > checkpoint && self.at_checkpoint.is_none() {
@@ -256,8 +257,9 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Compares the stored head of an account with the account's rows. First checks the head
-    /// itself, as every charge does. Returns whether there is a stored head.
+    /// Compares the stored head of an account with `state`, the account's state at the checkpoint
+    /// as its rows give it. First checks the hash of the stored head. Returns whether the account
+    /// has a stored head.
     fn check_head(&mut self, account: AccountId, state: &AccountState) -> rusqlite::Result<bool> {
         let head = match Head::read(self.connection, self.secrets, account)? {
             Ok(head) => head,

@@ -113,7 +113,8 @@ impl Writer {
 
     /// Decides jobs until the queue is empty and all its senders are dropped.
     pub(super) fn run(mut self, mut queue: Receiver<Job>) {
-        // Charging also stops if this thread panics. Otherwise later callers would wait forever.
+        // When this value is dropped, charging stops. This happens even if this thread panics, so
+        // that no later caller waits forever.
         let _stop = StopAtEnd(Arc::clone(&self.is_charging));
         let (mut began, mut last_len) = (Instant::now(), 1);
         let mut group = Vec::new();
@@ -182,8 +183,8 @@ impl Writer {
             Some(connection) => connection,
             None => {
                 let connection = sqlite::writer(&self.path, self.limits.durability);
-                // The new connection has a `data_version` of its own, so the count and the state,
-                // which refer to the `data_version` of the old connection, must be renewed.
+                // The record count and the ledger state belong to a `data_version` of the old
+                // connection. Each connection counts versions differently, so both must be renewed.
                 self.record_count = None;
                 self.ledger_state.new_connection();
                 connection.map_err(Failed::NotWritten)?

@@ -1,8 +1,9 @@
 //! Reads keys that are not cached, many keys in one statement.
 //!
-//! While one statement runs, the next group of keys is collected. After the start of a node, or a
-//! change that empties the cache, all callers need keys at the same time. With groups, a few
-//! statements read all these keys. Without groups, each caller would need a statement.
+//! While one statement runs, the next group of keys is collected. After the start of a node, or
+//! after a change that empties the cache, the keys of all callers must be read at the same time.
+//! With groups, a few statements read all these keys. Without groups, each caller would need its
+//! own statement.
 
 use std::sync::Arc;
 
@@ -93,7 +94,7 @@ async fn answer(connections: &Connections, recent: &RecentKeys, group: &mut Vec<
         if let (Ok(found), Some(hash)) = (&result, hashes.first()) {
             recent.remember(*hash, found.as_ref(), reading);
         }
-        // The caller may have stopped waiting.
+        // Sending fails if the caller no longer waits. That is no error.
         let _ = reply.send(result);
     }
 }

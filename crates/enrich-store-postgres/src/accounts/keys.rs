@@ -33,7 +33,8 @@ pub(super) const KEY_BY_ID: &str = key_info!("api_key.id = $1");
 pub(super) const KEYS_OF_ACCOUNT: &str =
     key_info!("api_key.account = $1 ORDER BY api_key.created_at, api_key.id");
 
-/// A key to be stored, with its keyed hash and its encrypted secret.
+/// A new API key, with its keyed hash, its encrypted text, and the number of the secret that was
+/// used for both.
 pub(super) struct NewKeyRow {
     pub(super) key: NewKey,
     hash: Hash,
@@ -98,9 +99,9 @@ pub(super) async fn is_stored(client: &Client, row: &NewKeyRow) -> Result<bool, 
     Ok(stored == Some((row.key.account.0, row.hash)))
 }
 
-/// Ends a key at `at`, unless it already ends earlier. If the end is `now` or earlier, it is final:
-/// the key stays ended even if the clock is set back. Returns the number of keys with this id: 0 if
-/// the key does not exist.
+/// Ends a key at `at`, unless it already ends earlier. If the end is `now` or earlier, the end is
+/// final: the key stays ended even if the clock is set back. Returns the number of keys with this
+/// id: 0 if the key does not exist, else 1.
 pub(super) async fn end_key(
     client: &Client,
     id: KeyId,
@@ -115,7 +116,7 @@ pub(super) async fn end_key(
     run(client, end, &[(&id.0, Type::UUID), (&at, Type::INT8), (&now, Type::INT8)]).await
 }
 
-/// Adds a key, and raises the number of changes to keys.
+/// Adds a key, and raises the number of changes to keys in the table `state`.
 pub(super) async fn insert_key(client: &Client, row: &NewKeyRow) -> Result<(), Failure> {
     let insert = "INSERT INTO api_key (id, account, label, hint, hash, sealed, secret, requests,
                       window_seconds, created_at, expires_at, ended)

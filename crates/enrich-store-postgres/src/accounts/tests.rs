@@ -1,5 +1,5 @@
-//! Tests that the contract suite cannot contain: several nodes, and calls that are repeated after a
-//! lost reply.
+//! Tests that the contract suite cannot contain: tests with several nodes, and tests of calls that
+//! are repeated after a lost reply.
 
 use std::thread;
 use std::time::Duration;
@@ -82,7 +82,7 @@ fn a_call_that_is_made_again_answers_as_done() {
         assert_eq!(block_on(rotated).unwrap(), KeyStored::Stored);
     }
     assert_eq!(block_on(accounts.keys(account.id)).unwrap().len(), 3);
-    // A key with the same id but another secret is not a repetition of the same call.
+    // A key with the same id but another text is not a repetition of the same call.
     let impostor = NewKey { key: new_key(account.id, "").key, ..third };
     let wide = KeyLimit { active: 9, all: 9 };
     assert!(block_on(accounts.add_key(impostor, wide)).is_err());

@@ -48,14 +48,14 @@ pub(super) async fn announce(
     .await
 }
 
-/// Returns an account's lists in the local folders of other nodes. `folder` is this node's own
-/// folder, whose lists are left out.
+/// Returns an account's lists in the local folders of other nodes. `folder` is the id of this
+/// node's own folder, whose lists are left out; `None` if this node has no folder.
 pub(super) async fn elsewhere(
     node: &Node,
     account: AccountId,
     folder: Option<u128>,
 ) -> Result<Vec<RemoteJob>, StoreError> {
-    // No folder has the nil id, so `None` returns the lists in all folders.
+    // No folder has the nil id. So with `None`, the lists in all folders are returned.
     let folder = Uuid::from_u128(folder.unwrap_or_default());
     let read = move |row: &Row| -> Result<RemoteJob, Failure> {
         let id = row.try_get::<_, Uuid>(0)?.as_u128();

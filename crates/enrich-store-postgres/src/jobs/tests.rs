@@ -1,4 +1,4 @@
-//! Tests of jobs over a database.
+//! Tests of jobs that are stored in PostgreSQL.
 
 use enrich_testkit::contract::jobs::{
     jobs_are_taken_in_turns, jobs_elsewhere, one_node_at_a_time_holds_a_job,

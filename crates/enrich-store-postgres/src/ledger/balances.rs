@@ -47,8 +47,8 @@ impl Balances {
         (at.elapsed() < VALID_FOR).then_some(balance)
     }
 
-    /// Stores balances in the cache. `at` is the time when their read began, or when their write
-    /// had ended. A balance does not replace a cached one with a later time.
+    /// Stores balances in the cache. `at` is the time when the read of the balances began, or when
+    /// their write had ended. A balance does not replace a cached balance with a later time.
     pub(super) fn note(&self, balances: impl Iterator<Item = (AccountId, Credits)>, at: Instant) {
         let mut known = self.known.write();
         if known.len() >= MOST {
@@ -98,7 +98,7 @@ pub(super) async fn read_balances(
             Ok(found) => {
                 balances.note(found.iter().map(|(account, balance)| (*account, *balance)), began);
                 for (account, reply) in group.drain(..) {
-                    // The caller may no longer wait; then sending fails.
+                    // Sending fails if the caller no longer waits. That is no error.
                     let _ = reply.send(Ok(found.get(&account).copied()));
                 }
             }

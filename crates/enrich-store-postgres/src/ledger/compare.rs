@@ -1,9 +1,9 @@
-//! The path of one round trip. The node decides a group from the last rows that it remembers for
-//! the accounts. The database compares these rows with its own. If an account's row is the same,
-//! the database adds the new rows of this account.
+//! The path of one round trip. The node decides a group from the last rows of accounts that it
+//! remembers. The database compares these rows with its own last rows. If an account's last row is
+//! the same, the database adds the new rows of this account.
 //!
-//! Accounts that another transaction has locked are treated as if their row had changed. Waiting
-//! for one of them would make all charges of the group wait for the commit of another node.
+//! An account that another transaction has locked is treated as if its last row had changed. If
+//! the group waited for the lock, all its charges would wait for the commit of another node.
 
 use enrich_core::AccountId;
 use enrich_core::port::ledger::Charged;
@@ -47,7 +47,8 @@ pub(super) struct Plan<'g> {
 /// The answer of the database to a group.
 #[derive(Debug, Default)]
 pub(super) struct Compared {
-    /// The accounts whose last rows were as expected. The decisions of their jobs are durable.
+    /// The accounts whose last rows in the database were as expected. The decisions on their jobs
+    /// are durable.
     pub(super) stood: FxHashSet<AccountId>,
     /// The accounts that already have a record with the idempotency key of one of the group's
     /// records.
@@ -100,7 +101,7 @@ impl<'g> Plan<'g> {
         plan
     }
 
-    /// Whether no account of the group can be decided on this path.
+    /// Whether this path can decide no account of the group.
     pub(super) fn is_empty(&self) -> bool {
         self.accounts.is_empty()
     }
@@ -190,8 +191,8 @@ impl<'g> Plan<'g> {
         };
         let adding = async { Ok::<_, Failure>(client.query_typed(statement, &values).await?) };
         let rows = write_and_commit(connection, Some(before), adding).await?;
-        // The group is committed. If a column cannot be read, it is unknown which accounts were
-        // written.
+        // The group is committed. If a column of the answer cannot be read, it is unknown for
+        // which accounts rows were added.
         read_compared(&rows).map_err(|error| NotWritten::InDoubt(error.into()))
     }
 }
@@ -206,8 +207,8 @@ fn read_compared(rows: &[tokio_postgres::Row]) -> Result<Compared, tokio_postgre
     Ok(compared)
 }
 
-/// Returns the time that is one lifetime of a record before `now`. A record with this time or an
-/// earlier one has expired at `now`.
+/// Returns the time that is one lifetime of an idempotency record before `now`. A record with this
+/// time or an earlier time has expired at `now`.
 pub(super) fn expired_at(now: Timestamp) -> Timestamp {
     let lifetime = jiff::SignedDuration::from_secs(IdempotencyRecord::SECONDS);
     now.saturating_sub(lifetime).unwrap_or(Timestamp::MIN)

@@ -1,5 +1,5 @@
-//! What a lane remembers of accounts: their last rows, and which accounts others charge too. Others
-//! are other nodes, and other lanes of this node.
+//! What a lane remembers of accounts: their last rows, and which accounts others charge too.
+//! "Others" are other nodes, and the other lanes of this node.
 //!
 //! An account has one of three states. The state decides how a group gets the last row of the
 //! account:
@@ -15,18 +15,21 @@
 //! ```
 //!
 //! A contended account becomes shared again after 2 to [`MOST_LOCKED_GROUPS`] groups. A shared
-//! account becomes alone again after [`ALONE_AFTER`] reads in a row that found no new row of others.
+//! account becomes alone again after [`ALONE_AFTER`] consecutive reads without a new row of
+//! others.
 
 use enrich_core::AccountId;
 use enrich_ledger::LastRow;
 use rustc_hash::FxHashMap;
 
-/// Maximum number of accounts that a lane remembers. When there would be more, the lane forgets all
-/// of them.
+/// Maximum number of accounts that a lane remembers. If a further account would exceed this
+/// number, the lane forgets all accounts.
 const MOST_KNOWN: usize = 50_000;
-/// Number of consecutive reads without a new row of others after which an account is alone.
+/// If this number of consecutive reads of a shared account find no new row of another node or
+/// lane, the account is alone again.
 const ALONE_AFTER: u32 = 8;
-/// Number of consecutive groups that could not use the account after which it is contended.
+/// If this number of consecutive groups could not use a shared account, because another node or
+/// lane used it, the account becomes contended.
 const CONTENDED_AFTER: u32 = 4;
 /// Maximum number of consecutive groups for which an account stays contended.
 const MOST_LOCKED_GROUPS: u32 = 32;
@@ -47,29 +50,29 @@ pub(super) enum Access {
 #[derive(Debug, Default)]
 pub(super) struct Heads {
     rows: FxHashMap<AccountId, LastRow>,
-    /// The accounts that others have charged recently.
+    /// The accounts that other nodes or lanes have charged recently.
     shared: FxHashMap<AccountId, Sharing>,
 }
 
-/// How much others charge an account.
+/// What a lane knows of a shared account, which other nodes or lanes charge too.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sharing {
-    /// The number of consecutive reads that found no new row of others.
+    /// The number of consecutive reads that found no new row of another node or lane.
     unchanged: u32,
-    /// The number of consecutive groups that have left the account out, because others had locked it
-    /// or had added a row.
+    /// The number of consecutive groups that have left the account out, because another node or
+    /// lane had locked the account or had added a row.
     lost: u32,
-    /// The number of groups, from now on, for which the account stays contended.
+    /// The number of further groups for which the account stays contended.
     locked_groups: u32,
-    /// The number of groups from which the length of the next contended period is computed. That
-    /// period has twice as many groups, but at least 2 and at most [`MOST_LOCKED_GROUPS`], and this
-    /// field is set to the same number. A group that can use the account halves it.
+    /// The length of the last contended period, in groups; halved each time that a group can use
+    /// the account. The next contended period has `(2 * backoff).clamp(2, MOST_LOCKED_GROUPS)`
+    /// groups.
     backoff: u32,
 }
 
 impl Heads {
     /// Returns how the next group gets the account's last row. Call this exactly once for each
-    /// group, because each call counts down the groups for which the account stays contended.
+    /// group: each call counts down the groups for which the account stays contended.
     pub(super) fn access(&mut self, account: AccountId) -> Access {
         match self.shared.get_mut(&account) {
             Some(sharing) if sharing.locked_groups > 0 => {
@@ -87,8 +90,8 @@ impl Heads {
         &self.rows
     }
 
-    /// Makes room for this number of further accounts. Forgets all accounts if there is not enough
-    /// room.
+    /// Makes room for this number of further accounts. If there is not enough room, forgets all
+    /// accounts.
     pub(super) fn reserve(&mut self, accounts: usize) {
         if self.rows.len().max(self.shared.len()) + accounts > MOST_KNOWN {
             self.rows.clear();
@@ -96,9 +99,9 @@ impl Heads {
         }
     }
 
-    /// Remembers the last row of an account, as it was read from the database before a group was
-    /// decided. After [`ALONE_AFTER`] such reads in a row without a new row of others, a
-    /// shared account is alone again.
+    /// Remembers the last row of an account, which was read from the database before a group was
+    /// decided. A shared account is alone again after [`ALONE_AFTER`] consecutive reads that found
+    /// no new row of another node or lane.
     pub(super) fn read(&mut self, account: AccountId, last: LastRow) {
         let is_unchanged = self.rows.get(&account) == Some(&last);
         if let Some(sharing) = self.shared.get_mut(&account) {
@@ -116,8 +119,8 @@ impl Heads {
     }
 
     /// Notes that a group could use an account: its last row in the database was the expected one,
-    /// or the account was free. For a shared account, [`lost`](Self::lost) then counts from 0 again,
-    /// and `backoff` is halved, so the next contended period can be shorter.
+    /// or nobody else had locked the account. For a shared account, resets the number of
+    /// consecutive losses, and halves `backoff`.
     pub(super) fn won(&mut self, account: AccountId) {
         if let Some(sharing) = self.shared.get_mut(&account) {
             sharing.lost = 0;
@@ -125,9 +128,9 @@ impl Heads {
         }
     }
 
-    /// Notes that a group has left an account out: the database has a row of others, or another
-    /// transaction had locked the account. An account that was alone becomes shared. A shared
-    /// account becomes contended after [`CONTENDED_AFTER`] such calls in a row.
+    /// Notes that a group has left an account out: another node or lane has added a row or has
+    /// locked the account. An account that was alone becomes shared. A shared account becomes
+    /// contended after [`CONTENDED_AFTER`] consecutive calls.
     pub(super) fn lost(&mut self, account: AccountId) {
         self.rows.remove(&account);
         let Some(sharing) = self.shared.get_mut(&account) else {
@@ -143,7 +146,8 @@ impl Heads {
         }
     }
 
-    /// Forgets all last rows, because the database may have another history.
+    /// Forgets all last rows. Call this before the lane uses another connection, because it may
+    /// lead to a database without these rows.
     pub(super) fn forget_rows(&mut self) {
         self.rows.clear();
     }

@@ -14,8 +14,8 @@ pub(super) struct Job {
     pub(super) request: Request,
     reply: Reply,
     pub(super) arrived: Instant,
-    /// When a reply to a `COMMIT` of the job was first lost; `None` if it is certain that nothing
-    /// was written.
+    /// When the reply to a `COMMIT` of this job was first lost; `None` if it is certain that
+    /// nothing was written.
     pub(super) doubted: Option<Instant>,
 }
 
@@ -27,7 +27,7 @@ pub(super) enum Request {
     Grant(Grant),
 }
 
-/// A decision on a job. It is durable, or must become durable before it is sent to the caller.
+/// A decision on a job. It must be durable before it is sent to the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
     Charged(Charged),
@@ -52,7 +52,7 @@ enum Reply {
     Grant(oneshot::Sender<Result<Granted, ChargeError>>),
 }
 
-/// An error that several jobs of a group share.
+/// An error that several jobs of a group get.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the group of charges could not be written")]
 pub(super) struct SharedError(#[source] Arc<dyn std::error::Error + Send + Sync>);
@@ -126,8 +126,8 @@ impl Job {
                 let _ = reply.send(Err(error));
             }
             // Unreachable: a charge never gets the decision of a grant, and a grant never gets the
-            // decision of a charge. If it happened, the caller would get the error that the
-            // decision was lost.
+            // decision of a charge. If it happened, `reply` would be dropped, and the caller would
+            // get the error that the decision was lost.
             (Reply::Charge(_), Ok(Decision::Granted(_)))
             | (Reply::Grant(_), Ok(Decision::Charged(_))) => {}
         }

@@ -2,8 +2,8 @@
 //! is collected.
 //!
 //! An account has the same lane while the number of used lanes stays the same
-//! ([`lane_choice`](super::lane_choice)). Two lanes of a node may charge the same account at once,
-//! like two nodes: only one of them adds its rows.
+//! ([`lane_choice`](super::lane_choice)). After a change of the number, two lanes may charge the
+//! same account at the same time. Then, as with two nodes, only one of them adds its rows.
 //!
 //! A group takes one of three paths:
 //!
@@ -12,8 +12,8 @@
 //! - **read**, two round trips: the node locks the accounts that are free, reads their last rows
 //!   and decides ([`locked`]);
 //! - **locked**, two round trips: the same, but the node waits for the locks. The jobs that the
-//!   other paths cannot decide take this path. A group whose reply was lost takes it too: it is sent
-//!   again with the same ids until its outcome is known.
+//!   other paths cannot decide take this path. A group whose reply was lost takes this path too:
+//!   it is sent again with the same ids until its outcome is known.
 
 mod primary;
 mod without_waiting;
@@ -53,8 +53,8 @@ const MOST_IN_GROUP: usize = 512;
 const GATHERING_PART: u32 = 3;
 /// Maximum time that a group waits for more jobs, however long the last group took.
 const MOST_GATHERING: Duration = Duration::from_millis(2);
-/// A group waits for more jobs only if at least this many callers were active. Few jobs cost the
-/// database little more in two groups than in one, and their callers would wait longer.
+/// A group waits for more jobs only if at least this many callers were active. With fewer callers,
+/// waiting is not worth its time: two small groups cost the database little more than one.
 const LEAST_CALLERS: usize = 16;
 /// Pause between two attempts to write a group.
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
@@ -67,7 +67,8 @@ pub(super) struct LaneStatus {
     /// Whether the database confirms commits. This becomes `false` after two seconds without a
     /// confirmed commit.
     has_primary: AtomicBool,
-    /// What all lanes have seen: if one finds that the database is outdated, no lane charges.
+    /// The rows that all lanes have read or written. If one lane finds that the database lacks
+    /// some of these rows, no lane charges.
     pub(super) seen: Arc<SeenRows>,
     pub(super) doubts: DoubtCounts,
     pub(super) counter: LaneCounter,
@@ -138,8 +139,8 @@ struct LaneState {
 struct Callers {
     /// The number of jobs of the present group; 0 after the first decision was sent.
     in_group: usize,
-    /// The number of active callers, as the last groups have shown it. It falls by an eighth with
-    /// each group, unless as many callers are seen again.
+    /// An estimate of the number of active callers: the number of callers that were seen with the
+    /// last group, or seven eighths of the earlier estimate, whichever is larger.
     active: usize,
     /// The time that the last group took.
     last_took: Duration,
@@ -147,7 +148,8 @@ struct Callers {
 
 impl Callers {
     /// Counts the callers whose jobs are in the group or in the queue. Only the first call for a
-    /// group counts: after a decision was sent, its caller may have sent its next job.
+    /// group counts. Later, a caller that has its decision may have sent its next job, and would
+    /// be counted twice.
     fn note(&mut self, in_queue: usize) {
         if self.in_group > 0 {
             let seen = mem::take(&mut self.in_group) + in_queue;
@@ -202,13 +204,15 @@ impl Lane {
         Some(group)
     }
 
-    /// Adds the waiting jobs to `group`. If the group then has jobs of less than seven eighths of the
-    /// active callers, waits for a part of the time that the last group took. The callers of the
-    /// last group have just got their answers and can send their next jobs in this time. Without
-    /// the wait, two halves of the callers would take turns, in groups of half the size.
+    /// Adds the jobs in the queue to `group`. If the group then has fewer jobs than seven eighths
+    /// of the active callers, waits for more jobs, for a part of the time that the last group
+    /// took. The callers of the last group have just got their answers, and can send their next
+    /// jobs in this time. Without the wait, the callers would split into two halves that take
+    /// turns, in groups of half the size.
     async fn gather(&mut self, group: &mut Vec<Job>) {
         let Callers { active, last_took, .. } = self.state.callers;
-        // The last few callers are not worth waiting for. They may also use another lane now.
+        // The last eighth of the callers is not worth waiting for. These callers may also use
+        // another lane now.
         let enough = if active < LEAST_CALLERS { 0 } else { active - active / 8 };
         let end = tokio::time::Instant::now() + (last_took / GATHERING_PART).min(MOST_GATHERING);
         while group.len() < MOST_IN_GROUP {
@@ -244,14 +248,14 @@ impl Lane {
         }
     }
 
-    /// Decides a group while its accounts are locked, with as many attempts as needed. If the group
+    /// Decides a group while its accounts are locked, and repeats failed attempts. If the group
     /// cannot be written as a whole, returns its halves.
     async fn settle_locked(&mut self, mut group: Vec<Job>) -> Option<[Vec<Job>; 2]> {
         let mut attempts = 0;
         while !group.is_empty() {
             group = give_up(group, &self.status.doubts);
-            // All jobs were refused. The empty group is not settled, because it would succeed
-            // without showing whether commits are confirmed.
+            // All jobs were refused. An empty group must not be written: its commit would succeed
+            // even if the database confirms no other commit.
             if group.is_empty() {
                 return None;
             }
@@ -307,7 +311,7 @@ impl Lane {
         None
     }
 
-    /// Sends the decisions of a group that is now durable and was sent at `began`. Jobs without a
+    /// Sends the decisions of a group that was sent at `began` and is now durable. Jobs without a
     /// decision wait for the next group. Returns the number of decisions.
     fn finish(&mut self, group: Vec<Job>, settled: Settled, began: Instant) -> usize {
         self.note_up();
@@ -336,8 +340,8 @@ impl Lane {
         decided
     }
 
-    /// Keeps jobs for the next group. They arrived before the jobs that already wait, so they come
-    /// first.
+    /// Keeps jobs for the next group. They arrived before the jobs that already wait, so they are
+    /// put before those jobs.
     fn wait_for_next_group(&mut self, mut jobs: Vec<Job>) {
         jobs.append(&mut self.state.waiting);
         self.state.waiting = jobs;

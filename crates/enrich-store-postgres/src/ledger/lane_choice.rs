@@ -1,7 +1,8 @@
 //! The choice of the lane that gets a job.
 //!
-//! The cost of a group for the database is mostly per group, so few callers share one lane. A lane
-//! works on one group at a time, so many callers are divided between all lanes.
+//! For the database, most of the cost of a group does not depend on its number of jobs. So few
+//! callers share one lane, which then decides their jobs in few groups. Many callers are divided
+//! between all lanes, because a lane works on one group at a time.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -10,11 +11,13 @@ use enrich_core::AccountId;
 
 /// The number of lanes of a node. Each lane has its own connection.
 pub(super) const LANES: usize = 2;
-/// All lanes are used after more callers than this have waited for decisions at the same time.
+/// All lanes are used after more than this number of callers have waited for decisions at the same
+/// time.
 const MOST_ON_ONE_LANE: usize = 256;
-/// Milliseconds until only the first lane is used again. Each change costs something: the next
-/// comparison of an account fails if the other lane has charged it, and for some groups its last row
-/// is read before it is compared.
+/// The time, in milliseconds, for which all lanes stay in use after so many callers have waited.
+/// The number of lanes must not change often, because each change has a cost: an account may get
+/// another lane, which does not know the account's last row. So a comparison fails, and the next
+/// groups must read the last row first.
 const ALL_LANES_FOR: u64 = 1_000;
 
 /// Counts the callers that wait, and chooses lanes by their number.
@@ -26,7 +29,7 @@ pub(super) struct LaneChoice {
     all_until: AtomicU64,
 }
 
-/// A caller that waits for a decision, until it is dropped.
+/// Counts as one waiting caller, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Caller<'c>(&'c LaneChoice);
 
@@ -43,7 +46,8 @@ impl LaneChoice {
         (self.lane_at(now, account), Caller(self))
     }
 
-    /// Counts a caller; `now` is in milliseconds since `created`.
+    /// Counts a caller, and returns the number of the lane. `now` is in milliseconds since
+    /// `created`.
     fn lane_at(&self, now: u64, account: AccountId) -> usize {
         let callers = self.callers.fetch_add(1, Ordering::Relaxed) + 1;
         if callers > MOST_ON_ONE_LANE {

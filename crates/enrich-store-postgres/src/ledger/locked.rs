@@ -46,7 +46,7 @@ pub(super) enum Locking {
 #[derive(Debug)]
 pub(super) struct Settled {
     /// The decision on each job, in the order of the jobs. `None` if the account of the job was
-    /// left out, because it could not be locked at once.
+    /// left out, because another transaction had locked it.
     pub(super) decisions: Vec<Option<Result<Decision, ChargeError>>>,
     /// The last rows that the locked accounts had before the group.
     pub(super) read: Vec<(AccountId, LastRow)>,
@@ -68,7 +68,7 @@ struct AlteredRecord;
 #[error("a ledger row with this id exists")]
 struct IdExists;
 
-/// Decides and writes a group. Each idempotency key may occur only once in the group.
+/// Decides and writes a group. Each idempotency key may occur only once in `jobs`.
 pub(super) async fn settle(
     connection: &Connection,
     jobs: &[Job],
@@ -254,8 +254,8 @@ impl<'g> Decider<'g> {
     }
 
     /// Decides a charge from the idempotency records alone: repeats a stored response, or refuses
-    /// the charge because there is no space for another record. Returns `None` if the balance
-    /// decides.
+    /// the charge because there is no space for another record. Returns `None` if neither is the
+    /// case, so that the balance decides.
     fn find_record(&self, job: &Job, response: &SealedResponse, now: Timestamp) -> Option<Decided> {
         let account = job.account();
         let mut is_replacement = false;

@@ -1,6 +1,6 @@
-//! The number of idempotency records, as this node knows it. The janitor counts the records for all
-//! nodes. A node that has no space for a new record counts them itself. The records that this node
-//! has written since the last count are added.
+//! The number of idempotency records, as this node knows it. The janitor counts the records for
+//! all nodes. Before a node refuses a new record for lack of space, it counts the records itself.
+//! The records that this node has added since the last count are added to the number.
 
 use std::time::{Duration, Instant};
 
@@ -12,8 +12,8 @@ use crate::pulse::Readings;
 /// Maximum age of a count when a new record is refused for lack of space. If the count is older,
 /// this node counts the records again before it refuses.
 const VALID_FOR: Duration = Duration::from_secs(1);
-/// If the maximum number of records is at most this number, the records are counted for each group
-/// that needs their number. Such a count takes only a few milliseconds.
+/// If the maximum number of records is at most this number, the records are counted for every
+/// group that needs their number. With so few records, a count takes only a few milliseconds.
 const COUNTED_EACH_TIME: u64 = 10_000;
 
 /// The number of idempotency records.
@@ -50,8 +50,8 @@ impl RecordCount {
         RecordSpace { records: known.records, most: self.most, counts }
     }
 
-    /// Stores the result of this node's own count, if there is one. Then adds the number of records
-    /// by which the table has grown since the count.
+    /// Stores the result of this node's own count, if there is one. Then adds `grown`: the number
+    /// of records by which the table has grown since the count; negative if it has shrunk.
     pub(super) fn count(&self, counted: Option<u64>, grown: i64) {
         let mut known = self.known.lock();
         if let Some(counted) = counted {
@@ -60,7 +60,7 @@ impl RecordCount {
         known.records = known.records.saturating_add_signed(grown);
     }
 
-    /// Adds the number of records by which the table has grown.
+    /// Adds the number of records by which the table has grown; negative if it has shrunk.
     pub(super) fn grow(&self, by: i64) {
         self.count(None, by);
     }

@@ -1,5 +1,4 @@
-//! Jobs that are not decided now: jobs that must wait for an earlier job, and jobs that are
-//! refused.
+//! Jobs that are not decided now: a job must wait for an earlier job, or is refused.
 
 use std::time::Duration;
 
@@ -15,13 +14,13 @@ const WAIT_FOR_PRIMARY: Duration = Duration::from_secs(3);
 /// error [`ChargeError::Unknown`].
 const DOUBT_FOR: Duration = Duration::from_secs(8);
 
-/// The outcome of a job was not found out in time.
+/// The outcome of a job was still unknown at the end of the time limit.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the reply of the database was lost")]
 struct ReplyLost;
 
-/// Takes out of the group each job with the same idempotency key as an earlier job, and all later
-/// jobs of its account. Returns these jobs; they must wait until the other jobs are decided.
+/// Removes from `group` each job with the same idempotency key as an earlier job, and all later
+/// jobs of its account. Returns the removed jobs. They must wait until the other jobs are decided.
 pub(super) fn take_repeated(group: &mut Vec<Job>) -> Vec<Job> {
     let (mut keys, mut held) = (FxHashSet::default(), FxHashSet::default());
     let is_later = |job: &mut Job| {

@@ -114,7 +114,7 @@ pub(super) fn check_last_rows(
     rows: &[tokio_postgres::Row],
     secrets: &Secrets,
 ) -> Result<LastRows, Failure> {
-    // For each account, the number of its last row in `rows`, and the number of the row before it.
+    // For each account, the index in `rows` of its last row, and the index of the row before it.
     let mut found: FxHashMap<Uuid, (usize, Option<usize>)> = FxHashMap::default();
     let sequence = |at: usize| rows.get(at).map_or(Ok(0), |row| row.try_get::<_, i64>(1));
     for (at, row) in rows.iter().enumerate() {
@@ -128,7 +128,7 @@ pub(super) fn check_last_rows(
                 match sequence(at)?.cmp(&sequence(other)?) {
                     Ordering::Greater => entry.insert((at, Some(other))),
                     Ordering::Less => entry.insert((other, Some(at))),
-                    // The account was asked for twice.
+                    // `rows` contains the same row twice, because the account was requested twice.
                     Ordering::Equal => continue,
                 };
             }
@@ -144,8 +144,9 @@ pub(super) fn check_last_rows(
                 balance: Credits(unsigned(row.try_get(6)?)?),
                 chain: hash(row.try_get(16)?)?,
             },
-            // This is correct if the last row is the account's first row. If an earlier row was
-            // lost, `follow` returns an error, because the sequence is not 1.
+            // `rows` has no row before the last row. This is correct if the last row is the
+            // account's first row. If an earlier row was lost, `follow` returns an error, because
+            // the sequence is not 1.
             None => LastRow { chain: NO_ROW, ..LastRow::NONE },
         };
         last_rows.insert(last.account, before.follow(&last, &chain, secrets));
@@ -171,8 +172,8 @@ impl Record {
         Ok(Self { account, name, sealed, recorded, at: timestamp(row.try_get(7)?)?, items })
     }
 
-    /// Returns the stored response, or [`StoredResponse::OtherQuestion`] if it does not belong to
-    /// the same question as `name`.
+    /// Returns the stored response, or [`StoredResponse::OtherQuestion`] if `name` belongs to
+    /// another question than this record.
     pub(super) fn response(
         &self,
         name: &ResponseName,
@@ -189,8 +190,8 @@ impl Record {
         if self.name.asked_hash != name.asked_hash {
             return Ok(StoredResponse::OtherQuestion);
         }
-        // If the charge is missing, the response is returned nevertheless. `verify` reports the
-        // missing charge.
+        // If the charge is missing, the response is returned nevertheless, with 1 item. `verify`
+        // reports the missing charge.
         let items = self.recorded.charge.map_or(0, |_| self.items.unwrap_or(1));
         Ok(StoredResponse::Answer { body, balance: self.recorded.balance, items })
     }

@@ -1,6 +1,7 @@
-//! The rows that this process has read or written. The lanes share this, because each of them may
-//! charge any account. If the database has fewer rows than that, it is not the newest: it may be a
-//! restored backup, or an old primary. Then charging stops.
+//! The highest sequence of each account that this process has read or written. All lanes share
+//! these sequences, because each lane may charge any account. If an account has fewer rows in the
+//! database, the database is outdated: it may be a restored backup, or an old primary. Then
+//! charging stops.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,7 +10,8 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use uuid::Uuid;
 
-/// Maximum number of accounts. When there would be more, all are forgotten.
+/// Maximum number of accounts. If a further account would exceed this number, all accounts are
+/// forgotten.
 const MOST_KNOWN: usize = 100_000;
 
 #[derive(Debug, Default)]
@@ -30,7 +32,7 @@ struct Known {
 }
 
 impl SeenRows {
-    /// Notes the last rows of accounts, by their sequences.
+    /// Notes that this process has read or written rows of accounts up to these sequences.
     pub(super) fn note(&self, rows: impl ExactSizeIterator<Item = (AccountId, u64)>) {
         let sequences = &mut self.known.lock().sequences;
         if sequences.len() + rows.len() > MOST_KNOWN {
@@ -42,8 +44,8 @@ impl SeenRows {
         }
     }
 
-    /// Whether the database still has all rows of an account that this process has seen, if the
-    /// account's last row in the database has this sequence.
+    /// Whether the database still has all rows of an account that this process has seen. `sequence`
+    /// is the sequence of the account's last row in the database.
     pub(super) fn has_all(&self, account: AccountId, sequence: u64) -> bool {
         self.known.lock().sequences.get(&account).is_none_or(|seen| sequence >= *seen)
     }
@@ -52,8 +54,8 @@ impl SeenRows {
         self.is_outdated.load(Ordering::Acquire)
     }
 
-    /// Stops charging, because the database lacks rows of these accounts. Returns whether charging
-    /// was possible until now.
+    /// Stops charging, because the database lacks rows of at least one of these accounts. Returns
+    /// whether charging was possible until now.
     pub(super) fn stop(&self, accounts: impl Iterator<Item = AccountId>) -> bool {
         let mut known = self.known.lock();
         known.outdated.extend(accounts);
@@ -72,7 +74,7 @@ impl SeenRows {
         self.is_outdated.store(false, Ordering::Release);
     }
 
-    /// Forgets what was seen if the lineage of the database has changed, and lets charging resume.
+    /// If the lineage of the database has changed, forgets what was seen and lets charging resume.
     /// The lineage changes when an operator accepts a loss of data.
     pub(super) fn follow(&self, lineage: Uuid) {
         let mut known = self.known.lock();

@@ -26,8 +26,8 @@ pub(super) struct NewRecord<'a> {
     pub(super) at: Timestamp,
 }
 
-/// Locks accounts, always in the same order, which prevents deadlocks. Returns the accounts that
-/// exist.
+/// Locks accounts, always in the order of their ids, which prevents deadlocks. Returns the
+/// accounts that exist.
 pub(super) const LOCK: &str =
     "SELECT account FROM purse WHERE account = ANY($1) ORDER BY account FOR UPDATE";
 
@@ -35,19 +35,20 @@ pub(super) const LOCK: &str =
 pub(super) const LOCK_FREE: &str =
     "SELECT account FROM purse WHERE account = ANY($1) ORDER BY account FOR UPDATE SKIP LOCKED";
 
-/// Locks the accounts that no other transaction has locked. Stores their numbers, which are their
-/// places in `$1`, in a setting of the transaction, for the next statement. Locking and comparing
-/// are two statements, because only a later statement sees what earlier holders of the locks have
-/// committed.
+/// Locks the accounts that no other transaction has locked. Stores their positions in the array
+/// `$1`, counted from 1, in a setting of the transaction, for the next statement. Locking and
+/// comparing are two statements, because only a later statement sees what earlier holders of the
+/// locks have committed.
 pub(super) const LOCK_FREE_FOR_NEXT: &str =
     "SELECT set_config('enrich.locked', COALESCE(string_agg(l.number::text, ','), ''), true)
      FROM (SELECT n.number FROM unnest($1::uuid[]) WITH ORDINALITY AS n (account, number)
            JOIN purse ON purse.account = n.account ORDER BY n.account
            FOR UPDATE OF purse SKIP LOCKED) l";
 
-/// A part of a statement that finds the accounts that [`LOCK_FREE_FOR_NEXT`] has locked and whose
-/// last row is the expected one. Parameters 15 to 17 are the accounts, in the same order as in
-/// [`LOCK_FREE_FOR_NEXT`], and the sequence and the hash of each account's expected last row.
+/// A part of a statement: defines `stood`, the accounts that [`LOCK_FREE_FOR_NEXT`] has locked and
+/// whose last row is the expected one. Parameters 15 to 17 are arrays of the accounts, in the same
+/// order as in [`LOCK_FREE_FOR_NEXT`], and of the sequence and the hash of each account's expected
+/// last row.
 macro_rules! stood {
     ($condition:literal) => {
         concat!(
@@ -98,8 +99,8 @@ macro_rules! new_rows {
 }
 
 /// A statement that adds charges. Parameters 1 to 14 are the values of
-/// [`RowColumns::charge_values`]. A column that has the same value in every charge is not an array,
-/// because each array takes time.
+/// [`RowColumns::charge_values`]. A column with the same value in every charge is not passed as an
+/// array, because each array costs time.
 macro_rules! add_charges {
     () => {
         concat!(
@@ -146,16 +147,16 @@ macro_rules! replace_expired {
     };
 }
 
-/// Adds the new charges of each account that [`LOCK_FREE_FOR_NEXT`] has locked and whose last row is the
-/// expected one. Returns these accounts, with `true`.
+/// Adds the new charges of each account that [`LOCK_FREE_FOR_NEXT`] has locked and whose last row
+/// is the expected one. Returns these accounts, each with `true`.
 pub(super) const COMPARE_AND_ADD: &str =
     concat!("WITH ", stood!(""), ", ", written!(), " SELECT account, true FROM stood");
 
-/// Adds charges as [`COMPARE_AND_ADD`] does, and also records. If an account already has a record
-/// with the idempotency key of one of the new records, nothing is added for this account, and the
-/// account is returned with `false`. Parameters 26 and 27 are the accounts and key hashes by which
-/// existing records are found. A record with the time of parameter 28, or an earlier time, has
-/// expired: it does not count, and is replaced.
+/// Adds charges as [`COMPARE_AND_ADD`] does, and also idempotency records. If an account already
+/// has a record with the idempotency key of one of the new records, nothing is added for this
+/// account, and the account is returned with `false`. Parameters 26 and 27 are the accounts and
+/// key hashes by which existing records are found. A record with the time of parameter 28, or an
+/// earlier time, has expired: it is ignored in this search, and replaced by the new record.
 pub(super) const COMPARE_AND_ADD_WITH_RECORDS: &str = concat!(
     "WITH there AS MATERIALIZED (
          SELECT k.account FROM unnest($26::uuid[], $27::bytea[]) AS q (account, key_hash)
@@ -173,10 +174,10 @@ pub(super) const COMPARE_AND_ADD_WITH_RECORDS: &str = concat!(
      SELECT account, true FROM stood UNION ALL SELECT account, false FROM there"
 );
 
-/// Adds charges of accounts that are locked.
+/// Adds charges. The transaction must have locked their accounts.
 pub(super) const ADD_CHARGES: &str = add_charges!();
 
-/// Adds rows and records of accounts that are locked.
+/// Adds ledger rows and idempotency records. The transaction must have locked their accounts.
 pub(super) const ADD: &str = concat!(
     "WITH written AS (INSERT INTO entry (",
     row_columns!(),
@@ -211,7 +212,7 @@ pub(super) struct RowColumns<'a> {
     chain: Vec<&'a [u8]>,
 }
 
-/// New records, as one array for each column.
+/// New idempotency records, as one array for each column.
 #[derive(Debug, Default)]
 pub(super) struct RecordColumns<'a> {
     account: Vec<Uuid>,

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use crate::connect::Connection;
 use crate::failure::Failure;
 
-/// Time limit for the database to answer the statements of a group.
+/// Time limit for the answers of the database to the statements of a group.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Begins the transaction of a group. The commit waits until the standby has the changes. A
 /// statement waits for a lock for at most one second. If this node loses its connection during the
@@ -31,7 +31,8 @@ pub(super) enum NotWritten {
 }
 
 /// Sends `adding` and `COMMIT` in one round trip. If `before` is present, the same round trip
-/// begins with `BEGIN` and `before`. Returns the result of `adding` when it is durable.
+/// begins with `BEGIN` and `before`. If not, the caller must have begun the transaction. Returns
+/// the result of `adding` when it is durable.
 pub(super) async fn write_and_commit<T>(
     connection: &Connection,
     before: Option<impl Future<Output = Result<(), Failure>>>,

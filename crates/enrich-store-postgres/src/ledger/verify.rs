@@ -25,10 +25,10 @@ use crate::seals::check_seals;
 
 /// Maximum number of rows in one read.
 const PAGE: i64 = 10_000;
-/// Maximum number of pages of rows that were read and not yet checked.
+/// Maximum number of pages of rows that wait to be checked.
 const PAGES: usize = 2;
-/// Maximum number of idempotency records in one read. This is fewer than the ledger rows in one
-/// read ([`PAGE`]), because an idempotency record contains a response and is longer than a row.
+/// Maximum number of idempotency records in one read. It is smaller than [`PAGE`], because a
+/// record contains a response and is longer than a ledger row.
 const RECORD_PAGE: i64 = 1_000;
 
 const USED: &str = "SELECT account, sum(credits)::text FROM used GROUP BY account";
@@ -44,8 +44,8 @@ const CHARGES_OF_RECORDS: &str = "SELECT k.account, k.charge, e.sequence FROM ke
 /// each account is at most the sum of its charges.
 pub(crate) async fn verify(node: &Node) -> Result<Verification, StoreError> {
     let mut findings = Findings::default();
-    // Usage is read before the charges. A call is counted after its charge, so this usage is never
-    // above the charges that are read later.
+    // The usage is read before the charges. A call is counted after its charge. So the usage that
+    // is read here is never above the charges that are read later.
     let used = node.database.read(|client| Box::pin(read_used(client))).await?;
     let accounts = read_accounts(node).await?;
     let states = check_rows(node, &accounts, &mut findings).await?;
@@ -69,7 +69,7 @@ async fn read_used(client: &Client) -> Result<BTreeMap<AccountId, i128>, Failure
     rows.iter().map(sum).collect()
 }
 
-/// Reads the ids of all accounts, sorted. A row of any other account is a fault.
+/// Reads the ids of all accounts, sorted. A ledger row of any other account is a fault.
 async fn read_accounts(node: &Node) -> Result<Vec<AccountId>, StoreError> {
     let mut accounts: Vec<AccountId> = Vec::new();
     loop {

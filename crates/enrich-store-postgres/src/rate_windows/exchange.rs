@@ -14,8 +14,8 @@ use crate::failure::Failure;
 /// more.
 const ATTEMPTS: u32 = 3;
 
-/// The rows are written in the order of their primary key, so that the statements of two nodes
-/// cannot deadlock.
+/// Adds requests and places to the rows of windows, and returns the new sums. The rows are written
+/// in the order of their primary key, so that the statements of two nodes cannot deadlock.
 const EXCHANGE: &str = "INSERT INTO rate_count (scope, seconds, number, taken)
     SELECT scope, seconds, number, taken
     FROM unnest($1, $2, $3, $4) AS u (scope, seconds, number, taken)
@@ -39,13 +39,12 @@ pub(super) struct Addition {
     pub(super) places: u64,
 }
 
-/// The id of a key or account, and the number of requests and reserved places that all nodes,
-/// including this node, have added to the window of its [`Addition`].
+/// The id of a key or account, and the sum of its window: the number of requests and reserved
+/// places that all nodes, including this node, have added.
 pub(super) type Sum = (Uuid, u64);
 
-/// Adds the requests and places of each of `additions` to its window in the database. Returns, for
-/// each window, the sum that all nodes have added. Each key or account must be in `additions` at
-/// most once.
+/// Adds the requests and places of each of `additions` to its window in the database. Returns the
+/// sum of each window. Each key or account may be in `additions` at most once.
 ///
 /// After an error, it is unknown whether anything was added.
 pub(super) async fn exchange(

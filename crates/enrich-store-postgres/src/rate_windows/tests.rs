@@ -25,7 +25,7 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Returns three rate limiters on one database, whose nodes see each other.
+/// Returns three rate limiters on one database. Each of their nodes counts three live nodes.
 fn three(database: &TestDatabase, policy: RatePolicy) -> [PostgresRateLimiter; 3] {
     let nodes = [database.live_node(), database.live_node(), database.live_node()];
     for (_, heartbeat) in &nodes {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use enrich_core::{RateLimit, RateLimitStatus, RateScope};
 use tokio::sync::oneshot;
 
-/// Maximum number of requests that wait for places in one window.
+/// Maximum number of requests that wait for a reserved place in one window.
 const MAX_WAITING: usize = 4096;
 
 /// The outcome of counting a request.
@@ -19,7 +19,8 @@ pub(super) enum Counted {
 }
 
 /// The requests in the current window of one key or account. A place is room for one request. A
-/// node reserves a place by adding it to the sum in the database, before it admits the request.
+/// node reserves a place by adding it to the sum in the database. Only then does it admit the
+/// request.
 pub(super) struct Window {
     limit: RateLimit,
     number: i64,
@@ -29,7 +30,8 @@ pub(super) struct Window {
     /// The number of requests that this node has added to the sum in the database, plus the number
     /// of places that it has reserved within the limit.
     mine: u64,
-    /// The requests that other nodes have added to the sum, as of the last exchange.
+    /// The requests and reserved places that other nodes have added to the sum, as of the last
+    /// exchange.
     others: u64,
     has_told_over: bool,
     /// The requests that wait for places.
@@ -103,8 +105,8 @@ impl Window {
         self.is_full().then(|| self.status(true, now))
     }
 
-    /// Admits or refuses a request without reserved places, while the database cannot be reached.
-    /// The decision uses the number of requests that this node knows of.
+    /// Admits or refuses a request without reserved places, because the database cannot be
+    /// reached. The decision uses the number of requests that this node knows of.
     pub(super) fn admit_alone(&mut self, now: i64) -> RateLimitStatus {
         let is_over = self.known() >= self.requests();
         if !is_over {
@@ -156,9 +158,10 @@ impl Window {
         self.counted.saturating_sub(self.mine)
     }
 
-    /// Returns the number of places to reserve next: one for each waiting request, but at least a
-    /// chunk, so that later requests need not wait. The chunk gets smaller as the window fills.
-    /// Returns 0 if the window is full, or if this node still has a reserved place.
+    /// Returns the number of places to reserve next: the number of waiting requests, or the chunk
+    /// if it is larger. The chunk is room for later requests, so that they need not wait. It gets
+    /// smaller as the window fills. Returns 0 if the window is full, or if this node still has a
+    /// reserved place.
     pub(super) fn places_to_reserve(&self, live_nodes: u32) -> u64 {
         if self.is_full() || self.counted < self.mine {
             return 0;
@@ -170,8 +173,8 @@ impl Window {
     }
 
     /// Stores `sum`, the requests and places that all nodes have added to this window. `sum`
-    /// includes the `counted` requests and the `places` that this node has just added. Only those
-    /// of the new places that are within the limit are reserved.
+    /// includes the `counted` requests and the `places` that this node has just added. Of these
+    /// places, only those within the limit count as reserved.
     pub(super) fn exchanged(&mut self, counted: u64, places: u64, sum: u64) {
         let before = sum.saturating_sub(places);
         let reserved = places.min(self.requests().saturating_sub(before));
@@ -179,10 +182,10 @@ impl Window {
         self.others = sum.saturating_sub(self.mine);
     }
 
-    /// Whether this node must exchange the counts of this window with the database; only for a node
-    /// that reserves no places. This is so if the requests that the node knows of have reached a
-    /// fifth of the limit, divided by the number of live nodes. While no node has reached this
-    /// part, all nodes together are below the limit.
+    /// Whether this node must exchange the counts of this window with the database. This is
+    /// so if the number of known requests is at least `requests / (5 * live_nodes)`, where
+    /// `requests` is the limit. While every node is below this number, all nodes together are below
+    /// the limit. Only a node that reserves no places calls this method.
     pub(super) fn is_worth_telling(&self, live_nodes: u32) -> bool {
         self.known().saturating_mul(5 * u64::from(live_nodes)) >= self.requests()
     }
@@ -288,8 +291,9 @@ mod tests {
         let mut window = Window::new(limit(10), 0);
         let admitted = (0..4).filter(|_| !window.admit_alone(0).is_over).count();
         assert_eq!((admitted, window.unknown_to_others()), (4, 4));
-        // According to the sum, other nodes have six requests. So neither of the two places is
-        // within the limit.
+        // The sum 12 consists of 4 requests and 2 places of this node, and 6 requests of other
+        // nodes. The requests alone reach the limit of 10, so neither of the two places is within
+        // the limit.
         window.exchanged(4, 2, 12);
         assert_eq!((window.mine, window.unknown_to_others()), (4, 0));
         assert!(window.admit(0).unwrap().is_over);

@@ -11,7 +11,7 @@ use super::exchange::{Addition, Sum};
 use super::window::{Counted, Window};
 
 /// If the map has at least this number of windows and no free capacity, ended windows are removed
-/// from it before a new key or account is added.
+/// before a new key or account is added.
 const SWEEP_FROM: usize = 4096;
 /// Maximum number of windows in one exchange of counts with the database.
 const PER_EXCHANGE: usize = 1_000;
@@ -65,16 +65,16 @@ impl Windows {
         counted
     }
 
-    /// Returns what this node adds to the windows that are due: requests and reserved places, for
-    /// at most [`PER_EXCHANGE`] windows.
+    /// Returns what this node adds to the windows whose counts must be exchanged: requests and
+    /// reserved places, for at most [`PER_EXCHANGE`] windows.
     pub(super) fn additions(&mut self, live_nodes: u32) -> Vec<Addition> {
         let mut additions = Vec::new();
         while additions.len() < PER_EXCHANGE
             && let Some(id) = self.due.pop_front()
         {
             let Some(window) = self.windows.get_mut(&id) else { continue };
-            // If the window is not due, it is a new window with the same id; the due window was
-            // removed.
+            // If `is_due` is `false`, this is a new window with the same id. The window that was
+            // due has been removed.
             if !mem::replace(&mut window.is_due, false) {
                 continue;
             }
@@ -114,8 +114,8 @@ impl Windows {
         }
     }
 
-    /// Handles a failed exchange. Decides all waiting requests by what this node knows; the windows
-    /// stay due for a later exchange.
+    /// Counts alone from now on, because an exchange has failed. Decides all waiting requests by
+    /// what this node knows. The windows in `additions` stay due for a later exchange.
     pub(super) fn count_alone(&mut self, additions: &[Addition], now: i64) {
         self.is_alone = true;
         for window in self.windows.values_mut() {

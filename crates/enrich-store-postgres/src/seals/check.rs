@@ -22,13 +22,13 @@ const LOOKED_FOR: usize = 5_000;
 
 const SEALS: &str = "SELECT node, number, lineage, places, seen, at, secret, hash FROM seal
     WHERE lineage = $1 AND (node, number) > ($2, $3) ORDER BY node, number LIMIT $4";
-/// Reads the hashes of the ledger rows with the accounts `$1` and sequences `$2`. A row that is
-/// missing is left out.
+/// Reads the hashes of the ledger rows with the accounts `$1` and sequences `$2`. The result
+/// contains only rows that exist.
 const CHAINS: &str = "SELECT e.account, e.chain
     FROM unnest($1::uuid[], $2::bigint[]) AS p (account, sequence)
     JOIN entry e ON e.account = p.account AND e.sequence = p.sequence";
-/// Reads the hashes of the seals with the nodes `$1` and numbers `$2`. A seal that is missing is
-/// left out.
+/// Reads the hashes of the seals with the nodes `$1` and numbers `$2`. The result contains only
+/// seals that exist.
 const HASHES: &str = "SELECT s.node, s.number, s.hash
     FROM unnest($1::uuid[], $2::bigint[]) AS p (node, number)
     JOIN seal s ON s.node = p.node AND s.number = p.number";
@@ -95,7 +95,8 @@ pub(crate) async fn check_seals(node: &Node, findings: &mut Findings) -> Result<
     check_places(node, &sealed, findings).await
 }
 
-/// Reads a row of [`SEALS`]; `None` if the places or the seen seals have a wrong length.
+/// Reads a row of [`SEALS`]; `None` if the bytes of its [`Place`]s or of its [`Seen`] seals have a
+/// wrong length.
 fn read(row: &Row) -> Result<Option<Seal>, Failure> {
     let places = read_places(row.try_get(3)?);
     let seen = read_seen(row.try_get(4)?);

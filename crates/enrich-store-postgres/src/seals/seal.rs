@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 /// The first seal of a node in a lineage uses this value as the hash of the previous seal.
 pub(super) const NO_SEAL: [u8; 32] = [0; 32];
-/// Length of a stored place in bytes: an account, a sequence and a hash.
+/// Length of a stored [`Place`] in bytes: an account, a sequence and a hash.
 const PLACE_BYTES: usize = 16 + 8 + 32;
-/// Length of a stored seen seal in bytes: a node, a number and a hash.
+/// Length of a stored [`Seen`] in bytes: a node, a number and a hash.
 const SEEN_BYTES: usize = 16 + 8 + 32;
 
 /// The last row of an account, as the node knew it when it made the seal.
@@ -69,7 +69,7 @@ impl Seal {
         secret.hash(Purpose::NodeSeal, &parts)
     }
 
-    /// Returns the places in the form in which they are stored.
+    /// Returns the [`Place`]s as bytes, in the form in which the database stores them.
     pub(super) fn places_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.places.len() * PLACE_BYTES);
         for Place { account, sequence, chain } in &self.places {
@@ -80,7 +80,7 @@ impl Seal {
         bytes
     }
 
-    /// Returns the seen seals in the form in which they are stored.
+    /// Returns the [`Seen`] seals as bytes, in the form in which the database stores them.
     pub(super) fn seen_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.seen.len() * SEEN_BYTES);
         for Seen { node, number, hash } in &self.seen {
@@ -92,7 +92,7 @@ impl Seal {
     }
 }
 
-/// Reads places from their stored form; `None` if the bytes are invalid.
+/// Reads [`Place`]s from their stored form; `None` if the bytes are invalid.
 pub(super) fn read_places(bytes: &[u8]) -> Option<Vec<Place>> {
     let place = |(id, sequence, chain)| Place { account: AccountId(id), sequence, chain };
     Some(read_triples(bytes)?.into_iter().map(place).collect())

@@ -8,7 +8,7 @@ use crate::accounts::PostgresAccounts;
 use crate::ledger::PostgresLedger;
 use crate::test_database::TestDatabase;
 
-/// A node that writes a seal only when the test calls for it.
+/// A node that writes a seal only when the test calls `SealedNode::seal`.
 struct SealedNode {
     node: Node,
     _heartbeat: Heartbeat,

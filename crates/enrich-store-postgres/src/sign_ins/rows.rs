@@ -27,14 +27,14 @@ pub(super) const BY_EMAIL: &str = sign_in!("WHERE email_hash = ANY($1)");
 /// Ends the sessions whose tokens have these hashes.
 pub(super) const END_SESSIONS: &str = "DELETE FROM session WHERE token_hash = ANY($1)";
 
-/// Reads the sessions of an account, the newest first. The last column is the hash of the token,
-/// after the columns of a session.
+/// Reads the sessions of an account, the newest first. The columns are those of a session, and
+/// then the hash of the session's token.
 pub(super) const SESSIONS_OF_ACCOUNT: &str =
     "SELECT account, started_at, seen_at, ends_at, token_hash FROM session
      WHERE account = $1 ORDER BY started_at DESC, token_hash";
 
-/// The end that is stored for a used invitation. The row of the invitation is deleted only later,
-/// so that a repetition of the call that used the invitation is recognised.
+/// The end that is stored for a used invitation. The row is kept for some time, so that a
+/// repetition of the call that used the invitation is recognised.
 const USED: Timestamp = Timestamp::MIN;
 
 pub(super) async fn has_sign_in(client: &Client, account: AccountId) -> Result<bool, Failure> {
@@ -42,7 +42,7 @@ pub(super) async fn has_sign_in(client: &Client, account: AccountId) -> Result<b
     Ok(!client.query_typed(query, &[(&account.0, Type::UUID)]).await?.is_empty())
 }
 
-/// Stores an account's email address, in place of an earlier one.
+/// Stores an account's email address. Replaces an earlier address.
 pub(super) async fn store_email(
     client: &Client,
     account: AccountId,
@@ -130,8 +130,8 @@ pub(super) async fn insert_session(
     run(client, insert, &values).await.map(|_| ())
 }
 
-/// Ends the sessions of an account, except those with the hashes `kept`. Returns how many have
-/// ended.
+/// Ends the sessions of an account, except those with the hashes `kept`. Returns the number of
+/// ended sessions.
 pub(super) async fn end_sessions(
     client: &Client,
     account: AccountId,
@@ -156,7 +156,8 @@ pub(super) async fn end_session_of(
 }
 
 /// Ends the oldest sessions of an account, until the account is within the limit. Never ends the
-/// session with the hash `newest`, even if the clock was ahead when other sessions began.
+/// session with the hash `newest`, even if other sessions have a later start because the clock
+/// was ahead.
 pub(super) async fn end_oldest_sessions(
     client: &Client,
     account: AccountId,

@@ -1,5 +1,5 @@
-//! Tests that the contract suite cannot contain: several nodes, and calls that are repeated after a
-//! lost reply.
+//! Tests that the contract suite cannot contain: tests with several nodes, and tests of calls
+//! that are repeated after a lost reply.
 
 use std::time::Duration;
 

@@ -16,8 +16,8 @@ use crate::failure::Failure;
 
 /// Maximum number of counts in a batch, and maximum number of last uses of keys in a batch.
 const SIZE: usize = 5_000;
-/// Maximum number of attempts to write a batch in one call. Another attempt is made if the outcome
-/// is unknown, or if `node.flush` has another number than expected.
+/// Maximum number of attempts to write a batch in one call. Another attempt is made if the
+/// outcome of the last one is unknown, or if the database lost the last batches.
 const ATTEMPTS: u32 = 4;
 
 const RAISE: &str = "UPDATE node SET flush = $3 WHERE id = $1 AND flush = $2";
@@ -51,12 +51,13 @@ pub(super) struct Batch {
 pub(super) struct BatchWriter {
     connections: Arc<Connections>,
     node: Uuid,
-    /// The number of the last batch that was written, which is `node.flush`.
+    /// The number of the last batch that was written. The column `flush` of this node's row in
+    /// the table `node` has the same number.
     last: i64,
 }
 
 impl Batch {
-    /// Takes the next counts and last uses out of the iterators.
+    /// Takes the next counts and last uses out of the iterators, at most [`SIZE`] of each.
     pub(super) fn of(
         sums: &mut impl Iterator<Item = (UsageKey, UsageSum)>,
         marks: &mut impl Iterator<Item = (KeyId, Timestamp)>,
@@ -113,13 +114,13 @@ impl BatchWriter {
         loop {
             let number = self.last + 1;
             match self.attempt(batch).await {
-                // Either this attempt or an earlier one was committed.
+                // This attempt was committed, or an earlier one whose reply was lost.
                 Ok(Some(flush)) if flush == number => {
                     self.last = number;
                     return Ok(());
                 }
-                // The database lost the last batches in a failover. The next attempt continues from
-                // the database's number.
+                // The database lost the last batches in a failover. The next attempt continues
+                // from the number in the database.
                 Ok(Some(flush)) => self.last = flush,
                 Ok(None) => return Err(StoreError::failed("the node has no row in `node`")),
                 Err(StoreError::Unknown(_)) if attempt < ATTEMPTS => {}
@@ -132,8 +133,8 @@ impl BatchWriter {
         }
     }
 
-    /// Writes the batch if `node.flush` is the number of this writer's last batch. Returns the
-    /// value of `node.flush` after that; `None` if the node has no row.
+    /// Writes the batch if `flush`, a column of the node's row, is the number of this writer's last
+    /// batch. Returns the new value of `flush`; `None` if the node has no row.
     async fn attempt(&self, batch: &Arc<Batch>) -> Result<Option<i64>, StoreError> {
         let (node, last, batch) = (self.node, self.last, Arc::clone(batch));
         self.connections
@@ -160,7 +161,7 @@ async fn raise_and_insert(
     Ok(rows.first().map(|row| row.try_get(0)).transpose()?)
 }
 
-/// Takes the next values out of an iterator, at most as many as a batch may have.
+/// Takes the next values out of an iterator, at most [`SIZE`].
 fn some<I: Iterator>(values: &mut I) -> Take<&mut I> {
     values.take(SIZE)
 }

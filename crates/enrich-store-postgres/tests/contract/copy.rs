@@ -49,8 +49,8 @@ fn fill(path: &Path) -> AccountId {
             let (id, key) = (new.id, new_key(new.id, "first"));
             folder.accounts.create(new, key.clone()).await.unwrap();
             folder.ledger.grant(Grant::new(id, 5_000, noon())).await.unwrap();
-            // One entry of the sequence index covers 256 rows, so 600 charges need several. The
-            // clock is often set back between the charges.
+            // An entry of the sequence index covers 256 rows, so 600 charges need several. The
+            // time goes back after every seventh charge, as if the clock was set back.
             let charges = (0..600).map(|number: i64| {
                 let at = after_noon(number % 7);
                 let record = (number % 100 == 0).then(|| IdempotencyRecord {

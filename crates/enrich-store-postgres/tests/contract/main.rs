@@ -142,7 +142,7 @@ fn with_snapshots(route: Route, test: impl AsyncFnOnce(&dyn Snapshots)) {
     }
 }
 
-/// Generates a test for each of these functions of the module `nodes`.
+/// Generates a test for each listed function of the module `nodes`.
 macro_rules! of_nodes {
     ($route:expr, [$($sentence:ident),+ $(,)?]) => {
         mod nodes {

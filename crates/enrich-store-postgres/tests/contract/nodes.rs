@@ -68,7 +68,8 @@ impl Cluster {
         Charge { idempotency: Some(idempotency), ..self.charge() }
     }
 
-    /// Sends `each` charges to every node, all at the same time. Returns how many were taken.
+    /// Sends `each` charges to every node, all at the same time. Returns the number of charges
+    /// that were taken.
     fn race(&self, each: usize, charge: impl Fn(usize) -> Charge + Sync) -> usize {
         let ask = |node: &Store| {
             let charges = (0..each).map(|number| node.ledger.charge(charge(number)));

@@ -57,8 +57,8 @@ fn check_empty(folder: &Path) -> Result<(), BackupError> {
         Ok(false)
         | Err(OpenError::Incomplete { .. } | OpenError::NotOurs(_) | OpenError::LedgerMoved(_)) => {
             if folder.join(in_use::FILE).exists() {
-                // If another process has the folder open, locking fails. Its error explains more
-                // than `NotEmpty`.
+                // If another process has the folder open, locking fails. The error of locking
+                // explains more than `NotEmpty`.
                 drop(in_use::lock_exclusive(folder)?);
             }
             Err(BackupError::NotEmpty(folder.into()))

@@ -193,7 +193,7 @@ fn write(
 }
 
 /// Begins a read transaction in the ledger and then in the directory, and copies what these
-/// transactions see. Returns the time between their beginnings.
+/// transactions see. Returns a time between the beginnings of the two transactions.
 fn copy_databases(
     folder: &Path,
     to: &Path,
@@ -238,7 +238,8 @@ fn copy_database(
         .map_err(|source| BackupError::file(to, source))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut target = Connection::open_with_flags(to, flags).map_err(failed)?;
-    // If copying fails, the copy is removed, so it needs no journal. It is synced at the end.
+    // If copying fails, the copy is removed, so it needs no journal. SQLite need not sync the copy,
+    // because this function does.
     target.pragma_update_and_check(None, "journal_mode", "OFF", |_| Ok(())).map_err(failed)?;
     target.pragma_update(None, "synchronous", "OFF").map_err(failed)?;
     let page_bytes: u64 =

@@ -38,7 +38,7 @@ fn after(seconds: i64) -> Timestamp {
     Timestamp::from_second(now().as_second() + seconds).unwrap()
 }
 
-/// Begins a session that lasts one minute and starts `seconds` from now.
+/// Begins a session that lasts one minute. It starts `seconds` seconds after [`now`].
 fn begin(customer: &Customer, token: &Token, seconds: i64) {
     let started_at = after(seconds);
     let session = Session {

@@ -1,4 +1,4 @@
-//! Tests that a verification finds every change in the ledger's file, and names its place.
+//! Tests that a verification finds every change in the ledger's file, and says where the change is.
 
 use enrich_core::port::ledger::{Charge, ChargeError, Ledger as _};
 use enrich_store::{OpenError, Store};
@@ -18,8 +18,8 @@ fn five_rows() -> Customer {
     customer
 }
 
-/// Makes a change in the ledger's file. Returns the faults that verification then finds. Each of
-/// these faults names the account or the log.
+/// Makes a change in the ledger's file. Returns the faults that verification then finds. There must
+/// be at least one, and each must name the account or the log.
 fn faults_after(customer: &Customer, change: &str) -> Vec<String> {
     customer.file().execute_batch(change).unwrap();
     let faults = customer.faults();
@@ -203,7 +203,8 @@ fn beyond_a_checkpoint() -> Customer {
             assert!(charged.is_ok(), "{charged:?}");
         }
     }
-    // Wherever the checkpoint was made, this charge comes after it.
+    // A checkpoint may have been written together with the last of these charges. The next charge
+    // certainly comes after the last checkpoint.
     customer.take(customer.charge());
     assert_eq!(customer.faults(), [] as [&str; 0]);
     customer

@@ -1,4 +1,4 @@
-//! The contract of accounts and keys.
+//! Contract tests of accounts and keys, which every store must pass.
 
 use enrich_core::port::accounts::{AccountChanged, KeyStored};
 use enrich_core::port::ledger::Grant;
@@ -36,7 +36,7 @@ pub async fn an_account_is_found_and_listed(harness: &dyn Harness) {
     assert_eq!(listed, both, "names need not be unique");
 }
 
-/// An id that was never used has no account.
+/// Looking up an account id that was never used finds nothing.
 pub async fn an_unknown_account_is_none(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let nobody = enrich_core::AccountId::new(noon());
@@ -56,7 +56,7 @@ pub async fn an_account_comes_with_its_first_key_or_not_at_all(harness: &dyn Har
     assert_eq!(ports.accounts.account(id).await.unwrap(), None);
 }
 
-/// A new key is found by its secret at once, with all its values.
+/// Immediately after a key is created, it is found by its full text, with all its values.
 pub async fn an_issued_key_is_found_at_once(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, _) = account_with_key(&ports, "Northwind").await;
@@ -79,7 +79,7 @@ pub async fn a_key_that_was_never_issued_is_not_found(harness: &dyn Harness) {
     assert_eq!(ports.accounts.find_key(&never).await.unwrap(), None);
 }
 
-/// The secret of a key can be shown again, also after a restart.
+/// The full text of a key can be shown again, also after a restart.
 pub async fn a_key_is_revealed_again(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, first) = account_with_key(&ports, "Northwind").await;
@@ -176,14 +176,15 @@ pub async fn an_unknown_key_is_not_rotated(harness: &dyn Harness) {
     let unknown = KeyId::new(noon());
     assert_eq!(rotate(&ports, unknown, noon(), &new).await, KeyStored::NotThere);
     assert_eq!(ports.accounts.find_key(&new.key).await.unwrap(), None);
-    // The secret of the new key is already in use, so the rotation fails, and the old key gets no
+    // The new key has the same text as the old key. So the rotation fails, and the old key gets no
     // end.
     let taken = enrich_core::NewKey { key: old.key.clone(), ..new };
     assert!(ports.accounts.rotate_key(old.id, noon(), taken, PER_ACCOUNT).await.is_err());
     assert_eq!(ports.accounts.key(old.id).await.unwrap().unwrap().expires_at, None);
 }
 
-/// A rotation never moves a key to another account.
+/// A rotation fails if the new key belongs to another account than the old key. Then nothing
+/// changes.
 pub async fn a_rotated_key_stays_with_its_account(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (_, old) = account_with_key(&ports, "Northwind").await;
@@ -195,7 +196,8 @@ pub async fn a_rotated_key_stays_with_its_account(harness: &dyn Harness) {
     assert_eq!(ports.accounts.key(old.id).await.unwrap().unwrap().expires_at, None);
 }
 
-/// An account never gets more keys than its limit, even if they are created at the same time.
+/// An account never gets more active keys than its limit, even if they are created at the same
+/// time.
 pub async fn keys_that_are_made_at_once_are_no_more_than_the_limit(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, first) = account_with_key(&ports, "Northwind").await;
@@ -223,7 +225,7 @@ pub async fn keys_that_are_made_at_once_are_no_more_than_the_limit(harness: &dyn
     assert_eq!(rotated.unwrap(), KeyStored::Stored);
     let rotated = accounts.rotate_key(active, noon(), new_key(account, ""), fewer).await;
     assert_eq!(rotated.unwrap(), KeyStored::TooManyActive, "it was not in use any more");
-    // Another account has its own limit.
+    // The limit applies to each account separately, so another account can still get keys.
     let (other, _) = account_with_key(&ports, "Southwind").await;
     let added = accounts.add_key(new_key(other, ""), limit).await.unwrap();
     assert_eq!(added, KeyStored::Stored);
@@ -405,7 +407,8 @@ pub async fn a_key_is_issued_with_an_end(harness: &dyn Harness) {
     assert!(found.is_active(after_noon(59)) && !found.is_active(after_noon(60)));
 }
 
-/// Defines one test for each function of the contract; the test calls the function.
+/// Defines one `#[test]` for each function of this contract. The test calls the function with
+/// `$harness`, and waits for its end with `$run`.
 #[macro_export]
 macro_rules! accounts_contract {
     ($harness:expr, $run:path) => {

@@ -1,4 +1,4 @@
-//! The contract of [`enrich_core::port::directory::Directory`].
+//! Contract tests of [`enrich_core::port::directory::Directory`], which every store must pass.
 
 #![allow(missing_docs, reason = "each sentence is its name; more words would say it twice")]
 
@@ -25,7 +25,8 @@ use crate::records::{
     employed_at, employed_by_name, hashed, ids, page, person, person_page, phones, sites, trusted,
 };
 
-/// Defines one test for each function of the contract; the test calls the function.
+/// Defines one `#[test]` for each function of this contract. The test calls the function with
+/// `$harness`, and waits for its end with `$run`.
 #[macro_export]
 macro_rules! directory_contract {
     ($harness:expr, $run:path) => {
@@ -298,8 +299,8 @@ pub async fn two_companies_of_one_name_cannot_be_told_apart(harness: &dyn Harnes
     let other = CompanyRecord { sites: sites(&["other.example"]), ..company("QUILL LTD") };
     load(&ports, "a", vec![hashed(quill()), hashed(other)]).await;
     for name in ["Quill Ltd", "Quill"] {
-        // A domain that contains the requested name makes a match more probable, but not certain:
-        // the confidence is at most 80 %.
+        // The domain `quill.example` contains the requested name. This makes its company more
+        // probable, but not certain: the confidence is at most 80 %.
         let found = by_name(&ports, name, None).await;
         assert!(found.as_ref().is_none_or(|(_, sure)| *sure <= 80), "{found:?}");
     }
@@ -325,8 +326,8 @@ pub async fn a_country_tells_companies_of_one_name_apart(harness: &dyn Harness) 
         sites: vec![(domain("nestle-marktplatz.example"), Some(country("DE")))],
         ..company("Nestlé")
     };
-    // The two companies have different ids, so they are not merged, although their domains begin
-    // with the same label.
+    // The American and the Swiss company have different external ids. So they are not merged,
+    // although their domains begin with the same label.
     let (one, other) = (ids(&["x:1"]), ids(&["x:2"]));
     let american = CompanyRecord { seats: countries(&["US"]), ..nestle(&["nestle.example"]) };
     let records = vec![
@@ -363,7 +364,8 @@ pub async fn a_country_tells_hundreds_of_one_name_apart(harness: &dyn Harness) {
 
 pub async fn companies_that_are_but_names_do_not_hide_one_that_is_more(harness: &dyn Harness) {
     let ports = harness.fresh().await;
-    // Returns the name with spaces inside. For each number, the spaces are in other places.
+    // Returns `quillinkworks` with spaces at places that depend on `number`. If bit `n` of `number`
+    // is set, there is a space before the letter with index `n + 1`.
     let spelling = |number: usize| {
         let letters = "quillinkworks".char_indices();
         let parted = letters.map(|(at, letter)| {

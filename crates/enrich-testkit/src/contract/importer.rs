@@ -1,4 +1,4 @@
-//! The contract of [`enrich_core::port::importer::Importer`].
+//! Contract tests of [`enrich_core::port::importer::Importer`], which every store must pass.
 
 #![allow(missing_docs, reason = "each sentence is its name; more words would say it twice")]
 
@@ -38,7 +38,8 @@ use crate::records::{
 
 use Effect::{Added, Merged, Unchanged};
 
-/// Defines one test for each function of the contract; the test calls the function.
+/// Defines one `#[test]` for each function of this contract. The test calls the function with
+/// `$harness`, and waits for its end with `$run`.
 #[macro_export]
 macro_rules! importer_contract {
     ($harness:expr, $run:path) => {

@@ -1,4 +1,5 @@
-//! The contract of the job records that several nodes share.
+//! Contract tests of the job records that several nodes share. Every store of job records must pass
+//! them.
 
 use enrich_core::port::jobs::{
     JobChange, JobLease, JobPhase, JobRecords, JobRow, LocalJob, RemoteJob,
@@ -18,7 +19,7 @@ async fn row(jobs: &dyn JobRecords, id: u128) -> JobRow {
 }
 
 /// Checks that at most one node at a time holds a job, and that earlier holders can change nothing.
-/// `expire` ends all leases.
+/// `expire` makes all leases expire.
 pub async fn one_node_at_a_time_holds_a_job(
     one: &dyn JobRecords,
     other: &dyn JobRecords,
@@ -117,8 +118,8 @@ pub async fn jobs_are_taken_in_turns(one: &dyn JobRecords, other: &dyn JobRecord
     assert_eq!(next(other).await, 5, "the account without a running job");
     assert_eq!(next(other).await, 2);
 
-    // The account `last` has had no running job yet. So its job comes before the jobs that are put
-    // back.
+    // The account `last` has had no running job yet. So its job comes before the jobs that
+    // `release` puts back into the queue.
     other.create(last, &waiting(6)).await.unwrap();
     assert!(one.release(&change(1, 2, JobPhase::Waiting, "")).await.unwrap());
     assert!(one.release(&change(2, 2, JobPhase::Waiting, "")).await.unwrap());

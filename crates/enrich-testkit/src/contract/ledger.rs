@@ -1,4 +1,4 @@
-//! The contract of the ledger.
+//! Contract tests of the ledger, which every store must pass.
 
 use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
 use enrich_core::{
@@ -205,8 +205,8 @@ pub async fn accounts_do_not_share_credits(harness: &dyn Harness) {
     assert_sound(&ports).await;
 }
 
-/// The answer of a call that finds nothing is stored for repeated calls. It adds no row and costs
-/// nothing, even at a balance of 0.
+/// If a call with an idempotency key finds nothing, its answer is stored for repeated calls. The
+/// call adds no row to the ledger and costs nothing, even at a balance of 0.
 pub async fn nothing_found_is_kept_and_costs_nothing(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 0).await;
@@ -355,8 +355,8 @@ pub async fn the_newest_entries_come_first(harness: &dyn Harness) {
     assert_eq!(ports.ledger.newest_entries(nobody, None, 10).await.unwrap(), []);
 }
 
-/// Charges one credit at each of these times, in this order. A store may write the charges of many
-/// callers in another order than they arrived, so only some are sent at once.
+/// Charges one credit at each of `times`, in this order. At most 100 charges are sent at once,
+/// because a store may change the order of very many charges that arrive together.
 async fn charge_in_order(ports: &Ports, customer: &Customer, times: &[Timestamp]) {
     for some in times.chunks(100) {
         let charges = some.iter().map(|at| Charge { at: *at, ..customer.charge(1) });
@@ -467,8 +467,8 @@ pub async fn one_account_leaves_room_for_the_kept_answers_of_others(harness: &dy
     let repeat = charge(greedy.keyed(0, "k0", "q")).await.unwrap();
     assert_eq!(repeat, Charged::Replayed(answer_to("q", 1, 0)));
     assert_eq!(charge(greedy.charge(1)).await.unwrap(), taken(0), "without a key");
-    // A day later, each call of the account deletes some of its expired responses. After some
-    // calls, the account has room again.
+    // A day later, each call of the account deletes some expired responses. After some calls, the
+    // account has room again.
     let mut later = Err(ChargeError::IdempotencyStoreFull);
     for _ in 0..10 {
         let new = greedy.keyed_at(0, "new", "q", after_noon(IdempotencyRecord::SECONDS));
@@ -478,8 +478,8 @@ pub async fn one_account_leaves_room_for_the_kept_answers_of_others(harness: &dy
     assert_sound(&ports).await;
 }
 
-/// The total number of stored responses has a limit, however they are divided among accounts. No
-/// response is deleted before it expires.
+/// The number of stored responses of all accounts together has a limit, even if each account stores
+/// only one response. No response is deleted before it expires.
 pub async fn shared_room_has_an_end_and_nothing_in_it_goes_early(harness: &dyn Harness) {
     let ports = harness.fresh_keeping(32).await;
     let mut customers = Vec::new();
@@ -541,8 +541,8 @@ pub async fn the_ledger_adds_up(harness: &dyn Harness) {
     ports.ledger.charge(other.keyed(3, "k", "q")).await.unwrap();
     ports.ledger.grant(other.grant(-2)).await.unwrap();
     let found = ports.ledger.verify().await.unwrap();
-    // The first account pays 5 × (1 + 2 + 3 + 4) credits for calls of 1 to 20 items. The second
-    // account pays 1 credit for three items.
+    // The price is 1 credit for every 5 items, rounded up. So the first account pays 5 × (1 + 2 + 3
+    // + 4) credits for calls of 1 to 20 items. The second account pays 1 credit for three items.
     assert_eq!((found.charged, found.charges, found.granted), (51, 21, 103));
     assert_eq!((found.accounts, found.entries), (3, 24));
     assert_eq!(found.faults, [] as [String; 0]);
@@ -555,7 +555,8 @@ pub async fn an_open_ledger_is_charging(harness: &dyn Harness) {
     assert!(ports.ledger.is_charging());
 }
 
-/// Defines one test for each function of the contract; the test calls the function.
+/// Defines one `#[test]` for each function of this contract. The test calls the function with
+/// `$harness`, and waits for its end with `$run`.
 #[macro_export]
 macro_rules! ledger_contract {
     ($harness:expr, $run:path) => {

@@ -1,4 +1,4 @@
-//! The contract of sign-ins to the account page.
+//! Contract tests of sign-ins to the account page, which every store must pass.
 
 use enrich_core::{AccountId, Timestamp};
 use enrich_sign_in::{EmailSet, PasswordHash, Session, Token};
@@ -302,15 +302,15 @@ pub async fn an_account_has_so_many_sessions_and_the_oldest_end(harness: &dyn Ha
         assert_eq!(has_session(&ports, token).await, number >= 3, "{number}");
     }
     assert!(has_session(&ports, &of_other).await);
-    // If a session begins while the clock is set back, the account keeps it, and another session
-    // ends.
+    // If a session begins after the clock was set back, it seems to be the oldest. Nevertheless,
+    // this session stays, and another one ends.
     let last = session_of(&ports, account).await;
     assert!(has_session(&ports, &last).await);
     assert_eq!(ports.sign_ins.sessions(account, None).await.unwrap().len(), most);
 }
 
-/// The sessions of an account are listed newest first, and the current one is marked. Only their
-/// own account can end them, one at a time.
+/// The sessions of an account are listed newest first, and the current one is marked. An account
+/// can end each of its own sessions by id, but no session of another account.
 pub async fn sessions_are_listed_and_end_by_their_id(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -417,7 +417,8 @@ pub async fn who_is_signed_in_stays_so_over_a_restart(harness: &dyn Harness) {
     assert!(is_invited(&ports, &invitation, noon()).await);
 }
 
-/// Defines one test for each function of the contract; the test calls the function.
+/// Defines one `#[test]` for each function of this contract. The test calls the function with
+/// `$harness`, and waits for its end with `$run`.
 #[macro_export]
 macro_rules! sign_ins_contract {
     ($harness:expr, $run:path) => {

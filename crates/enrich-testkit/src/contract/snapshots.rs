@@ -1,4 +1,5 @@
-//! The contract of the list of snapshots and of the list of suppressions.
+//! Contract tests of the list of snapshots and of the list of suppressions. Every store of these
+//! lists must pass them.
 
 use std::time::{Duration, Instant};
 
@@ -51,8 +52,8 @@ pub async fn a_list_of_snapshots(snapshots: &dyn Snapshots) {
     assert_eq!(snapshots.find(SnapshotNumber(2)).await.unwrap(), Some(snapshot(2)));
     assert_eq!(snapshots.newest(2).await.unwrap(), [snapshot(4), snapshot(2)]);
 
-    // A snapshot is refused if the list has a higher number, or another snapshot with the same
-    // number.
+    // A snapshot is refused if the list already has a snapshot with a higher number, or another
+    // snapshot with the same number.
     let other = Snapshot { bytes: 1, ..snapshot(4) };
     assert!(!snapshots.publish(&other).await.unwrap());
     assert!(!snapshots.publish(&snapshot(3)).await.unwrap());

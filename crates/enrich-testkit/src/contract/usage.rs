@@ -1,4 +1,4 @@
-//! The contract of the usage counters.
+//! Contract tests of the usage counters, which every store must pass.
 
 use enrich_core::port::accounts::KeyStored;
 use enrich_core::port::usage::{DayCount, Use, UseOutcome};
@@ -61,7 +61,8 @@ pub async fn counts_add_up_by_what_they_are_of(harness: &dyn Harness) {
         counted(TODAY, second.id, UseOutcome::Found, 1, 1),
         counted(TODAY + 1, key.id, UseOutcome::Found, 1, 1),
     ];
-    // Ids that were made at the same instant have no defined order.
+    // The ids of the two keys were made at the same instant, so their order is random. The store
+    // returns the counters in the order of days and key ids.
     expected.sort_by_key(|count| (count.day, count.key));
     assert_eq!(days(&ports, account).await, expected);
     assert_eq!(days(&ports, other).await, [counted(TODAY, others.id, UseOutcome::Found, 1, 1)]);
@@ -98,7 +99,8 @@ pub async fn later_counts_are_added(harness: &dyn Harness) {
     assert_eq!(days(&ports, account).await, [counted(TODAY, key.id, UseOutcome::Found, 3, 3)]);
 }
 
-/// The last use of a key is the latest time, even if its calls are counted in another order.
+/// The time of a key's last use is the latest time of its calls, even if the calls are counted in
+/// another order.
 pub async fn the_last_use_of_a_key_shows(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, key) = account_with_key(&ports, "Northwind").await;
@@ -134,7 +136,8 @@ pub async fn an_unknown_key_can_be_counted(harness: &dyn Harness) {
     assert_eq!(found.last_used_at, Some(noon()));
 }
 
-/// Defines one test for each function of the contract; the test calls the function.
+/// Defines one `#[test]` for each function of this contract. The test calls the function with
+/// `$harness`, and waits for its end with `$run`.
 #[macro_export]
 macro_rules! usage_contract {
     ($harness:expr, $run:path) => {

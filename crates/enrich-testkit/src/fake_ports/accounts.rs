@@ -1,4 +1,4 @@
-//! Accounts and keys in memory.
+//! Implements the port [`Accounts`] over data in memory.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The directory in memory.
+//! Implements the port [`Directory`] over data in memory.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

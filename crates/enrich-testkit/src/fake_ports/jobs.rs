@@ -1,4 +1,4 @@
-//! The records of jobs that nodes share, in memory.
+//! An in-memory replacement for the records of jobs that nodes share in a database.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ pub struct MemoryJobs(Mutex<Table>);
 /// cannot be reached.
 #[derive(Debug)]
 pub struct JobConnection<R> {
-    /// The records.
+    /// The records that this connection reads and writes.
     pub records: R,
     /// Whether the connection is cut off, so that all calls fail with [`StoreError::Overloaded`].
     pub is_cut_off: AtomicBool,

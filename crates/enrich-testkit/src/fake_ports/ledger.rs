@@ -1,4 +1,4 @@
-//! The ledger in memory.
+//! Implements the port [`Ledger`] over data in memory.
 
 use std::sync::atomic::Ordering;
 

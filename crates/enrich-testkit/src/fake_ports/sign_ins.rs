@@ -1,4 +1,4 @@
-//! Sign-ins, invitations and sessions in memory.
+//! Implements the port [`SignIns`] over data in memory: sign-ins, invitations and sessions.
 
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;

@@ -1,4 +1,5 @@
-//! The list of snapshots and suppressions that nodes share, in memory.
+//! An in-memory replacement for the list of snapshots and suppressions that nodes share in a
+//! database.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,4 +1,4 @@
-//! The usage counters in memory.
+//! Implements the port [`Usage`] over data in memory.
 
 use async_trait::async_trait;
 use enrich_core::AccountId;

@@ -60,7 +60,7 @@ impl Client {
     }
 }
 
-/// Returns the text of a request. In `headers`, each header ends with a line end. A request with a
+/// Returns the text of a request. In `headers`, each header ends with `\r\n`. A request with a
 /// body, and each `POST` request, also gets a `Content-Length` header.
 pub fn request(method: &str, path: &str, headers: &str, body: &str) -> String {
     let length = body.len();

@@ -20,7 +20,7 @@ impl Connection {
         Self { server, stream: None }
     }
 
-    /// Sends a JSON body and reads the whole answer.
+    /// Sends a `POST` request with a JSON body, and reads the whole answer.
     ///
     /// # Errors
     ///

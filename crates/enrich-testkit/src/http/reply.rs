@@ -34,7 +34,8 @@ impl Reply {
         lines.map(|(name, value)| (name, value.trim()))
     }
 
-    /// Returns the value of a header as a whole number; `None` if the value isn't a whole number.
+    /// Returns the value of a header as a whole number; `None` if the value isn't a whole number,
+    /// or [`header`](Self::header) returns `None`.
     pub fn number(&self, name: &str) -> Option<i64> {
         self.header(name)?.parse().ok()
     }

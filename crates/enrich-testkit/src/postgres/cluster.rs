@@ -1,4 +1,4 @@
-//! A PostgreSQL cluster for one test.
+//! Starts, configures and queries a PostgreSQL cluster for tests.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -29,7 +29,7 @@ pub(super) const INTERVAL: Duration = Duration::from_millis(5);
 /// another port.
 const STARTS: usize = 5;
 
-/// Whether a commit waits until the server's log is on disk.
+/// Whether a commit waits until PostgreSQL's write-ahead log is on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
     /// Commits wait, as in production (`fsync = on`).
@@ -42,8 +42,8 @@ pub enum Durability {
 /// The settings of a new cluster.
 #[derive(Clone, Debug)]
 pub struct ClusterOptions {
-    /// The value of `cluster_name`. If this cluster becomes a standby, its primary's setting
-    /// `synchronous_standby_names` uses this name.
+    /// The value of PostgreSQL's setting `cluster_name`. If this cluster becomes a standby, the
+    /// primary's setting `synchronous_standby_names` refers to it by this name.
     pub name: String,
     /// Whether `fsync` is on.
     pub durability: Durability,
@@ -67,7 +67,8 @@ pub struct Cluster {
     pub(super) name: String,
     pub(super) password: String,
     pub(super) settings: BTreeMap<String, String>,
-    /// The server's process; `None` while the server is not running. This field stands before
+    /// The server's process; `None` before the first start, and after the server was stopped or
+    /// killed. Fields are dropped in the order of declaration. This field is declared before
     /// `folder`, so that the process ends before the folder is removed.
     pub(super) process: Option<GuardedProcess>,
     pub(super) folder: TempDir,
@@ -130,8 +131,8 @@ impl Cluster {
         })
     }
 
-    /// Returns the `cluster_name`. If this cluster is a standby, its primary's settings use this
-    /// name.
+    /// Returns the value of the setting `cluster_name`. If this cluster is a standby, its primary
+    /// refers to it by this name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -179,7 +180,7 @@ impl Cluster {
     ///
     /// The errors of [`psql`](Self::psql).
     pub fn psql_at(&self, address: SocketAddr, statements: &str) -> io::Result<String> {
-        // `psql` runs as the user of this process, because it needs no access to the server's
+        // `psql` can run as the user of this process, because it needs no access to the server's
         // folder.
         let mut psql = Command::new(self.installation.program("psql"));
         psql.args(["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1"]);
@@ -311,18 +312,18 @@ const SETTINGS: [(&str, &str); 18] = [
     ("unix_socket_directories", ""),
     ("max_connections", "200"),
     ("synchronous_commit", "on"),
-    // With this setting, shared memory is in files of the data folder, so that nothing else remains
-    // when the server is killed.
+    // With this setting, dynamic shared memory is in files of the data folder. So when the server
+    // is killed, no shared memory remains outside this folder.
     ("dynamic_shared_memory_type", "mmap"),
     ("shared_buffers", "128MB"),
-    // With this setting, recovery after a kill has to read at most 30 s of the log.
+    // With this setting, recovery after a kill reads at most about 30 s of the write-ahead log.
     ("checkpoint_timeout", "30s"),
     ("max_wal_size", "512MB"),
     // After a kill, all files are synced before recovery. Syncing them one by one would take
     // seconds. `syncfs` is faster. The setting exists since PostgreSQL 14.
     ("recovery_init_sync_method", "syncfs"),
-    // With this setting, enough of the log is kept for a standby that was not connected for a
-    // while.
+    // With this setting, enough of the write-ahead log is kept for a standby that was not connected
+    // for a while.
     ("wal_keep_size", "256MB"),
     ("max_wal_senders", "10"),
     ("hot_standby", "on"),

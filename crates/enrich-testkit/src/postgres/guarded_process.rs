@@ -28,8 +28,8 @@ const INTERVAL: Duration = Duration::from_millis(2);
 /// The guard's script. Its arguments are the folder and the server's command.
 ///
 /// The server is frozen first (SIGSTOP), so that it starts no child while its children are killed.
-/// Then the shared memory of PostgreSQL is removed, as in a crash of the machine. The id of the
-/// shared memory is in line 7 of `postmaster.pid`.
+/// Then the server and its children are killed, and PostgreSQL's shared memory is removed, as after
+/// a crash of the machine. The id of the shared memory is in line 7 of `postmaster.pid`.
 const GUARD: &str = r#"
 folder=$1; shift
 "$@" </dev/null >>"$folder/log" 2>&1 &
@@ -110,7 +110,7 @@ impl GuardedProcess {
         Ok(())
     }
 
-    /// Lets a server that [`Self::freeze`] has frozen continue, with its children.
+    /// Lets the server and its children continue (SIGCONT), after [`Self::freeze`] has frozen them.
     pub(super) fn thaw(&self) -> io::Result<()> {
         for child in self.children()? {
             let _ = kill_process(child, Signal::CONT);

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Once;
 
-/// The folder that has a subfolder for each version on Debian and Ubuntu, such as
-/// `/usr/lib/postgresql/15/bin`.
+/// The folder in which Debian and Ubuntu install PostgreSQL. The programs of version 15, for
+/// example, are in `/usr/lib/postgresql/15/bin`.
 const VERSIONS: &str = "/usr/lib/postgresql";
 
 /// The names of unprivileged users that servers may run as. The first one that exists is used.
@@ -85,8 +85,8 @@ impl Installation {
     /// server.
     pub(super) fn command(&self, program: &str, folder: &Path) -> Command {
         let mut command = Command::new(self.program(program));
-        // The user of the server may not be able to enter the folder of this process, so the
-        // command runs in `folder`.
+        // The command runs in `folder`, because the server's user may have no permission to enter
+        // the current folder of this process.
         command.current_dir(folder);
         self.user.of(&mut command);
         command

@@ -1,4 +1,4 @@
-//! The operations of tests on a running server.
+//! Starts, stops, kills, freezes and promotes the server of a cluster.
 
 use std::fs;
 use std::io;

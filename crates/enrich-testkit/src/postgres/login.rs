@@ -32,13 +32,13 @@ impl Database {
         self.url_at(&[self.address])
     }
 
-    /// Returns the URL of the database with other addresses: those of a proxy, of pgbouncer, or of
-    /// several clusters.
+    /// Returns the URL of the database with other addresses than the cluster's: the address of a
+    /// proxy or of pgbouncer, or the addresses of several clusters.
     pub fn url_at(&self, addresses: &[SocketAddr]) -> String {
         url(OWNER, &self.password, addresses, &self.name)
     }
 
-    /// Returns the URL of the database with the role that has all rights.
+    /// Returns the URL of the database for the superuser, the role `postgres`.
     pub fn superuser_url(&self) -> String {
         url(SUPERUSER, &self.password, &[self.address], &self.name)
     }

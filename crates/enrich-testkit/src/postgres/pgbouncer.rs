@@ -23,8 +23,8 @@ use crate::free_port::FreePort;
 #[derive(Debug)]
 pub struct PgBouncer {
     port: FreePort,
-    /// The process of pgbouncer. This field stands before `folder`, so that the process ends before
-    /// the folder is removed.
+    /// The process of pgbouncer. Fields are dropped in the order of declaration. This field is
+    /// declared before `folder`, so that the process ends before the folder is removed.
     process: GuardedProcess,
     folder: TempDir,
 }
@@ -93,7 +93,7 @@ impl PgBouncer {
     }
 }
 
-/// Returns the content of the file with the roles and their password.
+/// Returns the content of pgbouncer's file of users: each role with its password.
 fn users(password: &str) -> String {
     [OWNER, SUPERUSER].map(|role| format!("\"{role}\" \"{password}\"\n")).concat()
 }

@@ -1,4 +1,5 @@
-//! Standbys: clusters that receive the log of another cluster by streaming.
+//! Standbys: clusters that receive the write-ahead log of another cluster, the primary, by
+//! streaming.
 
 use std::fs;
 use std::io;
@@ -28,9 +29,9 @@ impl Cluster {
         Ok(Some((primary, standby)))
     }
 
-    /// Starts a standby of this cluster, and waits until the standby receives this cluster's log.
-    /// `name` is the standby's name in `synchronous_standby_names`. The standby gets the current
-    /// settings of this cluster.
+    /// Starts a standby of this cluster, and waits until the standby receives this cluster's
+    /// write-ahead log. `name` is the standby's name in `synchronous_standby_names`. The standby
+    /// gets the current settings of this cluster.
     ///
     /// # Errors
     ///
@@ -48,7 +49,7 @@ impl Cluster {
 
     /// Makes this cluster a standby of `primary`. Kills this cluster if it runs, and replaces its
     /// data by a new copy of the primary's data. Then waits until this cluster receives the
-    /// primary's log. The address and name of this cluster do not change.
+    /// primary's write-ahead log. The address and name of this cluster do not change.
     ///
     /// # Errors
     ///
@@ -72,7 +73,8 @@ impl Cluster {
         self.wait_until_synchronous()
     }
 
-    /// Waits until a standby is synchronous.
+    /// Waits until this cluster has a synchronous standby: a connected standby that must confirm
+    /// each commit.
     ///
     /// # Errors
     ///
@@ -92,7 +94,7 @@ impl Cluster {
         Ok(self.psql("SELECT pg_is_in_recovery()")? == "t")
     }
 
-    /// Waits until `standby` receives this cluster's log.
+    /// Waits until `standby` receives this cluster's write-ahead log.
     fn wait_for(&self, standby: &Self) -> io::Result<()> {
         let receives = format!(
             "SELECT count(*) > 0 FROM pg_stat_replication \
@@ -103,7 +105,7 @@ impl Cluster {
     }
 
     /// Removes the data in the background, because this may take seconds on a busy disk. If the
-    /// test ends earlier, the guard of the server removes the data.
+    /// test ends earlier, the guard process of the server (`guarded_process.rs`) removes the data.
     fn remove_data(&self) -> io::Result<()> {
         if self.data().exists() {
             let old = tempfile::Builder::new().prefix("old-").tempdir_in(self.folder.path())?;
@@ -117,9 +119,9 @@ impl Cluster {
     /// Copies a primary's data, and writes the setting that names this primary.
     fn copy_from(&self, primary: &Self) -> io::Result<()> {
         let mut copy = self.installation.command("pg_basebackup", self.folder.path());
-        // A copy with a replication slot would report what it has received. If the setting for the
-        // standbys is `*`, such reports of an unfinished copy would confirm commits. So the copy
-        // has no slot.
+        // With a replication slot, the program that copies would report to the primary what it has
+        // received. If `synchronous_standby_names` is `*`, PostgreSQL would take these reports as
+        // the confirmation of commits, although the copy is unfinished. So the copy uses no slot.
         copy.args(["--no-sync", "--no-slot", "--wal-method=stream", "--checkpoint=fast"]);
         copy.args(["--write-recovery-conf", "-h", "127.0.0.1", "-U", SUPERUSER]);
         copy.args(["-p", &primary.address().port().to_string(), "-D"]).arg(self.data());

@@ -1,7 +1,8 @@
-//! The data folder of a new cluster. `initdb` creates the first data folder; later ones are copies.
+//! Creates the data folder of a new cluster. `initdb` creates the first data folder, and a copy of
+//! it is kept as the template. Later data folders are copies of the template.
 //!
-//! `initdb` takes half a second; a copy takes a tenth of this time. The folder that is copied is
-//! next to the test's executable, in the build's target folder, so `cargo clean` removes it.
+//! `initdb` takes half a second; a copy takes a tenth of this time. The template is next to the
+//! test's executable, in the build's target folder, so `cargo clean` removes it.
 
 use std::env;
 use std::fs::{self, File};
@@ -12,8 +13,9 @@ use std::process::{self, Command, Stdio};
 use super::installation::{Installation, output};
 use super::login::{DATABASE, OWNER, SUPERUSER};
 
-/// The version of the template's content. It is part of the template's name. Increase it when the
-/// content changes, so that an old template is not used any more.
+/// The version of the content of the template, from which new data folders are copied. The version
+/// is part of the template's name. Increase it when the content changes, so that old templates are
+/// not used any more.
 const EDITION: u32 = 1;
 
 /// Creates `folder/data`: the data of a cluster with the database `enrich` and its owner, the role
@@ -42,7 +44,8 @@ pub(super) fn make_data(installation: &Installation, folder: &Path) -> io::Resul
     Ok(password)
 }
 
-/// Returns the path of the template, which may not exist.
+/// Returns the path of the template folder, which may not exist yet. Returns `None` if the path of
+/// the test's executable is unknown.
 fn template(installation: &Installation) -> io::Result<Option<PathBuf>> {
     let name = format!("postgres-template-{}-{EDITION}", installation.version()?);
     let executable = env::current_exe().ok();

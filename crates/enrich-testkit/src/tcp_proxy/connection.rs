@@ -1,4 +1,5 @@
-//! One connection through a proxy: two sockets, and a delay line in each direction.
+//! One connection through a proxy: two sockets, and a delay line in each direction. A delay line is
+//! a queue of bytes, with the times at which they must be sent.
 //!
 //! A connection has four threads. Each of them reads or writes one socket, and drops its handle of
 //! the socket when it ends. A socket is closed when both of its threads have dropped their handles.
@@ -18,14 +19,15 @@ use super::sockets::{Connection, Cut, leave};
 
 /// Maximum number of bytes in one read.
 const CHUNK_BYTES: usize = 32 * 1024;
-/// Maximum number of chunks in one delay line, which together have at most 32 MiB.
+/// Maximum number of chunks in one delay line, the queue of bytes in one direction. This is at most
+/// 1,024 × 32 KiB = 32 MiB.
 const MOST_CHUNKS: usize = 1_024;
 /// Time limit for the proxy to connect to the server.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Interval at which a blocked write checks whether its connection was cut.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(20);
 
-/// An element of a delay line.
+/// An element of a delay line, the queue of bytes in one direction.
 enum Chunk {
     /// Bytes, and the time at which they must be sent.
     Bytes(Instant, Vec<u8>),
@@ -74,7 +76,7 @@ pub(super) fn serve(client: TcpStream, network: &Arc<Network>) {
     thread::spawn(move || writing_client.write_to_client(&from_server));
 }
 
-/// The parts that one of the threads uses: its socket, its connection and the network.
+/// What one of the four threads of a connection uses: its socket, the connection and the network.
 struct End {
     socket: Arc<TcpStream>,
     connection: Arc<Connection>,
@@ -82,7 +84,8 @@ struct End {
 }
 
 impl End {
-    /// Reads from the socket until the end of the stream, and puts the chunks into the delay line.
+    /// Reads from the socket until the end of the stream, and puts the received bytes into the
+    /// delay line `line`.
     fn read(self, line: &SyncSender<Chunk>) {
         let mut buffer = vec![0; CHUNK_BYTES];
         loop {
@@ -102,7 +105,7 @@ impl End {
     }
 
     /// Sends each chunk from the client to the server when its time has come. Searches the bytes
-    /// for the armed pattern.
+    /// for the armed pattern (see `TcpProxy::cut_when`).
     fn write_to_server(self, line: &Receiver<Chunk>, wake_reply: &SyncSender<Chunk>) {
         let mut recent = Vec::new();
         for chunk in line {
@@ -135,9 +138,12 @@ impl End {
         }
     }
 
-    /// Waits until the time `due`, and until the bytes may be sent. Returns `None` if the
-    /// connection was cut. If the armed pattern ends in `bytes`, returns the index at which the
-    /// pattern begins, and its trigger. Otherwise returns `Some(None)`.
+    /// Waits until the time `due`, and until no pause holds the bytes back. Then searches for the
+    /// armed pattern (see `TcpProxy::cut_when`). Returns:
+    ///
+    /// - `None` if the connection was cut.
+    /// - `Some(None)` if the armed pattern does not end in `bytes`, or no pattern is armed.
+    /// - Otherwise, the index in `bytes` at which the pattern begins, and its trigger.
     fn trigger(
         &self,
         due: Instant,
@@ -177,8 +183,9 @@ impl End {
             }
         }
         drop(self);
-        // The server's further replies are read to their end and dropped. Otherwise a failed write
-        // could stop the server before it has handled everything that it has received.
+        // The server's further replies are read and dropped. Without a reader, the server's writes
+        // would fail, and the server could end before it has processed all bytes that it has
+        // received.
         for chunk in line {
             if matches!(chunk, Chunk::End(_)) {
                 return;

@@ -40,7 +40,7 @@ pub enum Trigger {
 pub(super) struct Rules {
     pub(super) target: SocketAddr,
     pub(super) delay: Duration,
-    /// Whether bytes are held back, by [`Direction`].
+    /// Whether bytes are held back, for each [`Direction`].
     pub(super) is_paused: [bool; 2],
     pub(super) is_refusing: bool,
     pub(super) is_listening: bool,

@@ -29,7 +29,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Makes the threads close both sockets.
+    /// Makes the threads of this connection close both of its sockets.
     pub(super) fn cut(&self, how: Cut) {
         self.is_cut.store(true, Ordering::Release);
         for socket in [&self.client, &self.server] {

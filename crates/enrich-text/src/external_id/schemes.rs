@@ -2,7 +2,7 @@
 
 pub(super) struct Scheme {
     pub(super) name: &'static str,
-    /// The form of an id, for an error message.
+    /// The form of an id in words, for an error message.
     pub(super) form: &'static str,
     /// Returns the normal form of an id; `None` if the text is not an id of the scheme.
     pub(super) normal: fn(&str) -> Option<String>,

@@ -64,8 +64,8 @@ fn named(handle: &str) -> Result<Named, InvalidPage> {
     Ok(Named { path: shown(handle), key })
 }
 
-/// Returns the number after the last dash: `1234567` in `Acme-Corp-1234567`. Such a segment cannot
-/// be a handle, because handles contain no dash.
+/// Returns the number after the last dash: `1234567` in `Acme-Corp-1234567`. A segment with a dash
+/// cannot be a handle, because handles on Facebook contain no dash.
 fn id_behind_name(segment: &str) -> Option<&str> {
     let (_, id) = segment.rsplit_once('-')?;
     (id.len() >= MIN_ID_BEHIND_NAME && is_id(id)).then_some(id)

@@ -6,8 +6,8 @@ use super::spelling::{consonants, spelling};
 use super::{PersonName, given_names};
 
 /// How two names differ, if they can be names of the same person. For equal names, all fields are
-/// `false`. If two names can be read in several ways, the reading with the smallest value counts.
-/// Values are compared field by field, so a difference in an earlier field is worse.
+/// `false`. If two names can be read in several ways, the reading with the smallest differences
+/// counts. The fields are compared in their order, so a difference in an earlier field is larger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NameDifferences {
     /// One of the names has the family name before the given name: `Lovelace Ada`.
@@ -38,11 +38,13 @@ pub struct NameDifferences {
 /// How two family names agree.
 struct Families {
     differences: NameDifferences,
-    /// Whether the names share a key of the given name and one part of the family name. Then a
-    /// look-up of one name finds the other.
+    /// Whether the family names have a part in common. If the given names agree too, both names
+    /// have a common key of the given name and this part, so a look-up of one name finds the
+    /// other.
     share_a_part: bool,
-    /// Whether the names share a key of the first letter of the given name and the whole family
-    /// name. Then a look-up of one name finds the other.
+    /// Whether the whole family names are equal in one word, or have the same consonants in two
+    /// scripts. If the first letters of the given names agree too, a look-up of one name finds the
+    /// other.
     share_the_whole: bool,
 }
 
@@ -68,8 +70,8 @@ impl PersonName {
     /// - The suffixes differ.
     ///
     /// If a person is stored under the other name, a look-up by the [keys to look
-    /// up](Self::keys_to_look_up) of this name finds the person. There is one exception: the stored
-    /// name is in the wrong order or wrongly split, and also differs in another way.
+    /// up](Self::keys_to_look_up) of this name finds the person. The only exception is a stored
+    /// name that is in the wrong order or wrongly split, and that also differs in another way.
     pub fn agreement(&self, other: &Self) -> Option<NameDifferences> {
         match (self.in_one_piece(), other.in_one_piece()) {
             (Some(mine), Some(theirs)) => {
@@ -83,8 +85,9 @@ impl PersonName {
             [self.as_read(other), self.as_read_doubly(other), other.as_read_doubly(self)];
         if let Some(mut least) = readings.into_iter().flatten().min() {
             if self.given.iter().chain(&self.family).eq(other.given.iter().chain(&other.family)) {
-                // Both names consist of the same words, but only one of them shows where the family
-                // name begins. So these two differences do not count.
+                // Both names consist of the same words. They differ in these two fields only
+                // because one of them does not show where the family name begins. So these two
+                // differences do not count.
                 least.family_part = false;
                 least.particle = false;
             }
@@ -100,17 +103,18 @@ impl PersonName {
     }
 
     /// Returns how the names differ if the last middle name of this name is read as its first
-    /// family name; `None` if the names then belong to two people. The other name must contain this
-    /// middle name too. Otherwise the other person may have a different first family name.
+    /// family name; `None` if the names then belong to two people. If the family names agree only
+    /// in a part, the family name of `other` must contain this middle name. Otherwise the other
+    /// person may have a different first family name.
     fn as_read_doubly(&self, other: &Self) -> Option<NameDifferences> {
         let found = self.with_two_family_names()?.as_read(other)?;
         let middle = given_names::root(self.given.last()?);
         (!found.family_part || other.family_parts().contains(&middle)).then_some(found)
     }
 
-    /// Returns how two names differ; `None` if they belong to two people. The words of the names
-    /// are not read in another order, and are not divided in another way into given names and
-    /// family names.
+    /// Returns how two names differ; `None` if they belong to two people. Reads both names as they
+    /// are: does not change the order of the words, or the split into given names and family
+    /// names.
     fn as_read(&self, other: &Self) -> Option<NameDifferences> {
         if self == other {
             return Some(NameDifferences::default());

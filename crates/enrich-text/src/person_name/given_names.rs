@@ -11,9 +11,9 @@ use crate::table;
 /// is the same for several spellings.
 #[derive(Default)]
 struct GivenNames {
-    /// The index of the row to which each spelling of a full name belongs.
+    /// For each spelling of a full name, the index of its row.
     full: HashMap<String, usize>,
-    /// The indexes of the rows to which each short form belongs.
+    /// For each short form, the indexes of the rows that contain it.
     short: HashMap<String, Vec<usize>>,
     /// The first spelling of the full name in each row.
     roots: Vec<String>,

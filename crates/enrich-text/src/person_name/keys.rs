@@ -1,6 +1,6 @@
-//! The keys by which people are found. Two names that agree closely have a common key with the full
-//! given name. Two names that agree less closely have a common key with only the first letter of
-//! the given name.
+//! The keys by which people are found. A key with the full given name finds names that differ
+//! little. A key with only the first letter of the given name also finds initials and names in
+//! other scripts.
 
 use std::collections::HashSet;
 
@@ -64,8 +64,9 @@ impl PersonName {
         [Self::close_keys, Self::wide_keys, Self::turned_keys].into_iter().map(|keys| keys(self))
     }
 
-    /// Whether two given names can share a key with only their first letters: the first letter of
-    /// one is among the first letters by which the other is looked up.
+    /// Whether a look-up of this name by the first letter of the given name can find `other`: the
+    /// first letter of the given name of `other` is among the first letters by which this name is
+    /// looked up.
     pub(super) fn first_letters_meet(&self, other: &Self) -> bool {
         first_letters(self.first_given()).contains(&first_letter(other.first_given()))
     }

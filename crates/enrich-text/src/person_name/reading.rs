@@ -18,7 +18,8 @@ enum Kind {
     Former,
 }
 
-/// The words of each kind in the data file. The value is the first word of the word's row.
+/// For each kind and each of its words in the data file, the first word of the row: `jr` for
+/// `junior`.
 static WORDS: LazyLock<HashMap<(Kind, &'static str), &'static str>> = LazyLock::new(|| {
     let kinds = HashMap::from([
         ("title", Kind::Title),
@@ -42,7 +43,8 @@ fn is(kind: Kind, word: &str) -> bool {
     WORDS.contains_key(&(kind, word))
 }
 
-/// Whether a folded word is a particle, which belongs to the family name after it.
+/// Whether a folded word is a particle, such as `van` or `de`. It belongs to the family name after
+/// it.
 pub(super) fn is_particle(word: &str) -> bool {
     is(Kind::Particle, word)
 }
@@ -135,8 +137,9 @@ pub(super) fn without_ends<W: AsRef<Word>>(words: Vec<W>) -> (Vec<W>, Option<W>)
     (words, name_suffix)
 }
 
-/// Takes the family name from the end of a name: the last word and the particles before it. A
-/// former name after a word such as `née`, as in `Ada Byte née Lovelace`, is removed first.
+/// Removes the family name from the end of a name, and returns it: the last word and the particles
+/// before it. A former name after a word such as `née`, as in `Ada Byte née Lovelace`, is removed
+/// first.
 pub(super) fn take_family<W: AsRef<Word>>(name: &mut Vec<W>) -> Vec<W> {
     if let Some(at) = name.iter().position(|word| word.as_ref().is_former())
         && at >= 2

@@ -101,8 +101,8 @@ pub(super) fn first_letter(given: &str) -> Cow<'_, str> {
 /// The character that [`first_letter`] returns for any vowel in a script other than Latin.
 const ANY_VOWEL: &str = "'";
 
-/// Returns all first letters that keys of the same given name may contain. The first letter of
-/// `given` comes first.
+/// Returns the first letters by which a given name is looked up: its own first letter, then the
+/// first letters that the same name may have in another script.
 pub(super) fn first_letters(given: &str) -> Vec<Cow<'_, str>> {
     let own = first_letter(given);
     let others: &[&str] = match own.as_ref() {
@@ -130,8 +130,8 @@ pub(super) fn is_east_asian(text: &str) -> bool {
 }
 
 /// Replaces umlauts that are written with two letters: `ae`, `oe` and `ue` before a consonant
-/// become `a`, `o` and `u`, and `aa` becomes `a`. After a vowel or `q`, such letters are kept
-/// (`Bauer`, `Jacques`). An `e` at the end of a word is also kept (`Joe`, `Sue`).
+/// become `a`, `o` and `u`, and `aa` becomes `a`. These letters stay unchanged after a vowel or
+/// `q` (`Bauer`, `Jacques`). An `e` at the end of a word also stays unchanged (`Joe`, `Sue`).
 fn without_umlauts(word: &str) -> String {
     let mut kept = String::with_capacity(word.len());
     let mut letters = word.chars().peekable();
@@ -161,7 +161,8 @@ fn russian_end(word: &str) -> Cow<'_, str> {
     Cow::Borrowed(word)
 }
 
-/// Evens out letters that only some transliterations contain. Every `y` is already replaced by `i`.
+/// Removes or replaces letters that only some transliterations contain. Before this function is
+/// called, every `y` was replaced by `i`.
 ///
 /// - An `i` before `e` is removed at the beginning of a word and after a vowel (`Yelena`,
 ///   `Andreyevich`).

@@ -1,4 +1,4 @@
-//! Splits a full name into first and last name, in its own spelling.
+//! Splits a full name into first and last name, both spelt as in the full name.
 
 use std::mem;
 
@@ -6,9 +6,10 @@ use super::PersonName;
 use super::reading::{Word, take_family, without_asides, without_ends, words};
 
 impl PersonName {
-    /// Splits a full name, `First Last` or `Last, First`, into first and last name, in the spelling
-    /// of the text. Titles (`Dr.`) and degrees (`PhD`) are left out. Particles (`van der`) and
-    /// suffixes of generations (`Jr.`) belong to the last name. Returns `None` if a part is missing.
+    /// Splits a full name, `First Last` or `Last, First`, into first and last name, both spelt as
+    /// in the full name. Titles (`Dr.`) and degrees (`PhD`) are left out. Particles (`van der`)
+    /// and suffixes of generations (`Jr.`) belong to the last name. Returns `None` if the first or
+    /// the last name is missing.
     ///
     /// ```
     /// # use enrich_text::PersonName;
@@ -55,7 +56,7 @@ fn in_halves(full: &str) -> Option<(String, String)> {
     (!first.is_empty() && !last.is_empty()).then(|| (first.to_owned(), last.to_owned()))
 }
 
-/// A word, and how the text writes it.
+/// A word of a name: as the text spells it, and in folded form.
 struct Written<'t> {
     text: &'t str,
     word: Word,

@@ -7,7 +7,8 @@ fn read(network: Network, text: &str) -> PageUrl {
     PageUrl::parse(network, text).unwrap_or_else(|error| panic!("{network} {text:?}: {error}"))
 }
 
-/// Asserts that every text is parsed to a page that is shown as `shown` and has this key.
+/// Asserts that every text is parsed to the same page: its display form is `shown`, and its key is
+/// `key`.
 fn check(network: Network, shown: &str, key: &str, texts: &[&str]) {
     for text in texts.iter().chain([&shown]) {
         let page = read(network, text);

@@ -75,7 +75,7 @@ fn a_trunk_prefix_is_dropped_only_where_it_is_one() {
     assert_eq!(read("+7 8 495 123 45 67"), "+74951234567");
     assert_eq!(read("+7 800 555 01 23"), "+78005550123");
     assert_eq!(read("+1 (0) 202 555 0123"), "+12025550123");
-    // A number with a second zero is invalid.
+    // The first zero is the trunk prefix. After it, no number in Germany begins with another zero.
     assert_eq!(Phone::parse("+49 (0)0 30 23125"), Err(InvalidPhone::ImpossibleLength));
     // Spain has no trunk prefix, but some people write a zero as one.
     assert_eq!(read("+34 (0) 912 345 678"), "+34912345678");

@@ -1,7 +1,7 @@
-//! Parses a server's replies. A header gives the charge, except in a replay: an earlier answer that
-//! the server repeats for the same idempotency key. No header says whether something was found. So
-//! the parser reads from the body whether something was found, and what a replayed answer cost at
-//! first.
+//! Parses a server's replies. The header `X-Credits-Used` gives the charge, except in a replay: an
+//! earlier answer that the server repeats for the same idempotency key, at no cost. No header says
+//! whether something was found. So the parser reads from the body whether something was found, and
+//! what a replayed answer cost at first.
 
 use std::time::Duration;
 

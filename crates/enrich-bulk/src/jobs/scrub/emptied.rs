@@ -23,10 +23,10 @@ use crate::stop::Stop;
 const PIECE_BYTES: usize = 4 * 1024 * 1024;
 
 impl JobsState {
-    /// Stages copies of the list and of the output so far. In the copy of the list, rows that
-    /// contain a suppressed value are emptied; in the copy of the output, such rows are removed.
-    /// Returns the number of emptied and removed rows; `None` if the list or its checkpoint is
-    /// damaged.
+    /// Writes new versions of the list and of the output so far, as [`Staged`] files, which
+    /// replace the present files later. In the new list, rows that contain a suppressed value are
+    /// empty. In the new output, such rows are left out. Returns the staged files, and the number
+    /// of emptied and removed rows. Returns `None` if the list or its checkpoint is damaged.
     pub(super) fn with_emptied_rows(
         &self,
         record: &Record,
@@ -59,8 +59,9 @@ impl JobsState {
         }
         removed += emptied.range(done..).count() as u64;
         if !emptied.is_empty() {
-            // The caller replaces the files only if this number is not 0. It is 0 if all emptied
-            // rows were already written and no output row was removed. Then it becomes 1.
+            // The caller replaces the files only if this number is at least 1. It is still 0 if
+            // all emptied rows were already written to the output, and no output row was removed.
+            // Then it becomes 1.
             removed = removed.max(1);
             staged.replaces_list = true;
             let Some(hash) = self.write_list(record, &mut staged, &emptied, done)? else {
@@ -99,9 +100,10 @@ impl JobsState {
         Ok(known)
     }
 
-    /// Stages a copy of the list. Rows whose row number is in `emptied` are empty in the copy.
-    /// Returns the hash of the first `done` rows of the copy. The copy is read again as a check:
-    /// returns `None` if it has not as many rows as the list.
+    /// Writes a new version of the list as a staged file, which replaces the list later. Rows
+    /// whose number is in `emptied` are empty in it. Returns the hash of the first `done` rows of
+    /// the new list. Reads the new list again as a check, and returns `None` if it does not have
+    /// as many rows as the list.
     fn write_list(
         &self,
         record: &Record,
@@ -154,8 +156,9 @@ fn is_damage(error: &io::Error) -> bool {
     matches!(error.kind(), InvalidData | InvalidInput | NotFound | UnexpectedEof)
 }
 
-/// Returns the numbers of the rows that have an answer with a suppressed value. Considers only rows
-/// that were answered while an earlier row was still unanswered.
+/// Returns the numbers of the rows in `checkpoint.ahead` that have an answer with a suppressed
+/// value. These rows were answered while an earlier row was still unanswered, so they are not in
+/// the output yet.
 fn numbers_ahead(checkpoint: &Checkpoint, values: &dyn SuppressedValues) -> BTreeSet<u64> {
     let holds = |value: &serde_json::Value| json_holds(value, values);
     let held = checkpoint.ahead.iter().filter(|(_, added)| {
@@ -164,7 +167,8 @@ fn numbers_ahead(checkpoint: &Checkpoint, values: &dyn SuppressedValues) -> BTre
     held.filter_map(|(key, _)| number_of(key)).collect()
 }
 
-/// Returns the row number in an idempotency key.
+/// Returns the row number in an idempotency key: 7 in `bulk-JOB-7-HASH`. Returns `None` for a text
+/// of another form.
 fn number_of(key: &str) -> Option<u64> {
     key.rsplit('-').nth(1)?.parse().ok()
 }
@@ -198,9 +202,9 @@ fn emptied_text(input: &Input, row: &Row, delimiter: Delimiter) -> Vec<u8> {
     }
 }
 
-/// Returns the text of a row for the new list. Usually it is the unchanged text. But a malformed
-/// CSV row becomes a row with more cells than the list has columns. So the row is still invalid,
-/// and cannot merge with the next rows.
+/// Returns the text of a row for the new list. Usually it is the unchanged text. A malformed CSV
+/// row, for example with an open quote, becomes a row with more cells than the list has columns.
+/// So the row stays invalid, and the open quote cannot include the next rows.
 fn kept_text(input: &Input, row: &Row, delimiter: Delimiter) -> io::Result<Vec<u8>> {
     let Shape::Csv(columns) = input.shape() else { return Ok(row.text.clone()) };
     if row.cells.is_ok() {

@@ -55,8 +55,8 @@ impl Staged {
         with_ending(path, STAGED)
     }
 
-    /// Stages a copy of the file at `path`, or of its first `bytes` bytes. Rows that contain a
-    /// suppressed value are left out.
+    /// Writes a copy of the file at `path`, or of its first `bytes` bytes, as a staged file, which
+    /// replaces the file later. Rows that contain a suppressed value are left out.
     pub(super) fn copy_without(
         &mut self,
         path: &Path,
@@ -75,7 +75,8 @@ impl Staged {
         Ok(Copied { removed, bytes: file.metadata()?.len() })
     }
 
-    /// Stages the workbook `out`, made of the staged copy of `rows`.
+    /// Writes the staged file that replaces the workbook `out` later. Its rows are those of the
+    /// staged copy of `rows`.
     pub(super) fn make_workbook(&mut self, rows: &Path, out: &Path) -> io::Result<()> {
         let rows = BufReader::new(File::open(with_ending(rows, STAGED))?);
         let mut into = self.begin(out)?;

@@ -45,8 +45,8 @@ impl CallerArgs {
         self.url.is_some()
     }
 
-    /// Returns how national phone numbers are read: in the country of the option, or as the server
-    /// reads them.
+    /// Returns how national phone numbers are read: in the country of the option `--country`.
+    /// With `--url`, the server reads them in the country of the account, which is unknown here.
     pub(super) fn national_numbers(&self) -> NationalNumbers {
         match &self.url {
             Some(_) => NationalNumbers::OfUnknownAccount,

@@ -124,7 +124,7 @@ impl Outcome {
         Self { end, counts, seconds, ended }
     }
 
-    /// Creates the result if an earlier run has already written all rows of the list.
+    /// Creates the result for a list of which an earlier run has already written all rows.
     pub(super) fn whole(counts: Counts, took: Duration) -> Self {
         Self::new(enrich_bulk::Outcome { counts, end: End::Whole }, took)
     }

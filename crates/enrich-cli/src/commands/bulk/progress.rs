@@ -45,7 +45,7 @@ impl<'a> Shown<'a> {
 
     fn rate(&self, counts: &Counts) -> f64 {
         let done = counts.rows.saturating_sub(self.before.unwrap_or_default());
-        // The rate is only shown, so the loss of precision does not matter.
+        // Rounding the number of rows does not matter, because the rate is only shown.
         done as f64 / self.begun.elapsed().as_secs_f64().max(0.001)
     }
 
@@ -71,7 +71,7 @@ impl Progress for Shown<'_> {
                 if bar.is_hidden() {
                     return;
                 }
-                // The bar is drawn ten times a second, so its text is not changed more often.
+                // The bar is drawn ten times a second, so its text changes at most as often.
                 if self.shown_at.elapsed() >= Duration::from_millis(100) {
                     let rate = HumanCount(self.rate(counts) as u64);
                     bar.set_message(format!("{}; {rate}/s", in_words(counts)));

@@ -1,8 +1,8 @@
 //! `enrich forget --list`: forgets the values that a suppression list names.
 //!
 //! The list may be too large for memory, so it is read several times: to check every line before
-//! anything changes, to add its entries, to take entries back, and to write the answers. Each step
-//! may be repeated. So after an interruption, the same command completes the run.
+//! anything changes, to add its entries, to take entries back, and to write the answers.
+//! Repeating a step is harmless. So after an interruption, the same command completes the run.
 
 mod answers;
 
@@ -29,7 +29,7 @@ use answers::{Answer, Answers};
 
 /// Maximum number of entries that are added, taken back or looked up in one batch. A batch takes
 /// about 20 MB of memory. The keyed hashes of a batch are spread over the whole table, so each
-/// batch may change every page of the table. Large batches therefore write fewer pages.
+/// batch may write every page of the table. With large batches, there are fewer such writes.
 const BATCH: usize = 200_000;
 /// Maximum number of values that are forgotten in one batch, if the list contains the values
 /// themselves.
@@ -136,7 +136,8 @@ impl ListArgs {
     }
 }
 
-/// A list that is being loaded. Each file of a DROP archive is a part; any other list has one part.
+/// A list that is being loaded. Each file of a DROP archive is one of its `parts`; any other list
+/// has one part.
 struct Load<'a> {
     file: &'a ListFile,
     importer: &'a dyn SuppressionLists,
@@ -172,9 +173,8 @@ impl<'a> Load<'a> {
         answers: &Answers,
     ) -> Result<Loaded, Failure> {
         let new = self.add()?;
-        // The entries that this file withdraws are taken back first. Then the values of the other
-        // entries are removed from the directory. So a value stays if this file both adds and
-        // withdraws its entry.
+        // Entries are taken back before values are removed. So if this file both adds an entry
+        // and takes it back, the value stays in the directory.
         let taken_back = self.take_back()?;
         let removed = self.remove()?;
         if let Some(nodes) = nodes {
@@ -189,15 +189,15 @@ impl<'a> Load<'a> {
         Ok(Loaded { entries, new, taken_back, values, subjects, answers })
     }
 
-    /// Returns the part of the list that contains an entry; `None` if the part was completely
-    /// loaded before.
+    /// Returns the part of the list that contains an entry; `None` if an earlier run has already
+    /// loaded this part completely.
     fn unfinished_part(&self, content: &EntryContent) -> Option<(&ListPart, &OpenedList)> {
         let (part, opened) = part_of(&self.parts, content)?;
         (!opened.is_complete).then_some((part, opened))
     }
 
-    /// Adds the entries of this file to the suppression lists in the directory. Returns the number
-    /// of entries that were in none of these lists.
+    /// Adds the entries of this file to the suppression lists in the directory. Returns how many
+    /// of the entries were in no list before.
     fn add(&self) -> Result<u64, Failure> {
         let mut added = 0;
         let mut batch: Vec<Digest> = Vec::new();
@@ -226,8 +226,8 @@ impl<'a> Load<'a> {
         Ok(added)
     }
 
-    /// Takes back the entries that DROP has removed from its lists, as this list says. Returns the
-    /// number of these entries that were in force until now.
+    /// Takes back the entries that, according to this file, DROP has removed from its lists.
+    /// Returns how many of them were in force until now.
     fn take_back(&self) -> Result<u64, Failure> {
         let is_to_do = |(part, opened): &(&ListPart, OpenedList)| {
             is_of_removed(part) && part.entries > 0 && !opened.is_complete
@@ -319,8 +319,8 @@ fn digest_of(content: EntryContent) -> Option<Digest> {
     }
 }
 
-/// Whether the entries of a part are to be taken back, because DROP has removed them from its
-/// lists.
+/// Whether the part contains the entries that DROP has removed from its lists. These entries are
+/// to be taken back.
 fn is_of_removed(part: &ListPart) -> bool {
     part.file.as_ref().is_some_and(|file| file.list.is_none())
 }

@@ -55,7 +55,7 @@ pub(super) struct FormatArgs {
 /// How a file is read.
 pub(super) struct Plan {
     pub(super) source: ImportSource,
-    /// The name of the source that the format gives; `None` for native records.
+    /// The name of the source, as the format defines it; `None` for native records.
     pub(super) name: Option<SourceName>,
     /// The licence and attribution of the source; `None` if the format gives none.
     pub(super) terms: Option<SourceTerms>,
@@ -64,8 +64,8 @@ pub(super) struct Plan {
 }
 
 impl FormatArgs {
-    /// Decides how a file is read. If the format is detected, prints its name, or the columns that
-    /// are used.
+    /// Decides how a file is read. If the format is detected, prints the name of the format, or
+    /// the columns that are used.
     pub(super) fn plan(
         &self,
         file: &Path,
@@ -122,7 +122,8 @@ impl FormatArgs {
         Ok(Plan { source, name, terms, subjects })
     }
 
-    /// Returns the columns that the command line names. A JSON pointer is not a column.
+    /// Returns the columns that the option `--column` names, without JSON pointers, which begin
+    /// with `/`.
     fn header_columns(&self) -> Vec<String> {
         let names = self.columns.iter().map(|(_, column)| column.clone());
         names.filter(|name| !name.starts_with('/')).collect()
@@ -152,9 +153,9 @@ impl FormatArgs {
         mapping.map(Some).map_err(|error| Failure::impossible(&error))
     }
 
-    /// Finds the mapping that fits the beginning of a file. Returns `None` if the reader for
-    /// Enrich's own import format must read the file: the records are native, or this reader gives
-    /// a better error message.
+    /// Finds the mapping that fits the beginning of a file. Returns `None` if the file is to be
+    /// read as native records: because it contains such records, or because their reader gives a
+    /// better error message for this file.
     fn detected(
         &self,
         file: &Path,
@@ -220,8 +221,8 @@ impl FormatArgs {
     }
 }
 
-/// Whether this error in the beginning of a file means that the file can't be read in any layout.
-/// Any other error may occur only because a wrong layout was detected.
+/// Whether this error in the beginning of a file means that no layout can read the file. If it is
+/// `false`, another layout than the detected one may be able to read it.
 fn is_final(error: &ReadError) -> bool {
     match error {
         ReadError::Input(fault) => !matches!(
@@ -235,10 +236,13 @@ fn is_final(error: &ReadError) -> bool {
     }
 }
 
-/// Decides what happens if the beginning of a file can't be read. Returns a mapping for an archive
-/// with several files that is recognised by its name or by the names of its files. Returns `None`
-/// if the reader for Enrich's own import format must try: it can perhaps read the file, or gives a
-/// better error message. Otherwise returns an error.
+/// Decides what happens if the beginning of a file can't be read:
+///
+/// - If it is an archive with several files, and its name or the names of its files belong to a
+///   known format, returns the mapping of this format.
+/// - If the reader for native records may succeed, or gives a better error message, returns
+///   `None`.
+/// - Otherwise returns an error.
 fn unread(
     file: &Path,
     file_name: &str,
@@ -292,7 +296,8 @@ fn input_of(mapping: &Mapping, sample: Option<&Sample>) -> Input {
     found.cloned().unwrap_or_default()
 }
 
-/// Returns the kind of a file. The reader sees contact cards (vCard) as a table with one column.
+/// Returns the kind of a file. The reader sees contact cards (vCard) as a table with one column,
+/// so they are recognised by the name of this column.
 fn form(sample: &Sample) -> Option<InputKind> {
     let is_cards =
         sample.names.first().is_some_and(|name| name.eq_ignore_ascii_case("BEGIN:VCARD"));
@@ -302,8 +307,8 @@ fn form(sample: &Sample) -> Option<InputKind> {
     }
 }
 
-/// Returns the names of the members of the object that contains the records. If there is no such
-/// object, returns the names of the records' fields.
+/// Returns the names of the records' fields. But if the records are inside an object, as in
+/// `{"total": 2, "data": [...]}`, returns the names in this object: `total` and `data`.
 fn keys(sample: &Sample) -> Vec<String> {
     let keys = if sample.envelope.is_empty() { &sample.names } else { &sample.envelope };
     keys.clone()

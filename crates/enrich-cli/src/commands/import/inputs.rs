@@ -53,8 +53,8 @@ impl InputArgs {
         let source = source.read_as(self.read_as.read_as());
         let file_name = source.name().cloned();
         let Plan { source, name, terms, subjects } = self.format.plan(file, source, console)?;
-        // If the format gives the source's name, all files of this format in one folder belong to
-        // one source. So the origin is then the folder.
+        // If the format defines the source's name, all files of a folder with this format have
+        // the same source. So the origin of this source is the folder.
         let origin = if name.is_some() { Origin::of_folder(file) } else { Origin::of_file(file) };
         let name = self.source.clone().or(name).or(file_name);
         let name = name.ok_or_else(|| {
@@ -66,9 +66,9 @@ impl InputArgs {
         Ok(Input { file: file.to_owned(), source, name, origin, terms, subjects })
     }
 
-    /// Returns an error if files from different places have the same source name, because their
-    /// records would belong to one source. If the user has given the source with `--source`, this
-    /// is no error.
+    /// Returns an error if files from different places would get the same source name. Their
+    /// records would be mixed in one source. If the user has named the source with `--source`,
+    /// there is no error.
     pub(super) fn see_same_names(&self, inputs: &[Input]) -> Result<(), Failure> {
         for (at, input) in inputs.iter().enumerate().filter(|_| self.source.is_none()) {
             let mut before = inputs.iter().take(at);
@@ -81,8 +81,9 @@ impl InputArgs {
         Ok(())
     }
 
-    /// Returns an error if the source with this file's name already exists with records from
-    /// another file or folder. If the user has given the source with `--source`, this is no error.
+    /// Returns an error if the directory already has a source of this name with records from
+    /// another file or folder. If the user has named the source with `--source`, there is no
+    /// error.
     pub(super) fn see_source(&self, store: &DirectoryStore, input: &Input) -> Result<(), Failure> {
         let Some(origin) = input.origin.as_ref().filter(|_| self.source.is_none()) else {
             return Ok(());
@@ -107,7 +108,7 @@ fn other_origin(input: &Input, known: &str) -> Failure {
     ))
 }
 
-/// Where the records of a source are from.
+/// The file or folder from which the records of a source come.
 #[derive(PartialEq)]
 pub(super) struct Origin {
     /// A full path. For standard input, `-`.
@@ -139,7 +140,8 @@ impl Origin {
     }
 }
 
-/// Returns the full path of a regular file; `None` if there is no such file, or if it is a pipe.
+/// Returns the full path of a regular file; `None` if there is no such file, or if it is a pipe
+/// or a folder.
 fn full_path(file: &Path) -> Option<PathBuf> {
     file.canonicalize().ok().filter(|path| path.is_file())
 }

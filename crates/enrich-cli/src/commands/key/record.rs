@@ -30,7 +30,7 @@ pub(crate) struct KeyRecord {
     is_account_active: bool,
 }
 
-/// The old key, which a rotation has replaced by the new one.
+/// The old key that a rotation has replaced.
 #[derive(Serialize)]
 struct Replaced {
     key_id: String,
@@ -60,7 +60,7 @@ impl KeyRecord {
         Self { key: Some(secret.expose().to_owned()), ..self }
     }
 
-    /// Adds the old key, which this key replaces.
+    /// Adds `old`, the key that this new key replaces.
     pub(super) fn in_place_of(self, old: &KeyInfo) -> Self {
         let replaced = Replaced { key_id: old.id.to_string(), expires_at: old.expires_at };
         Self { replaces: Some(replaced), ..self }

@@ -67,8 +67,8 @@ fn write_rows(
 fn output_failure(error: csv::Error) -> Failure {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error.into(),
-        // The other kinds of error cannot occur here: errors of reading, and rows with different
-        // numbers of columns.
+        // The CSV writer has only two other errors: for reading, and for rows with different
+        // numbers of columns. Neither can occur here.
         kind => Failure::Impossible(format!("the rows cannot be written: {kind:?}")),
     }
 }
@@ -101,8 +101,8 @@ fn row(entry: &Entry) -> impl Iterator<Item = String> {
     first.map(|value| value.to_string()).into_iter().chain(charge).chain(last)
 }
 
-/// Returns a text, with an apostrophe before it if a spreadsheet would run it as a formula. Callers
-/// choose their request ids, so such texts are possible.
+/// Returns a text, with an apostrophe before it if a spreadsheet would run it as a formula.
+/// Request ids may be such texts, because callers choose them.
 fn neutral(text: &str) -> String {
     String::from_utf8_lossy(&neutralised(text.as_bytes())).into_owned()
 }

@@ -45,7 +45,8 @@ pub(super) struct ByName {
     pub(super) is_employer: bool,
     /// The alpha-2 code of the country that was given with the name.
     pub(super) country: Option<&'static str>,
-    /// The only company that has exactly this name. If there is one, no companies are compared.
+    /// The company that has exactly this name, if it is the only one; then no companies are
+    /// compared. Otherwise `None`.
     pub(super) only_bearer: Option<Named>,
     /// The companies that were compared, the most probable first.
     pub(super) candidates: Vec<Candidate>,
@@ -72,8 +73,8 @@ pub(super) struct Candidate {
     pub(super) confidence: u8,
     /// The confidence as a probability from 0 to 1, not rounded.
     pub(super) probability: f64,
-    /// The score: the sum of the effects of all features. It is the log-odds that this company is
-    /// the right one, against the case that none of the companies is right.
+    /// The score: the sum of the effects of all features. It is the logarithm of the odds that
+    /// this company is the right one, against the case that none of the companies is right.
     pub(super) score: f64,
     /// The company's name.
     pub(super) company: String,
@@ -103,7 +104,7 @@ pub(super) struct Prominent {
     pub(super) networks: usize,
 }
 
-/// A feature of a candidate, and its effect on the score.
+/// A feature of a candidate, and its effect on the candidate's score.
 #[derive(Debug, Serialize)]
 pub(super) struct Weighed {
     /// The name of the feature in the table of weights.
@@ -149,7 +150,7 @@ impl LookUpToExplain<'_> {
         })
     }
 
-    /// Returns why the look-up of a company name found this company, or found nothing.
+    /// Returns why the look-up of a company name found its company, or why it found nothing.
     fn reason_by_name(
         self,
         directory: &SqliteDirectory,
@@ -184,9 +185,9 @@ impl LookUpToExplain<'_> {
             return Ok(changed);
         }
         let mut reason = if is_sure { "the likeliest".to_owned() } else { below };
-        // The rival is another company that may be meant. It reduces the probability of the first
-        // company. It is mentioned only if the first company would have enough confidence without
-        // it.
+        // The rival is the other company that may be meant. It reduces the probability of the
+        // first company. It is mentioned only if the first company could reach `least` without
+        // it: if the two probabilities together are high enough.
         let least = f64::from(self.least_by_name.percent()) / 100.0;
         let is_in_the_way =
             |rival: &&ScoredCandidate| first.probability + rival.probability >= least;
@@ -202,7 +203,7 @@ impl LookUpToExplain<'_> {
         Ok(reason)
     }
 
-    /// Returns why a look-up without a company name found this subject, or found nothing.
+    /// Returns why a look-up without a company name found its subject, or why it found nothing.
     fn reason_otherwise(self) -> String {
         let is_found = self.found.is_some();
         let least = self.least_by_name.percent();

@@ -48,7 +48,7 @@ fn of_person(person: &PersonRef) -> String {
     }
 }
 
-/// Returns a company name in two forms: as it was given, and as it is compared.
+/// Returns a company name in words, in two forms: as it was given, and as it is compared.
 fn named(name: &CompanyName) -> String {
     format!("named \"{name}\" (compared as \"{}\")", name.stripped())
 }

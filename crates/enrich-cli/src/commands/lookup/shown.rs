@@ -194,7 +194,7 @@ mod tests {
         let candidates = shares.map(|(number, share)| candidate(number, share)).into();
         let text = text(candidates, true);
         assert_eq!(text.matches(":\n  FEATURE ").count(), MOST_COMPANIES, "{text}");
-        // The test above checks the lines of features, so they are left out here.
+        // The lines of features are left out, because the test above checks such lines.
         let is_feature = |line: &&str| {
             let indented = line.strip_prefix("  ");
             indented.is_some_and(|line| line.starts_with(|letter: char| !letter.is_whitespace()))

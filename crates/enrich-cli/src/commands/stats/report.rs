@@ -72,7 +72,7 @@ struct BySources {
     companies: u64,
 }
 
-/// The number of names that several companies have, and the number of these companies.
+/// Names that several companies have: the number of these names, and of these companies.
 #[derive(Serialize)]
 struct SharedNames {
     names: u64,
@@ -251,7 +251,7 @@ impl From<DatabaseSize> for Database {
     }
 }
 
-/// Returns a share in percent with one decimal.
+/// Returns a share in percent with one decimal, such as `93.4 %`; `-` if `all` is 0.
 fn percent(part: u64, all: u64) -> String {
     if all == 0 {
         return "-".to_owned();

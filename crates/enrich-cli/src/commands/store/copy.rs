@@ -97,21 +97,21 @@ fn to_database(folder: &Path, url: &StoreUrl) -> Result<Copied, Failure> {
         let exporting = scope.spawn(move || -> Result<Verification, LedgerCopyError> {
             let mut send = |batch| batches.send(Some(batch)).map_err(BoxError::from);
             let verified = export_ledger(folder, &mut send)?;
-            // `None` ends a complete and verified export. Without it, the import writes nothing. If
-            // the import has failed, there is no receiver any more. Sending then fails too, and the
+            // The import writes nothing until `None` marks the export as complete and verified.
+            // If the import has failed, sending fails too. This error is ignored, because the
             // error of the import is reported.
             let _ = batches.send(None);
             Ok(verified)
         });
         let mut next = || received.recv().map_err(BoxError::from);
         let imported = postgres::import(url.expose(), &secrets, &mut next);
-        // If importing has failed, the exporting thread ends now, because its batches have no
-        // receiver any more.
+        // Without a receiver, sending fails. So if the import has failed, the exporting thread
+        // ends now.
         drop(received);
         match (imported, joined(exporting)?) {
             (Ok(()), exported) => exported.map_err(Failure::from),
-            // The import has failed only because it got no more batches from the export, so the
-            // cause is the export's error.
+            // The import failed only because the export sent nothing more. So the export's error
+            // is reported.
             (Err(postgres::CopyError::Other(_)), Err(first)) => Err(first.into()),
             (Err(error), _) => Err(error.into()),
         }
@@ -127,11 +127,11 @@ fn to_database(folder: &Path, url: &StoreUrl) -> Result<Copied, Failure> {
 }
 
 /// Copies accounts, keys and ledger of a database to a folder that contains the database's
-/// `secret.key`. If the copy fails, the database is used again.
+/// `secret.key`. If the copy fails, the nodes may charge in the database again.
 fn to_folder(url: &StoreUrl, folder: &Path) -> Result<Copied, Failure> {
     let secrets = load_secrets(folder)?;
     // In the mode `Copying`, nodes stop charging within half a second. The ledger is read only
-    // after 2 seconds, so that charges that have already begun can end first.
+    // after 2 seconds, so that charges that have already begun can end before.
     postgres::set_mode(url.expose(), &secrets, Mode::Copying)?;
     thread::sleep(std::time::Duration::from_secs(2));
     let copied = copy_to_folder(url, folder, &secrets);
@@ -156,15 +156,15 @@ fn copy_to_folder(
         let verified = joined(verifying)?;
         let is_sound = verified.as_ref().is_ok_and(|verified| verified.faults.is_empty());
         if exported.is_ok() && is_sound {
-            // `None` ends a complete and verified export. Without it, the import writes nothing. If
-            // the import has failed, there is no receiver any more. Sending then fails too, and the
+            // The import writes nothing until `None` marks the export as complete and verified.
+            // If the import has failed, sending fails too. This error is ignored, because the
             // error of the import is reported.
             let _ = batches.send(None);
         }
         drop(batches);
         match (exported, joined(importing)?) {
-            // If the export failed only because the import had failed, the cause is the import's
-            // error. Otherwise the cause is the export's own error.
+            // The export failed only because the import received nothing more. So the import's
+            // error is reported. In the next match arm, the export's own error is the cause.
             (Err(postgres::CopyError::Other(_)), Err(error)) => Err(error.into()),
             (Err(first), _) => Err(first.into()),
             (Ok(()), imported) => {

@@ -1,4 +1,4 @@
-//! Decisions over records, by examples and for all orders of the records.
+//! Tests of decisions, in examples and for random records in any order.
 
 use proptest::prelude::*;
 
@@ -7,8 +7,8 @@ use crate::merge::Attribute;
 use crate::resolution::test_records::{DOMAIN, ID, claims, shared_keys};
 use crate::resolution::{RecordKey, clusters};
 
-/// Makes a record. Its `id` is the id that the source `a` gives it; without an id, it is known by
-/// its content.
+/// Makes a record of the source `a`. `id` is the id that the source gives to it. With `None`, the
+/// record is identified by its content.
 fn record(id: Option<&str>, name: &str, values: &[(Attribute, &str)]) -> RecordClaims {
     let key = match id {
         Some(id) => RecordKey::of_id("a".to_owned(), id),
@@ -22,10 +22,11 @@ fn decision(number: u64, kind: DecisionKind, sides: [&[&RecordClaims]; 2]) -> De
     Decision { number, kind, sides: sides.map(side) }
 }
 
-/// Returns the number of the company of each record.
+/// Returns a number for each record. Records with the same number are one company.
 fn divided(records: &[&RecordClaims], decisions: &[Decision]) -> Vec<usize> {
     let numbers = clusters(records, &shared_keys(records), &Decisions::new(decisions.to_vec()));
-    // The companies are numbered again, in the order in which they first occur in `records`.
+    // `clusters` numbers the companies by their records' keys. Here, they are numbered again in
+    // the order in which they first occur in `records`.
     let mut known: Vec<usize> = Vec::new();
     let number = |company: &usize| {
         let at = known.iter().position(|it| it == company);
@@ -46,7 +47,8 @@ fn a_merge_unites_what_nothing_links_and_what_has_different_ids() {
     let records = [&quill, &ink, &other, &nib];
     assert_eq!(divided(&records, &[]), [0, 1, 2, 3]);
     let merge = decision(1, DecisionKind::Merge, [&[&quill], &[&ink, &nib]]);
-    // A third company, with an id that differs from those of the merged companies, stays apart.
+    // The record `other` has the same name and domain as `ink`, but another id than the merged
+    // records. So it stays a company of its own.
     assert_eq!(divided(&records, &[merge]), [0, 0, 1, 0]);
 }
 
@@ -59,7 +61,8 @@ fn a_split_wins_over_every_link() {
     let records = [&one, &other, &third, &alone];
     assert_eq!(divided(&records, &[]), [0, 0, 0, 0]);
     let split = decision(1, DecisionKind::Split, [&[&other], &[&one, &third]]);
-    // The record with only a name now has two namesakes, so it joins neither of them.
+    // After the split, two companies have the name of the record `alone`, so it joins neither of
+    // them.
     assert_eq!(divided(&records, &[split]), [0, 1, 0, 2]);
     let of_name = decision(1, DecisionKind::Split, [&[&alone], &[&one, &other, &third]]);
     assert_eq!(divided(&records, &[of_name]), [0, 0, 0, 1]);
@@ -128,7 +131,8 @@ proptest! {
         };
         let records: Vec<RecordClaims> = rows.iter().enumerate().map(number).collect();
         let kind = |it: &bool| if *it { DecisionKind::Merge } else { DecisionKind::Split };
-        // The decisions are about different records, so none contradicts another.
+        // Each decision names two records that no other decision names. So the decisions do not
+        // contradict each other.
         let decisions: Vec<Decision> = (0..)
             .zip(records.chunks_exact(2).zip(&is_merge))
             .map(|(at, (two, it))| decision(at, kind(it), [&[&two[0]], &[&two[1]]]))

@@ -51,9 +51,10 @@ impl CostEstimate {
         self.highest.is_some_and(|highest| highest.0 <= self.balance.0)
     }
 
-    /// Returns the suggested ceiling (the most credits that the list may cost): the highest cost of
-    /// the list, or the balance if the balance is lower and not 0. Returns an empty text if the
-    /// highest cost has no limit, because such a list cannot start with a ceiling.
+    /// Returns the suggested ceiling (the most credits that the list may cost). This is the
+    /// highest cost of the list, or the balance if the balance is lower and not 0. If the list
+    /// has no highest cost, returns an empty text, because such a list cannot start with a
+    /// ceiling.
     fn ceiling(&self) -> String {
         match self.highest {
             Some(highest) if self.balance.0 == 0 => highest.0.to_string(),
@@ -74,9 +75,9 @@ pub(crate) fn of_form(
     Some(mapping(&rows(context.endpoint(path)?, fields, &[])))
 }
 
-/// Returns the order for a list with these columns. The order comes from the form. If the form does
-/// not map the columns, the mapping is guessed from the column names. Returns `None` if the form
-/// names no endpoint.
+/// Returns the content of the form for a list with these columns. The user's values come from
+/// `fields`. If `fields` maps no column, the mapping is guessed from the column names. Returns
+/// `None` if `fields` contains no known endpoint.
 pub(super) async fn order_form(
     context: &OwnerContext<'_>,
     id: JobId,
@@ -127,9 +128,9 @@ async fn estimate(
     }
 }
 
-/// Returns the reason why an order with a ceiling (a limit of its cost) cannot run; `None` if it
-/// can run. If an answer may have any number of items, its row has no highest price. With a
-/// ceiling, such a row would never be sent.
+/// Returns why an order with a ceiling (a limit of its cost) cannot run; `None` if it can run. If
+/// an answer may have any number of items, the price of its row has no upper limit. So no ceiling
+/// would be high enough to send this row.
 pub(super) async fn refused(
     context: &OwnerContext<'_>,
     id: JobId,

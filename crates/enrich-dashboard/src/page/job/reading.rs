@@ -59,8 +59,8 @@ impl Reading {
     }
 }
 
-/// Returns the options that the user selected in a form; `None` if an option is unknown. An empty
-/// option means that it is detected from the file.
+/// Returns the delimiter and the encoding that the user selected in a form; `None` if one of them
+/// is unknown. An empty value means that it is to be detected from the file.
 pub(super) fn of_form(form: &Form) -> Option<ReadAs> {
     let delimiter = match form.raw("delimiter") {
         "" => None,

@@ -28,7 +28,7 @@ pub(crate) struct Ceiling {
 
 impl Ceiling {
     /// Returns the ceiling for the form, with `offered` as the new suggestion. If the user has
-    /// typed another value, keeps this value.
+    /// changed the value in the field, the field keeps this value.
     pub(super) fn of(fields: &Form, offered: String, complaint: Option<&Complaint>) -> Self {
         let typed = fields.text("ceiling");
         let is_kept = fields.has("ceiling") && typed != fields.text("offered");

@@ -23,9 +23,9 @@ pub(super) struct CandidateRow {
     pub(super) why: String,
 }
 
-/// Looks up the candidates for the fields of the form. `key` is the API key whose account pays.
-/// Returns `None` if the fields do not look for a company by its name. `attempt` is the idempotency
-/// key of the call that found nothing; it may be empty.
+/// Looks up the candidates for the company name in the form. `key` is the API key whose account
+/// pays. `attempt` is the idempotency key of the call that found nothing; it may be empty.
+/// Returns `None` if the form does not ask for a company by its name.
 pub(super) async fn of_call(
     context: &PageContext<'_>,
     endpoint: &'static Endpoint,

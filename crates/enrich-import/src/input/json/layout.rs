@@ -37,8 +37,8 @@ pub(crate) fn detected(head: &[u8], is_whole: bool) -> JsonLayout {
     JsonLayout::Records(path.to_string())
 }
 
-/// Returns the first names of the members of the object at the beginning of `head`, at most `most`.
-/// Stops at the first place that isn't JSON.
+/// Returns the names of the first members, at most `most`, of the object at the beginning of
+/// `head`. Stops at the first place that isn't JSON.
 pub(crate) fn first_names(head: &[u8], most: usize) -> Vec<String> {
     member_names(&mut Scanner::new(Box::new(Cursor::new(head.to_vec()))), most)
 }

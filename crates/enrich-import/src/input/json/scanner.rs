@@ -17,7 +17,7 @@ pub(super) struct Scanner {
     pub(super) records: u64,
 }
 
-/// How a copied value ended.
+/// How the copying of a value ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Copied {
     Whole,
@@ -51,7 +51,8 @@ impl Scanner {
         }
     }
 
-    /// Consumes the next byte that isn't white space, if it is `expected`.
+    /// Consumes the next byte that isn't white space, if it is `expected`. Returns whether it
+    /// was.
     pub(super) fn accept(&mut self, expected: u8) -> io::Result<bool> {
         let is_there = self.peek()? == Some(expected);
         if is_there {
@@ -60,7 +61,7 @@ impl Scanner {
         Ok(is_there)
     }
 
-    /// Consumes the next byte that isn't white space, which must be `expected`.
+    /// Consumes the next byte that isn't white space. Returns an error if it is not `expected`.
     pub(super) fn expect(&mut self, expected: u8) -> io::Result<()> {
         match self.peek()? {
             Some(byte) if byte == expected => {
@@ -148,7 +149,8 @@ struct State {
 }
 
 impl State {
-    /// Returns how many of these bytes belong to the value, and whether the value ends with them.
+    /// Returns how many of these bytes belong to the value, and whether the value ends after
+    /// them.
     fn pass(&mut self, bytes: &[u8]) -> (usize, bool) {
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {

@@ -5,9 +5,8 @@ use quick_xml::events::Event;
 use super::{MAX_DEPTH, local};
 use crate::encoding::TextEncoding;
 
-/// Returns the encoding that the XML declaration names, as in `<?xml version="1.0"
-/// encoding="ISO-8859-1"?>`. Ignores the name UTF-16, because the byte order mark shows this
-/// encoding.
+/// Returns the encoding in the XML declaration: `ISO-8859-1` in `<?xml encoding="ISO-8859-1"?>`,
+/// for example. Ignores the name UTF-16, because the byte order mark shows this encoding.
 pub(crate) fn declared_encoding(head: &[u8]) -> Option<TextEncoding> {
     let end = head.windows(2).position(|bytes| bytes == b"?>")?;
     let declaration = std::str::from_utf8(head.get(..end)?).ok()?;
@@ -18,9 +17,9 @@ pub(crate) fn declared_encoding(head: &[u8]) -> Option<TextEncoding> {
     TextEncoding::parse(label).filter(|encoding| !encoding.label().starts_with("utf-16"))
 }
 
-/// Detects the path of the records: elements that directly follow each other and have the same
-/// name. If several paths fit, returns the shortest one; of several shortest, the first. If no path
-/// fits, returns the name of the root.
+/// Detects the path of the records. Records are elements that have the same name and directly
+/// follow each other. If several paths fit, returns the shortest, and of several shortest the
+/// first. If no path fits, returns the name of the root element.
 pub(crate) fn detected_path(head: &[u8]) -> String {
     let mut reader = quick_xml::Reader::from_reader(head);
     reader.config_mut().expand_empty_elements = true;

@@ -14,13 +14,14 @@ use crate::directory::codes::IdentifierKind;
 use crate::directory::unwritten::Change;
 use crate::directory::view::View;
 
-/// Maximum number of changes that are collected; they take 64 MB of memory. A load with more
-/// changes does not change the stored index, and may build it again at the load's end.
+/// Maximum number of changes that are collected; they take 64 MB of memory. If a load makes more
+/// changes, it does not change the stored index, but may build a new one at its end
+/// ([`SUBJECTS_EACH`]).
 const MOST: usize = 1 << 21;
-/// A load that cannot change the stored index builds it again at the load's end, but only if the
-/// load has changed enough identifiers: at least one for each group of this many subjects in the
-/// directory. Then the building takes only a small part of the load's time. After a load with fewer
-/// changes, the next server builds the index.
+/// If a load cannot change the stored index, it builds a new one at its end, but only if it has
+/// changed enough identifiers: at least one for every eight subjects in the directory. Then the
+/// building takes only a small part of the load's time. After a load with fewer changes, the next
+/// server builds the index.
 const SUBJECTS_EACH: usize = 8;
 
 #[derive(Debug)]
@@ -28,7 +29,7 @@ pub(crate) struct KeptIndex {
     directory: PathBuf,
     /// The state of the directory before the load; `None` before the first transaction.
     before: Option<DirectoryState>,
-    /// The state after the last transaction of the load.
+    /// The state after the last transaction of the load; `None` before its end.
     now: Option<DirectoryState>,
     /// The keys with which the stored identifiers are hashed; `None` if the load cannot change the
     /// stored index.
@@ -61,9 +62,9 @@ impl KeptIndex {
         Ok(())
     }
 
-    /// Collects the change of an identifier. All changes of one identifier must be passed one
-    /// directly after the other. This method recognises a second change of an identifier only if
-    /// the change directly before it has the same hash.
+    /// Collects the change of an identifier. All changes of one identifier must be passed directly
+    /// one after the other, because this method compares the hash of a change only with the hash of
+    /// the previous change.
     pub(crate) fn note(&mut self, kind: IdentifierKind, key: &str, change: Change) {
         if !KINDS.contains(&kind) {
             return;
@@ -89,8 +90,9 @@ impl KeptIndex {
     }
 
     /// Changes the stored index to the state after the load. All transactions of the load must be
-    /// durable already. If the stored index cannot be changed, a load with many changes
-    /// ([`SUBJECTS_EACH`]) builds it again. After any other load, the next server builds it.
+    /// durable already. If the stored index cannot be changed, this method builds a new one after a
+    /// load with many changes ([`SUBJECTS_EACH`]). After a load with few changes, the next server
+    /// builds it.
     pub(crate) fn store(mut self) {
         let (Some(before), Some(now)) = (self.before, self.now) else { return };
         if before == now {

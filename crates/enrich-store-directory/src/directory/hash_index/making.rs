@@ -28,13 +28,14 @@ const MOST: usize = 1 << 27;
 /// Maximum number of identifiers that are read without a pause. The pauses let other threads use
 /// the processor.
 pub(super) const AT_ONCE: usize = 4096;
-/// Length of the pause after [`AT_ONCE`] identifiers: this many times as long as reading them took.
+/// Length of the pause after [`AT_ONCE`] identifiers, as a multiple of the time that reading them
+/// took.
 const REST: u32 = 3;
 /// Delay before the first index is built, if none is stored. A short command ends earlier and
 /// builds no index. Also the interval at which the thread checks whether it must build a new index.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How long the directory must be unchanged before a new index is built: this many times as long as
-/// the last build took. So building takes at most a tenth of a processor, even if imports are
+/// How long the directory must be unchanged before a new index is built, as a multiple of the time
+/// that the last build took. So building takes at most a tenth of a processor, even if imports are
 /// frequent.
 const QUIET: u32 = 2;
 /// Delay before the next attempt, after the identifiers could not be read.
@@ -130,10 +131,12 @@ pub(super) fn build(
 }
 
 /// Reads the identifiers of [`KINDS`] and passes each to `take`, with its first holder (the first
-/// subject that has it). After every `at_once` identifiers, calls `goes_on`, which must pause for
-/// the given time and return whether to go on. During the pause, other threads can use the
-/// processor, and no read of the file is open. Returns whether all identifiers were read. An
-/// identifier with an empty key would be skipped, because the read begins after the empty key.
+/// subject that has it). Returns whether all identifiers were read.
+///
+/// After every `at_once` identifiers, calls `goes_on`, which must pause for the given time and
+/// return whether to go on. During the pause, other threads can use the processor, and no read of
+/// the file is open. An identifier with an empty key would be skipped, because the read begins
+/// after the empty key.
 pub(super) fn each_identifier(
     connection: &Connection,
     at_once: usize,
@@ -220,13 +223,13 @@ impl HashIndex {
         let revision = view.revision()?;
         let is_same = || Ok::<_, rusqlite::Error>(view.revision()? == revision);
         let keys = HashKeys::random();
-        // The estimate may be too high, because it counts removed subjects, and because the numbers
-        // in a damaged file may be wrong. So `most` limits the estimate to the number of
+        // The estimate may be too high, because it includes removed subjects, and because a damaged
+        // file may contain a wrong number. So `most` limits the estimate to the number of
         // identifiers that a file of this size can contain.
         let most = usize::try_from(sqlite::bytes(connection)?).unwrap_or(usize::MAX) / LEAST_BYTES;
         let mut expected = view.subjects_ever()?.saturating_mul(EACH_HAS).min(most);
-        // If the estimate was wrong, a second pass uses the number of identifiers that the first
-        // pass has counted.
+        // If the estimate was too low or much too high, a second pass uses the number of
+        // identifiers that the first pass has counted.
         for _ in 0..2 {
             expected = expected.clamp(1, MOST);
             let Some(mut table) = Table::with_room_for(expected) else {

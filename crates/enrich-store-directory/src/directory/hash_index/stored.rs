@@ -50,8 +50,8 @@ impl DirectoryState {
         })
     }
 
-    /// Whether an index of this state can be stored. This needs the random value of the last
-    /// change.
+    /// Whether an index of this state can be stored. The file of the index must contain the random
+    /// value of the last change, so the value must be known.
     pub(super) fn is_known(&self) -> bool {
         self.change_id.is_some()
     }
@@ -79,8 +79,8 @@ fn path_of(directory: &Path) -> PathBuf {
     directory.with_extension("index")
 }
 
-/// Removes the stored hash index. This is done after every write that may have removed values,
-/// because the hashes could show that the directory had these values.
+/// Removes the stored hash index. The importer calls this after every write that may have removed
+/// values, because the hashes could show that the directory had these values.
 pub(crate) fn remove(directory: &Path) -> io::Result<()> {
     match fs::remove_file(path_of(directory)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -135,7 +135,8 @@ pub(super) fn change(
     let mut file = OpenOptions::new().read(true).write(true).open(path_of(directory))?;
     let Some(header) = Header::of_state(&mut file, from) else { return Ok(false) };
     let (count, mut room) = header.size;
-    // After sorting, consecutive changes are mostly in the same block.
+    // After sorting, changes in the same block follow one another, so each block is read and
+    // written once.
     changes.sort_unstable_by_key(|change| change.hash);
     let mut buckets = StoredBuckets { file, count, block: None };
     for change in changes {

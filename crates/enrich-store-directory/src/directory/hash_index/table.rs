@@ -3,9 +3,9 @@
 //!
 //! A bucket is as long as one line of the processor's cache, because reading an uncached line is
 //! the main cost of a look-up. The hash of an entry determines the entry's own bucket. If this
-//! bucket is full, the entry goes into the next bucket with space, and the own bucket stores the
-//! distance to that bucket. The standard library's hash map would take twice the memory, and even
-//! more while it grows.
+//! bucket is full, the entry is stored in the next bucket with space. Each bucket contains the
+//! largest distance between it and an entry that belongs to it. The hash map of the standard
+//! library would take twice the memory, and even more while it grows.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -21,8 +21,8 @@ const FULL_PERCENT: usize = 85;
 /// Marks a free entry. It is stored in place of the entry's confidence.
 const FREE: u8 = 0;
 /// Stored in place of a subject if the table cannot tell the subject: its id is too large for an
-/// entry, or another identifier has the same fingerprint. The look-up then reads the index in the
-/// file.
+/// entry, or another identifier has the same fingerprint. The look-up then reads the table
+/// `identifier` in the database file.
 const ELSEWHERE: u32 = u32::MAX;
 
 /// A hash table of 64-bit hashes. The upper bits of a hash choose the bucket, and the entry stores
@@ -34,8 +34,8 @@ pub(super) struct Table {
 }
 
 /// What the table stores for an identifier. For an identifier that no subject has, a look-up may
-/// find the entry of another identifier by chance. In a full table, this happens in one of 4,000
-/// such look-ups.
+/// find the entry of another identifier with the same fingerprint. In a full table, this happens in
+/// one of 4,000 look-ups of unknown identifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
     /// The identifier leads to this subject, with this confidence.
@@ -92,8 +92,8 @@ impl Table {
         false
     }
 
-    /// Finds the entry of a hash. If the hash was not inserted, returns `None`, or rarely an entry
-    /// with the same fingerprint.
+    /// Finds the entry of a hash. If the hash was not inserted, returns `None`, or rarely the entry
+    /// of another hash that has the same fingerprint.
     pub(super) fn get(&self, hash: u64) -> Option<Entry> {
         let (home, fingerprint) = (self.home_of(hash), fingerprint(hash));
         (0..=self.buckets[home].reach)
@@ -253,8 +253,8 @@ mod tests {
     fn whatever_is_put_in_is_there_and_nearly_nothing_else() {
         for count in [1, 8, 9, 10, 100, 50_000] {
             let table = full(count);
-            // A few entries in neighbouring buckets may have the same fingerprint. These are
-            // `Elsewhere`.
+            // A few entries in neighbouring buckets may have the same fingerprint by chance. For
+            // these entries, `get` returns `Elsewhere`.
             let entries = (0..count).map(|n| (table.get(hash(n)), SubjectId(n), percent(n)));
             let elsewhere = entries
                 .filter(|&(entry, subject, percent)| match entry {
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn what_is_too_far_from_its_bucket_finds_no_room() {
         let mut table = Table::with_room_for(10_000).unwrap();
-        // All these hashes have the same bucket, and each has another fingerprint.
+        // All these hashes have the same own bucket, and all their fingerprints are different.
         let reachable = 256 * ENTRIES as u64;
         for n in 0..reachable {
             assert!(table.insert(n, SubjectId(n), Confidence::FULL));

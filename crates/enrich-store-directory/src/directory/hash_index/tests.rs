@@ -123,7 +123,7 @@ fn whatever_is_asked_is_answered_with_an_index_as_without() {
         pages: vec![page(Network::LinkedIn, "linkedin.com/company/quill")],
         ..company("Quill")
     };
-    // Feather also has one of Quill's identifiers, from a source with less confidence.
+    // Feather has the same email address as Quill, from a source with less confidence.
     let feather = CompanyRecord {
         sites: sites(&["feather.example"]),
         emails: emails(&["office@quill.example"]),
@@ -175,8 +175,8 @@ fn whatever_is_asked_is_answered_with_an_index_as_without() {
     let expected: Vec<bool> = questions.iter().map(|(is_there, _)| *is_there).collect();
     assert_eq!(is_found, expected);
     let sure = |at: usize| without[at].as_ref().map(|found| found.confidence.percent());
-    // The first domain is certain: 100. The other domain's source has a confidence of 60. Two
-    // subjects have the email address, so its confidence is at most 80.
+    // The source of `quill.example` has a confidence of 100, and the source of `feather.example`
+    // has 60. Two companies have the email address, so its confidence is at most 80.
     assert_eq!([sure(0), sure(2), sure(11)], [Some(100), Some(60), Some(80)]);
     folder.index();
     assert_eq!(answers().collect::<Vec<_>>(), without);
@@ -216,8 +216,8 @@ fn one_that_is_much_too_large_is_made_anew() {
     assert!(folder.read().table.bytes() < before / 100);
 }
 
-/// Returns an index that contains only one identifier, with `subject` as its subject. If `subject`
-/// is `None`, the index is empty.
+/// Returns an index that contains only one identifier, which leads to `subject`. If `subject` is
+/// `None`, the index is empty.
 fn misled(folder: &Folder, (kind, key): (IdentifierKind, &str), subject: Option<u64>) -> HashIndex {
     let mut index = Arc::into_inner(folder.read()).unwrap();
     index.table = Table::with_room_for(1).unwrap();
@@ -228,8 +228,8 @@ fn misled(folder: &Folder, (kind, key): (IdentifierKind, &str), subject: Option<
     index
 }
 
-/// Imports a company and a person with one identifier of each kind, and other subjects. Returns a
-/// question for each identifier.
+/// Imports two companies and two people that have identifiers of all kinds in [`KINDS`]. Returns
+/// one identifier of each kind, with the question that looks it up.
 fn one_of_each_kind(folder: &Folder) -> [(IdentifierKind, String, Question); 6] {
     let linkedin =
         |handle: &str| page(Network::LinkedIn, &format!("linkedin.com/company/{handle}"));
@@ -298,8 +298,8 @@ fn the_index_in_the_file_is_not_read_for_what_is_located() {
         let IndexResult::At(hit) = folder.read().locate(kind, &key) else { panic!("{kind:?}") };
         folder.go_by(Arc::new(misled(&folder, (kind, &key), Some(hit.subject.0))));
         let found = folder.find(&question).unwrap();
-        // This is the confidence in the hash index; the file has another one. So the file's index
-        // was not read.
+        // Only the hash index has the confidence `LEAST` for this identifier; the file has a higher
+        // one. So the index in the file was not read.
         assert_eq!(found.confidence, Confidence::LEAST, "{kind:?}");
     }
 }
@@ -323,8 +323,8 @@ fn one_that_leads_to_somebody_else_or_nobody_misleads_nobody() {
 fn each_identifier_is_read_once_with_the_first_who_has_it_wherever_reading_pauses() {
     let folder = Folder::new();
     one_of_each_kind(&folder);
-    // Three companies share an email address. Each of two domains is the main domain of one company
-    // and a further domain of another.
+    // Three companies share an email address. `dip.example` and `ink.example` are each the main
+    // domain of one company and a further domain of another.
     let with = |name: &str, domains: &[&str]| {
         hashed(CompanyRecord {
             sites: sites(domains),
@@ -375,7 +375,7 @@ fn what_changes_while_it_is_read_is_no_index() {
     let folder = Folder::new();
     load(&folder.store, vec![with_site("quill.example")]);
     let connection = sqlite::mapped_reader(folder.store.directory.readers.path()).unwrap();
-    // `goes_on` returns `false`, as it does when the owner of the index was dropped.
+    // `goes_on` returns `false`, as in a server whose directory was closed during the build.
     let reading = HashIndex::read(&connection, |_| false).unwrap();
     assert!(matches!(reading, Reading::Changed));
     let changes = |_| {
@@ -384,7 +384,7 @@ fn what_changes_while_it_is_read_is_no_index() {
     };
     let reading = HashIndex::read(&connection, changes).unwrap();
     assert!(matches!(reading, Reading::Changed));
-    // The same record is imported a second time, which changes nothing.
+    // `changes` now imports the same record a second time, so the directory stays unchanged.
     let reading = HashIndex::read(&connection, changes).unwrap();
     assert!(matches!(reading, Reading::Made(_)));
 }
@@ -420,8 +420,8 @@ fn what_another_process_imports_is_found_a_moment_later() {
 fn a_look_up_that_keeps_to_one_state_asks_no_index_of_another() {
     let folder = Folder::new();
     folder.index();
-    // This look-up checks that the index is of the current state. The next import makes the index
-    // outdated.
+    // This look-up checks the revision of the index. Then the other store imports a record, so the
+    // index is outdated, but the first store has not noticed this yet.
     assert!(!folder.finds(&by_domain("quill.example")));
     load(&folder.other, vec![with_site("quill.example")]);
     assert!(folder.finds(&by_domain("shop.quill.example")));

@@ -14,9 +14,10 @@ use crate::directory::view::View;
 const MOST_COMPARED: usize = 32;
 /// Maximum number of companies that are read if the question gives a country.
 const MOST_READ_IN_COUNTRY: usize = 512;
-/// When the aliases of the companies to compare have more than this number of bytes together, no
-/// further company is read. Most companies have few names, but some have thousands. 32 companies
-/// with a hundred names each have about this much text.
+/// Limit for the total length of all aliases that are compared, in bytes. When the aliases of the
+/// companies that were read exceed this limit, no further company is read. Most companies have few
+/// names, but some have thousands. 32 companies with a hundred names each have about this much
+/// text.
 const MOST_TEXT: usize = 128 * 1024;
 
 /// Maximum number of companies outside the requested country that are compared.

@@ -1,7 +1,7 @@
-//! Finds the company that is meant if only a bare company has exactly the requested name. A bare
-//! company is known only by names. If another company may be the same company, that other company
-//! is the answer, because more is known about it. To find it, the other names of the bare company
-//! are looked up too.
+//! Finds the company that is meant if only a bare company (known only by names) has exactly the
+//! requested name. If another company is probably the same one, this other company is the answer,
+//! because more is known about it. It is searched for by the requested name and by the other names
+//! of the bare company.
 
 use enrich_core::matching::{Feature, ScoredCandidate};
 use enrich_core::{Company, Confidence};
@@ -10,15 +10,15 @@ use enrich_text::{CompanyName, Country};
 use super::{Ranked, judged, likeliest_found, only_match, ranked};
 use crate::directory::lookup::{Lookup, Stop};
 
-/// Maximum number of other names of a bare company that are looked up to find another company.
+/// Maximum number of a bare company's other names by which the same company is searched for.
 const MOST_LENT: usize = 4;
 
 /// Finds the only company with exactly this name, and the confidence of the match. Returns `None`
 /// when similar names must be compared.
 ///
-/// If the company is bare (known only by names), another company may be the same company. If the
-/// name of that other company is similar to `name`, returns `None`. If it is similar to another
-/// name of the bare company, returns the other company.
+/// If the company is bare (known only by names), another company may be the same one. If a company
+/// with a name similar to `name` is found, returns `None`. If a company with a name similar to
+/// another name of the bare company is found, returns that company.
 pub(crate) fn find_only_match(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -37,9 +37,9 @@ pub(crate) fn find_only_match(
     }
 }
 
-/// Finds the company that may be the same as `bare`: the likeliest of `candidates`, which were
+/// Finds the company that is probably the same as `bare`: the likeliest of `candidates`, which were
 /// found for `name`, or else the likeliest candidate for another name of `bare`. If there is none,
-/// returns `bare` itself, if the match reaches the least confidence.
+/// returns `bare` itself, or `None` if its match is below the least confidence.
 pub(super) fn found(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -64,8 +64,8 @@ pub(super) fn found(
 
 /// Returns the likeliest candidate, if it is likely enough to be the same company as the bare one.
 /// Its confidence must be at least [`Confidence::LEAST_BY_NAME`], even if a lower value is
-/// configured. The names must agree in more than initials and general words, because the bare
-/// company has exactly the requested name.
+/// configured. The names must agree in more than initials and general words: a weaker agreement
+/// does not count against a company that has exactly the requested name.
 fn likeliest_firm(
     lookup: Lookup<'_>,
     candidates: &[ScoredCandidate],

@@ -1,14 +1,15 @@
 //! Finds candidates for a name: companies that have a similar name or domain.
 //!
 //! - Keys: the whole name without spaces, its words in alphabetical order, its first words joined,
-//!   and its initials. Companies are found whose names or domain labels have one of these keys.
+//!   and its initials. A company is found if one of its names or domain labels has one of these
+//!   keys.
 //! - Words: each word has a list of the companies that have it in a name. If a word of the
 //!   requested name may be misspelt, the lists of similar words are read too. The score of a
-//!   company is the sum of the rarities of the words that it shares with the requested name. A
-//!   frequent word adds few new companies, but raises the score of companies that also share a rare
-//!   word.
+//!   company is the sum of the rarities of the words that it shares with the requested name. A very
+//!   frequent word adds no new candidates. It only raises the score of companies that also share a
+//!   rarer word.
 //!
-//! For every name, only a limited amount of data is read.
+//! The number of postings and companies that are read for one name is limited.
 
 use enrich_core::matching::{AskedName, DirectoryRarity};
 use enrich_text::{Domain, NameForm, NameWord, is_misspelt};
@@ -43,24 +44,24 @@ const LONGEST_WORD: usize = 30;
 /// Pairs of letters with the same sound: the letters that are typed, and those that are meant.
 const SOUNDS: [(&str, &str); 6] =
     [("ph", "f"), ("f", "ph"), ("ck", "x"), ("x", "ks"), ("qu", "k"), ("kw", "qu")];
-/// Minimum length of a word, in letters, that is tried with other letters for the same sound.
+/// Minimum length of a word, in letters, for which spellings with the same sound are tried.
 const FEWEST_RESPELT: usize = 6;
 
-/// A candidate is not compared if its score is below this share of the best score, because such a
-/// candidate shares only common words with the name. A best score above [`WHOLE`] counts as
+/// Minimum score of a candidate that is compared, as a share of the best score. A candidate with a
+/// lower score shares only common words with the name. A best score above [`WHOLE`] counts as
 /// [`WHOLE`].
 const LEAST_SHARE: f64 = 0.3;
 /// The score of a company whose whole name equals the requested name, in nats. Most companies get a
 /// lower score from their words.
 const WHOLE: f64 = 30.0;
-/// The score of a company, in nats, if one of its names or domain labels equals a part of the
-/// requested name, or if its initials equal the requested name.
+/// The score of a company, in nats, that agrees only in part: one of its names or domain labels
+/// equals a part of the requested name, or its initials equal the requested name.
 const PART: f64 = 8.0;
-/// If a word is only similar to the requested word, its rarity times this factor is added to the
-/// score.
+/// The factor for a word that is only similar to the requested word: the word adds its rarity times
+/// this factor to the score.
 const ALIKE: f64 = 0.7;
-/// The factor by which the score of a word is raised if the word is similar to the whole requested
-/// name without spaces.
+/// The factor for a word that is similar to the whole requested name without spaces, such as
+/// `quillink` for "Quil Ink". The score of the word is multiplied by it.
 const WHOLE_ALIKE: f64 = 2.0;
 /// The amount by which each word of a candidate's name lowers the candidate's score, in nats. If
 /// two names have the same number of words in common with the requested name, the shorter name is
@@ -80,7 +81,8 @@ pub(crate) fn index_words(form: &NameForm) -> impl Iterator<Item = String> + '_ 
 
 /// Returns the labels of a domain that may contain a company's name. A registrable domain has one
 /// such label: the label before the public suffix. For a host, these are the labels before its
-/// registrable domain, because the registrable domain belongs to somebody else.
+/// registrable domain, because the registrable domain belongs to somebody else: `quill` for
+/// `quill.shops.example`. Hyphens are removed, and labels in other scripts (`xn--…`) are left out.
 pub(crate) fn domain_labels(domain: &Domain) -> Vec<String> {
     let registrable = domain.registrable();
     let labels: Vec<&str> = if domain.is_registrable() {
@@ -117,9 +119,9 @@ pub(crate) fn search(
     Ok(Candidates { ids, rarity: search.rarity })
 }
 
-/// Returns forms of a word in which letters are replaced by other letters with the same sound, one
-/// replacement in each form. A replacement is two edits, such as a letter for two others.
-/// Misspellings of one edit are found by their variants instead.
+/// Returns forms of a word in which letters are replaced by other letters with the same sound
+/// ([`SOUNDS`]), one replacement in each form. These misspellings need a list of their own, because
+/// each is two edits away from the correct word: variants find only misspellings of one edit.
 fn respellings(word: &str) -> impl Iterator<Item = String> + '_ {
     let is_long = word.len() >= FEWEST_RESPELT;
     let sounds = SOUNDS.iter().filter(move |(typed, _)| is_long && word.contains(typed));
@@ -221,7 +223,8 @@ impl Search<'_> {
     fn lists(&mut self, form: &NameForm) -> rusqlite::Result<Vec<List>> {
         let mut lists = Vec::new();
         for (at, word) in form.words.iter().enumerate().take(MOST_WORDS) {
-            // A word that occurs twice in the name would find the same companies again.
+            // If a word occurs twice in the name, its second occurrence would find the same
+            // companies again.
             if form.words[..at].iter().any(|before| before.root == word.root) {
                 continue;
             }
@@ -236,14 +239,15 @@ impl Search<'_> {
         if form.words.len() > 1 && form.squashed.len() <= LONGEST_WORD {
             let before = lists.len();
             self.add_like(&form.squashed, &mut lists)?;
-            // A word that is similar to the whole name is stronger evidence than a word of the
-            // name.
+            // A word that is similar to the whole name is stronger evidence than a word that is
+            // similar to a part of the name.
             lists[before..].iter_mut().for_each(|list| list.worth *= WHOLE_ALIKE);
         }
         Ok(lists)
     }
 
-    /// Adds the lists of companies for the words that a misspelt word may stand for.
+    /// Adds the lists of companies for the words of which `word` may be a misspelling. `meant` is
+    /// the root of the general word, such as `university`, that `word` may misspell.
     fn add_meant(
         &self,
         word: &NameWord,

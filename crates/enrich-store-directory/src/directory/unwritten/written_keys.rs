@@ -1,9 +1,9 @@
 //! Remembers the keys that a load (one import) has written to a directory that was empty before.
 //!
 //! Most records of such a load describe a new company, so most identifiers that the load looks for
-//! are not in the file. Bloom filters show this without reading a page. They take ten bits for each
-//! key, beside the memory for unwritten rows. Each filter contains one of a hundred other keys by
-//! mistake; such a key is looked for in the file.
+//! are not in the file. Bloom filters show this without reading a page. They take ten bits of
+//! memory for each key. For one in a hundred keys that were not added, a filter says by mistake
+//! that it contains the key. Then the file is read.
 
 use fastbloom::BloomFilter;
 
@@ -11,10 +11,10 @@ use crate::directory::codes::IdentifierKind;
 
 /// The number of keys in one filter. A filter takes 20 MB.
 const KEYS: usize = if cfg!(test) { 64 } else { 1 << 24 };
-/// Maximum number of filters: enough for 20 million companies, in 160 MB. Each look-up asks all of
-/// them.
+/// Maximum number of filters: enough for 20 million companies, in 160 MB. Each search for a key
+/// asks all filters.
 const MOST_FILTERS: usize = 8;
-/// The share of other keys that a filter seems to contain.
+/// Share of the keys that were not added, but that a filter seems to contain.
 const FALSE_POSITIVES: f64 = 0.01;
 
 #[derive(Debug, Default)]
@@ -22,12 +22,13 @@ pub(crate) struct WrittenKeys {
     filters: Vec<BloomFilter>,
     /// The number of keys in the last filter.
     in_last: usize,
-    /// Whether there were too many keys. Then any key may be there.
+    /// Whether there were too many keys for the filters. If so, the filters were removed, and the
+    /// file may contain any key.
     is_full: bool,
 }
 
 impl WrittenKeys {
-    /// Adds the key of an identifier. Returns whether it may have been added before.
+    /// Adds the key of an identifier. Returns `false` if the key was surely not added before.
     pub(crate) fn add(&mut self, kind: IdentifierKind, key: &str) -> bool {
         if self.may_have(kind, key) {
             return true;
@@ -37,7 +38,8 @@ impl WrittenKeys {
                 *self = Self { is_full: true, ..Self::default() };
                 return false;
             }
-            // All filters have the same seed, so they have the same hash of a key.
+            // All filters have the same seed, so the hash of a key is computed only once for all
+            // filters.
             let filter = BloomFilter::with_false_pos(FALSE_POSITIVES).seed(&0).expected_items(KEYS);
             self.filters.push(filter);
             self.in_last = 0;
@@ -49,7 +51,8 @@ impl WrittenKeys {
         false
     }
 
-    /// Whether the key of an identifier may have been added. If this returns `false`, it was not.
+    /// Whether the key of an identifier may have been added. `false` is certain; `true` may be
+    /// wrong.
     pub(crate) fn may_have(&self, kind: IdentifierKind, key: &str) -> bool {
         if !is_kept(kind) || self.is_full {
             return true;
@@ -60,8 +63,8 @@ impl WrittenKeys {
     }
 }
 
-/// Whether keys of this kind are remembered: those of companies by which a load matches records or
-/// notes companies.
+/// Whether keys of this kind are remembered. A load needs only these kinds: it uses them to find
+/// the company of a record, and to find companies that entity resolution must compare.
 fn is_kept(kind: IdentifierKind) -> bool {
     kind.is_blocking() || kind == IdentifierKind::CompanyLinkableName
 }

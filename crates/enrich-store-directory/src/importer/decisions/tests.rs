@@ -1,4 +1,4 @@
-//! Decisions outlive whatever changes the records.
+//! Tests that decisions stay in force when records are imported, removed or derived again.
 
 use std::path::Path;
 
@@ -54,8 +54,8 @@ fn named(importer: &SqliteImporter, name: &str) -> Vec<CompanyRecords> {
     found(importer, &CompanyKey::Name(company_name(name)))
 }
 
-/// Returns the records of the company at the domain `host`. Panics if there is not exactly one such
-/// company.
+/// Returns the records of the only company at the domain `host`. Panics if there is no company or
+/// if there are several.
 fn records_at(importer: &SqliteImporter, host: &str) -> Vec<DecidedRecord> {
     let found = found(importer, &CompanyKey::Domain(domain(host)));
     let [company] = found.as_slice() else { panic!("{host}: {found:?}") };
@@ -114,7 +114,7 @@ fn a_merge_outlives_imports_removals_and_reindex() {
     assert_eq!(companies(folder.path()), ["Ink + Quill"]);
     remove(&importer, "b");
     assert_eq!(companies(folder.path()), ["Quill"]);
-    // The record comes back with another content.
+    // The record is imported again, with other content: its external id has changed.
     import(&importer, "b", &[at_host("Ink", "ink.example", &["x:3"])]);
     assert_eq!(companies(folder.path()), ["Ink + Quill"]);
     remove(&importer, "a");
@@ -153,7 +153,7 @@ fn a_split_outlives_imports_removals_and_reindex() {
     assert_eq!(companies(folder.path()), ["Quill"]);
     import(&importer, "b", &second);
     assert_eq!(companies(folder.path()), apart);
-    // A further record joins one of the two companies; it must not unite them.
+    // A further record is added to one of the two companies. It must not unite them.
     import(&importer, "c", &[at_host("Quill Ltd", "quill.example", &[])]);
     assert_eq!(companies(folder.path()).len(), 2);
     block_on(importer.take_decision_back(1, AT)).unwrap();
@@ -215,8 +215,8 @@ fn a_snapshot_has_the_decisions() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
-    /// The directory depends on the records and the decisions, not on the order of the imports, and
-    /// not on whether a decision was made before or after an import.
+    /// The same records and decisions give the same directory for any order of the imports, and
+    /// whether the decisions are made before the first import or before the last one.
     #[test]
     fn decisions_give_the_same_companies_for_any_order_of_the_imports(
         rows in prop::collection::vec((0..3_usize, 0..3_usize, 0..3_usize), 4..9),

@@ -39,8 +39,8 @@ impl Assignment {
         if is_same {
             return None;
         }
-        // The cluster with most records of a company keeps the id of the company. If two clusters
-        // have equally many, the first one keeps it.
+        // The cluster with most records of a company gets the id of this company. If two clusters
+        // have equally many of its records, the first cluster gets the id.
         let mut kept: BTreeMap<usize, SubjectId> = BTreeMap::new();
         for member in members {
             let of_member = of_clusters.iter().filter(|(cluster, _)| !kept.contains_key(cluster));
@@ -65,8 +65,8 @@ impl Assignment {
         self.members.iter().map(|member| member.subject).min().unwrap_or(SubjectId(0))
     }
 
-    /// Returns the index in `companies` of the company that replaces `subject`, which no longer
-    /// exists: the company that got most of the records of `subject`.
+    /// Returns which company replaces `subject`, a company that no longer exists: the index in
+    /// `companies` of the company that got most of the records of `subject`.
     pub(super) fn successor(&self, subject: SubjectId) -> Option<usize> {
         let count = |records: &Vec<RecordsOf>| {
             let of_subject = records.iter().filter(|(of, _)| *of == subject);

@@ -1,4 +1,4 @@
-//! Finds the companies that decisions of the operator are about.
+//! Finds the companies that contain the records which decisions of the operator name.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -17,12 +17,12 @@ use super::super::writer::Writer;
 use super::neighbourhood::{Explorer, Loaded};
 use crate::directory::codes::{IdentifierKind, sql_id};
 
-/// Maximum number of companies with one name among which a record is searched.
+/// Maximum number of companies with one name among which the record of a decision is searched for.
 const MOST_NAMESAKES: usize = 1000;
 
 impl Explorer<'_, '_> {
-    /// Returns the companies that have a record which a decision names: usually one, or none if the
-    /// record is not imported.
+    /// Returns the companies that contain a record which a decision names: usually one company, or
+    /// none if the record is not imported.
     pub(in super::super) fn companies_with(
         &mut self,
         record: &DecidedRecord,
@@ -35,11 +35,12 @@ impl Explorer<'_, '_> {
         if !found.is_empty() {
             return Ok(found);
         }
-        // The record has no id, or its fingerprint was deleted with a suppressed value.
+        // The record has no id, or the fingerprint of its id was deleted (for example, when a
+        // suppression was taken back). So the record is searched for by its host, page or name.
         self.having(record, &self.near(record)?)
     }
 
-    /// Returns those of the companies `subjects` that have the record.
+    /// Returns the companies of `subjects` that contain the record.
     fn having(
         &mut self,
         record: &DecidedRecord,
@@ -55,9 +56,8 @@ impl Explorer<'_, '_> {
         Ok(found)
     }
 
-    /// Returns the companies that have the domain or page which a decision stores as the place of a
-    /// record. If there are none or more than [`MOST_BEARERS`], also returns the companies with the
-    /// record's name.
+    /// Returns the companies that have the domain or page in `record.place`. If there are none, or
+    /// more than [`MOST_BEARERS`], also returns the companies with the record's name.
     fn near(&self, record: &DecidedRecord) -> rusqlite::Result<BTreeSet<SubjectId>> {
         use IdentifierKind::{CompanyDomain, CompanyName as ByName, CompanyPage};
         let view = self.writer.view();
@@ -94,7 +94,7 @@ impl Explorer<'_, '_> {
         Ok(merged)
     }
 
-    /// Returns, for each side of a decision, the companies that have the records of this side.
+    /// Returns, for each side of a decision, the companies that contain the records of this side.
     pub(in super::super) fn companies_of(
         &mut self,
         decision: &Decision,
@@ -109,8 +109,8 @@ impl Explorer<'_, '_> {
     }
 }
 
-/// Notes the companies that do not follow a decision yet, because the decision is new, or because a
-/// record that it names was imported.
+/// Notes the companies that do not follow a decision yet: the decision is new, or a record that it
+/// names has just been imported.
 pub(super) fn note_unmet(connection: &Connection, secrets: &Secrets) -> rusqlite::Result<()> {
     if !has_decisions(connection)? {
         return Ok(());

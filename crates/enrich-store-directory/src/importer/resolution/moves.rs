@@ -15,8 +15,8 @@ use super::neighbourhood::Loaded;
 use crate::directory::codes::{sql_id, subject_id};
 
 impl Writer<'_> {
-    /// Carries out an assignment: gives each company its records, and removes companies without
-    /// records.
+    /// Carries out an assignment: moves the records to their new companies, and removes companies
+    /// without records.
     pub(super) fn apply(&mut self, assignment: Assignment) -> rusqlite::Result<()> {
         let members: BTreeMap<SubjectId, Arc<Loaded>> =
             assignment.members.iter().map(|member| (member.subject, member.clone())).collect();
@@ -66,8 +66,9 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Lets the fingerprints of moved records lead to their new company `id`, if the records have
-    /// an id. The fingerprints of contents stay, because they only show that a record was imported.
+    /// Changes the company of moved records to `id`, in the fingerprints of the records' ids. The
+    /// fingerprints of the records' contents stay unchanged, because they only show that a record
+    /// was imported.
     fn move_fingerprints(
         &mut self,
         id: SubjectId,
@@ -89,7 +90,8 @@ impl Writer<'_> {
     }
 }
 
-/// Collects the facts of a company from all its records.
+/// Collects the facts of a company from all its records. `held` is the company before the
+/// assignment; `None` if it is new.
 fn collected(
     id: SubjectId,
     held: Option<&Arc<Loaded>>,
@@ -110,7 +112,7 @@ fn collected(
     SubjectFacts::replaced(id, Kind::Company, unpacked, before)
 }
 
-/// Returns empty facts, for a company that lost all its records.
+/// Returns empty facts for a company from which all records were moved away.
 fn emptied(member: &Loaded) -> SubjectFacts {
     let before = member.facts.unpacked();
     SubjectFacts::replaced(member.subject, Kind::Company, Unpacked::default(), before)

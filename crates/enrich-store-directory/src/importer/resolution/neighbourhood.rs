@@ -43,9 +43,9 @@ pub(super) struct Neighbourhood {
     pub(super) shared: SharedKeys,
 }
 
-/// Whether many organisations share a host, page or phone number, for the values that were asked
-/// for. This does not change while records move between companies, so it is kept for all parts of
-/// the stage.
+/// The hosts, pages and phone numbers that were checked, each with the result: whether many
+/// organisations share it. The results stay true while entity resolution moves records between
+/// companies, so they are remembered for all its parts.
 pub(in super::super) type KnownSharing = FxHashMap<(IdentifierKind, String), bool>;
 
 /// Finds neighbourhoods. Reads each company and each list of holders only once.
@@ -109,8 +109,8 @@ impl<'w, 'c> Explorer<'w, 'c> {
         Ok(Some(Neighbourhood { members: found.into_values().collect(), shared }))
     }
 
-    /// Returns the companies with which a company shares a value that may link them. Adds values
-    /// that link no companies, because too many share them, to `shared`.
+    /// Returns the companies with which a company shares a value that may link them. If too many
+    /// companies share a value, it links none of them. Such values are added to `shared`.
     fn reachable(
         &mut self,
         loaded: &Loaded,
@@ -126,7 +126,8 @@ impl<'w, 'c> Explorer<'w, 'c> {
                 shared.add(&key);
             }
             has_crowded |= is_crowded && links_all_of_a_name(kind);
-            // A shared host still links records with equal names.
+            // A host that many organisations share still links records with equal names. So a host
+            // or an id is left out only if too many companies have it.
             let may_link = match kind {
                 IdentifierKind::CompanyPage | IdentifierKind::CompanyPhone => !shared.has(&key),
                 _ => !is_crowded,
@@ -145,16 +146,17 @@ impl<'w, 'c> Explorer<'w, 'c> {
         for (number, _) in &loaded.records {
             let given = &loaded.facts.given[*number];
             if let Some(id) = given.record.id() {
-                // Another version of the record may be in another company.
+                // Another version of the record (from the same source and with the same id) may be
+                // in another company.
                 reachable.extend(self.writer.company_of_record(given.source, id)?);
             }
         }
         Ok(reachable)
     }
 
-    /// Returns the companies that a name may link with a company. `has_crowded` says that the
-    /// company has a host or an id of too many companies. Such a value links companies with equal
-    /// names, but they are found only by their name.
+    /// Returns the companies that a name may link with a company. `has_crowded` says whether the
+    /// company has a host or an id that too many companies have. Such a value still links companies
+    /// with equal names. These companies are found only here, by their name.
     fn namesakes(
         &mut self,
         loaded: &Loaded,
@@ -179,7 +181,7 @@ impl<'w, 'c> Explorer<'w, 'c> {
     }
 
     /// Whether many organisations share a host, page or phone number of a company. `holders` are
-    /// all companies that have it.
+    /// all companies that have this value.
     fn is_shared(
         &mut self,
         loaded: &Loaded,
@@ -226,7 +228,8 @@ impl<'w, 'c> Explorer<'w, 'c> {
         Ok(loaded)
     }
 
-    /// Divides the facts of a company by the records that gave them.
+    /// Groups the facts of a company by the records that gave them. Returns the number of each
+    /// record and its claims.
     fn records_of(&self, facts: &SubjectFacts) -> Vec<(usize, RecordClaims)> {
         let numbers = facts.records();
         let mut of_records: BTreeMap<usize, Vec<_>> = BTreeMap::new();
@@ -259,13 +262,15 @@ impl<'w, 'c> Explorer<'w, 'c> {
     }
 }
 
-/// The keys by which companies are found that may be the same company as another.
+/// The keys of a company by which other companies are found that may be the same company.
 struct Keys {
     /// The hosts, pages, phone numbers and ids.
     values: BTreeSet<(IdentifierKind, String)>,
-    /// The names and aliases. An alias may be the own name in a record of the other company.
+    /// The names and aliases. Aliases are included, because a record of the other company may have
+    /// the alias as its own name.
     names: BTreeSet<String>,
-    /// The registrable domains of hosts that are not registrable themselves.
+    /// The registrable domains of the hosts below them: `quill.example` for `shop.quill.example`.
+    /// Domains that are also in `values` are left out.
     registrable: BTreeSet<String>,
 }
 
@@ -302,7 +307,8 @@ fn source_names(connection: &Connection) -> rusqlite::Result<FxHashMap<i64, Stri
 }
 
 impl Loaded {
-    /// Returns the records that have a host, page or phone number.
+    /// Returns the records of this company that have `value`, which is a host, page or phone
+    /// number.
     fn bearers(&self, value: &str) -> Vec<&RecordClaims> {
         let of_value = self.bearers.get_or_init(|| {
             let mut of_value: FxHashMap<String, Vec<usize>> = FxHashMap::default();

@@ -1,5 +1,5 @@
-//! Notes companies for entity resolution after an import or a removal. Also finds the company into
-//! which a former company was merged.
+//! Notes the companies that entity resolution must divide again after an import or a removal. Also
+//! finds the company into which a former company was merged.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use super::super::writer::Writer;
 use crate::directory::codes::{IdentifierKind, sql_id, subject_id};
 
 impl Writer<'_> {
-    /// Notes a company, and all companies that a key of `derived` can link with it.
+    /// Notes a company, and all companies that an identifier in `derived` can link with it.
     pub(in super::super) fn note_with_neighbours(
         &mut self,
         subject: SubjectId,
@@ -28,8 +28,9 @@ impl Writer<'_> {
         self.notes.note(subject);
         let keys = derived.identifiers.keys().filter(|(kind, _)| kind.is_blocking());
         for (kind, key) in keys {
-            // The company may lose the identifier. If it is one company too many now, the
-            // identifier can link the others afterwards.
+            // An identifier that more than `MOST_BEARERS` companies have links none of them. If
+            // only one company too many has it now, and this company loses it, the identifier can
+            // link the others.
             let holders = self.view().holders(*kind, key, MOST_BEARERS + 2)?;
             if holders.len() <= MOST_BEARERS + 1 {
                 let linked = match kind {
@@ -42,15 +43,15 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Notes a company that got a further record.
+    /// Notes a company to which a further record was added.
     pub(in super::super) fn note_merged(&mut self, subject: SubjectId) {
         self.notes.note(subject);
     }
 
-    /// Notes the companies that share a host with a company that got a further record, and if the
-    /// company has several names, also those that share a page or phone number with it. The record
-    /// may change the number of organisations that share the value, and this number decides whether
-    /// the value identifies a company.
+    /// Notes the companies that share a host with a company to which a further record was added. If
+    /// the company has several names, also notes the companies that share a page or phone number
+    /// with it. The reason: the record may change how many organisations share the value, and this
+    /// number decides whether the value identifies a company.
     pub(in super::super) fn note_beside(
         &mut self,
         subject_facts: &SubjectFacts,
@@ -87,15 +88,16 @@ impl Writer<'_> {
         mut subject: SubjectId,
     ) -> rusqlite::Result<SubjectId> {
         let next = "SELECT merged_into FROM merged_company WHERE subject = ?1";
-        // No company is merged twice, so this loop ends.
+        // A merged company no longer exists, so no company can be merged into it later. So the
+        // merges form no circle, and the loop ends.
         while let Some(id) = self.connection.find(next, [sql_id(subject)], |row| row.get(0))? {
             subject = subject_id(id);
         }
         Ok(subject)
     }
 
-    /// Deletes the rows of former companies that were merged into a removed company, and adds their
-    /// ids to `touched`.
+    /// Deletes the rows of former companies that were merged into a removed company, directly or
+    /// through others. Adds the ids of these former companies to `touched`.
     pub(in super::super) fn forget_merged(
         &self,
         subject: SubjectId,
@@ -113,7 +115,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether the names and aliases of a company have different keys.
+/// Whether a company has names or aliases with different look-up keys.
 fn has_several_names(facts: &[Fact]) -> bool {
     let is_name = |fact: &&Fact| matches!(fact.attribute, Attribute::Name | Attribute::Alias);
     let names = facts.iter().filter(is_name);

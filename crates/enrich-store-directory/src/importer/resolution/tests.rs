@@ -61,7 +61,7 @@ fn profiles(folder: &Path) -> Vec<String> {
     connection.list(all, [], |row| row.get(0)).unwrap()
 }
 
-/// Returns the number of companies that the directory has stored.
+/// Returns the number of companies according to the table `state`.
 fn counted(folder: &Path) -> usize {
     let connection = sqlite::reader(&folder.join(DIRECTORY.file)).unwrap();
     connection.value("SELECT companies FROM state", []).unwrap()
@@ -96,8 +96,8 @@ proptest! {
         let (folder, store) = imported(&sources);
         let expected = profiles(folder.path());
         prop_assert_eq!(&profiles(imported(&order).0.path()), &expected);
-        // After a source is removed, only the values of the other sources remain. After it is
-        // imported again, the directory is the same as before.
+        // After a source is removed, only the values of the other sources remain. After this source
+        // is imported again, the directory is the same as before.
         let source = SourceName::new(sources[gone]).unwrap();
         block_on(store.importer.remove_source(&source)).unwrap();
         let others: Vec<&str> = order.iter().copied().filter(|it| *it != sources[gone]).collect();
@@ -109,8 +109,9 @@ proptest! {
     }
 }
 
-/// A register's record has only a name. It joins the only company with this name, and leaves it
-/// when another company gets the name. Both companies have the name only as an alias.
+/// A register's record has a name and an id, but no domain. It is added to the only company with
+/// this name. When a second company with the name comes, the record becomes a company of its own.
+/// Both other companies have the name only as an alias.
 #[test]
 fn a_name_alone_leaves_its_company_when_a_second_namesake_comes() {
     let aka = |name: &str, site: &str| {
@@ -142,9 +143,9 @@ fn a_name_alone_leaves_its_company_when_a_second_namesake_comes() {
     assert_eq!(profiles(folder.path()), expected);
 }
 
-/// A value that too many companies have links none of them. So when one import adds too many
-/// companies with a value, the companies that it linked before are divided again, and when the
-/// source is removed, they are united again.
+/// Checks that a value links no companies when too many companies have it. The records `linked` are
+/// one company because of such a value. An import of 70 further companies with the value divides
+/// them, and the removal of these companies unites them again.
 fn check_crowding(linked: &[Record], other: impl Fn(usize) -> Record) {
     let others: Vec<Record> = (0..70).map(other).collect();
     let import_all = |order: &[(&str, &[Record])]| {
@@ -203,7 +204,7 @@ fn check_orders(sources: &[(&str, &[Record])], orders: &[&[usize]], companies: u
     all.windows(2).for_each(|pair| assert_eq!(pair[0], pair[1]));
 }
 
-/// Makes records that have a name and a site each.
+/// Makes one record for each row: a company's name and its domain.
 fn named(rows: &[(&str, &str)]) -> Vec<Record> {
     let record = |(name, site): &(&str, &str)| {
         hashed(CompanyRecord { sites: sites(&[site]), ..company(name) })
@@ -236,8 +237,9 @@ fn sites_of_a_name_that_very_many_companies_have_are_one_company_in_any_order() 
     check_orders(&sources, &[&[0, 1, 2], &[2, 1, 0], &[1, 2, 0]], 72);
 }
 
-/// The newer version of a record has another id than the company of the older version, so at first
-/// it is another company.
+/// The newer version of a record has an external id that contradicts the company of the older
+/// version. So the import adds it to another company at first. Entity resolution then unites both
+/// versions.
 #[test]
 fn versions_of_one_record_are_one_company_in_any_order() {
     let version = |site: &str, id: &[&'static str]| {
@@ -254,8 +256,10 @@ fn versions_of_one_record_are_one_company_in_any_order() {
     check_orders(&sources, &[&[0, 1, 2], &[0, 2, 1], &[1, 0, 2]], 2);
 }
 
-/// The number of organisations that share the phone number becomes smaller when the newer version
-/// of a record has the name of another of them.
+/// At first, four organisations share a phone number. These are too many, so the number links no
+/// companies. In the newer version of a record, its name changes from `Quill` to `Feather`, the
+/// name of another organisation. Now only three share the number, so it links `Ink` and `Ink
+/// Group`.
 #[test]
 fn a_newer_version_of_a_record_changes_whether_a_phone_number_links_others() {
     let calling = |name: &str, site: &str| {
@@ -280,7 +284,8 @@ fn a_newer_version_of_a_record_changes_whether_a_phone_number_links_others() {
     check_orders(&sources, &[&[0, 1, 2], &[1, 2, 0], &[1, 0, 2]], 3);
 }
 
-/// The neighbourhood of each company contains the record of the name alone, which is divided once.
+/// The neighbourhood of each company also contains the register's record, which has no domain. So
+/// all neighbourhoods overlap, but no division changes anything.
 #[test]
 fn overlapping_neighbourhoods_without_changes_are_resolved_in_one_part() {
     let folder = tempfile::tempdir().unwrap();
@@ -298,7 +303,8 @@ fn overlapping_neighbourhoods_without_changes_are_resolved_in_one_part() {
     assert_eq!((parts, profiles(folder.path()).len()), (1, 71));
 }
 
-/// Companies of a common name are not loaded to be compared, if the name cannot link them.
+/// If a name cannot link the companies that have it, entity resolution need not compare these
+/// companies. So they are not noted.
 #[test]
 fn companies_of_a_name_that_cannot_link_them_are_not_noted() {
     let folder = tempfile::tempdir().unwrap();
@@ -314,12 +320,13 @@ fn companies_of_a_name_that_cannot_link_them_are_not_noted() {
         named("Ink", "drops.example"),
     ];
     block_on(loading.take(records.to_vec())).unwrap();
-    // The load ends after its records were written, and before entity resolution.
+    // This ends the load after its records were written, but before entity resolution.
     drop(loading);
     while profiles(folder.path()).len() < 4 {
         std::thread::yield_now();
     }
-    // Only `Ink` at `ink.ch` has its name as the label of a country's domain.
+    // Only for `Ink` at `ink.ch`, the name is the label of a country's domain. So only this company
+    // is noted.
     assert_eq!(unresolved(folder.path()), 1);
 }
 
@@ -336,7 +343,7 @@ fn an_interrupted_resolution_is_completed_by_the_next_import() {
     let load = Load { atomic: Atomic::Batch, ..Load::new("b", Timestamp::UNIX_EPOCH).unwrap() };
     let mut loading = block_on(importer.begin(load)).unwrap();
     block_on(loading.take(second.to_vec())).unwrap();
-    // The load ends after its records were written, and before entity resolution.
+    // This ends the load after its records were written, but before entity resolution.
     drop(loading);
     while profiles(folder.path()).len() < 3 {
         std::thread::yield_now();

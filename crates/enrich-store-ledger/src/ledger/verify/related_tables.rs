@@ -68,7 +68,7 @@ pub(super) fn check_ids(
     Ok(())
 }
 
-/// Checks that no stored response was altered, and that its charge exists.
+/// Checks the stored responses: none was altered, and the charge of each exists.
 pub(super) fn check_kept(
     connection: &Connection,
     secrets: &Secrets,

@@ -25,7 +25,8 @@ const DOWN_AFTER: Duration = Duration::from_secs(2);
 const SEQUENCES: &str =
     "SELECT account, max(sequence) FROM entry WHERE account = ANY($1) GROUP BY account";
 
-/// Locks a row that exists in every database.
+/// Locks the only row of the table `state`. The lock is written to the database's log, so the
+/// commit of its transaction waits for the standby.
 const LOCK_STATE: &str = "SELECT id FROM state WHERE id = 1 FOR UPDATE";
 
 /// The database has fewer rows of an account than this process has read from it.
@@ -82,8 +83,8 @@ impl Lane {
     }
 
     /// Whether the database confirms a commit now. A primary without any standby accepts
-    /// connections, but confirms no commit. The lock on a row is written to the database's log, so
-    /// this commit waits for the standby too.
+    /// connections, but confirms no commit that writes something. So this commit contains a row
+    /// lock, which is written to the database's log.
     async fn confirms(&mut self) -> bool {
         let Some(connection) = &self.state.connection else { return false };
         let begin = async { Ok(()) };
@@ -106,8 +107,8 @@ impl Lane {
     }
 
     /// Whether the database now has all rows of the outdated accounts that this process has read.
-    /// This becomes true, for example, if the group was sent to an old primary, and the lane is now
-    /// connected to the right one.
+    /// For example, the lane was connected to an old primary when charging stopped, and is
+    /// connected to the right one now.
     async fn has_caught_up(&mut self) -> bool {
         let Some(connection) = &self.state.connection else { return false };
         let outdated = self.status.seen.outdated();
@@ -121,8 +122,8 @@ impl Lane {
         })
     }
 
-    /// Handles the failure of a group that was sent at `began`. Drops the connection if the failure
-    /// makes it useless.
+    /// Logs the failure of a group that was sent at `began`. If the failure makes the connection
+    /// useless, drops the connection and notes that no commit is confirmed.
     pub(super) fn after_failure(&mut self, failure: &Failure, began: Instant) {
         tracing::warn!(error = %failure, "a group of charges was not written");
         if failure.loses_connection() {
@@ -131,9 +132,9 @@ impl Lane {
         }
     }
 
-    /// Handles a lost reply to a group that was sent at `began`. If the host did not answer in
-    /// time, it may be an old primary without a standby. So the next connection prefers other
-    /// hosts.
+    /// Drops the connection, because the reply to a group that was sent at `began` was lost. If
+    /// the host did not answer in time, it may be an old primary without a standby. So the next
+    /// connection prefers other hosts.
     pub(super) fn after_doubt(&mut self, failure: &Failure, began: Instant) {
         if matches!(failure, Failure::TimedOut) {
             self.drop_suspected();
@@ -159,7 +160,7 @@ impl Lane {
     }
 
     /// Records that no commit has been confirmed since `since`, or since an earlier time if one is
-    /// recorded. Then takes the jobs out of the queue, so that the next group includes them, and
+    /// recorded. Then moves the jobs of the queue to the jobs that wait for the next group, and
     /// refuses the jobs that have waited for too long.
     fn note_down(&mut self, since: Instant) {
         let down_since = *self.state.down_since.get_or_insert(since);

@@ -1,6 +1,6 @@
-//! Groups that wait for no lock. If the lane remembers the last rows of all accounts of a group, the
-//! database compares them, in one round trip. Otherwise, the lane locks the accounts that are free
-//! and reads their last rows first, which takes two round trips.
+//! Groups that wait for no lock. If the lane remembers the last rows of all accounts of a group,
+//! the database compares these rows, in one round trip. Otherwise, the lane first locks the
+//! accounts that are free and reads their last rows. This takes two round trips.
 
 use std::time::Instant;
 
@@ -28,10 +28,10 @@ struct Divided {
 }
 
 impl Lane {
-    /// Decides the jobs that can be decided without waiting for a lock. Returns the other jobs; jobs
-    /// of the same account stay in their order. If another node or lane changes an account at the
-    /// same time, the jobs of this account wait for the next group. If the space for idempotency
-    /// records is scarce and a job stores one, returns the whole group.
+    /// Decides the jobs that can be decided without waiting for a lock. Returns the other jobs;
+    /// jobs of the same account stay in their order. If another node or lane changes an account at
+    /// the same time, the jobs of this account wait for the next group. If the space for
+    /// idempotency records is scarce and a job stores one, returns the whole group.
     pub(super) async fn settle_without_waiting(&mut self, mut group: Vec<Job>) -> Vec<Job> {
         let space = self.space();
         let is_scarce = enrich_ledger::share_of(space.most, space.records).is_some();
@@ -64,9 +64,9 @@ impl Lane {
         Divided { locked, others, are_remembered }
     }
 
-    /// Decides the jobs of the accounts that no other transaction has locked, while they are locked.
-    /// The jobs of the other accounts wait for the next group. Returns the jobs that were neither
-    /// decided nor kept for the next group.
+    /// Locks the accounts that no other transaction has locked, and decides their jobs. The jobs
+    /// of the other accounts wait for the next group. Returns the jobs that were neither decided
+    /// nor kept for the next group.
     async fn settle_free(&mut self, mut group: Vec<Job>) -> Vec<Job> {
         let repeated = take_repeated(&mut group);
         let Some(connection) = &self.state.connection else {
@@ -100,7 +100,7 @@ impl Lane {
         group
     }
 
-    /// Remembers which accounts of a group could be locked at once.
+    /// Remembers which accounts of a group could be locked without waiting.
     fn note_locks(&mut self, group: &[Job], settled: &Settled) {
         let heads = &mut self.state.heads;
         let mut noted: FxHashSet<AccountId> = FxHashSet::default();
@@ -118,8 +118,8 @@ impl Lane {
         }
     }
 
-    /// Decides jobs from the last rows that this node remembers, if the database has the same rows.
-    /// Returns the jobs that must be decided while their accounts are locked.
+    /// Decides jobs from the last rows that this lane remembers, if the database has the same
+    /// rows. Returns the jobs that must be decided while their accounts are locked.
     async fn compare_rows(&mut self, mut group: Vec<Job>) -> Vec<Job> {
         let Some(connection) = &self.state.connection else { return group };
         let plan = Plan::new(&group, self.state.heads.rows(), &self.secrets);
@@ -153,7 +153,8 @@ impl Lane {
         }
     }
 
-    /// Remembers the last rows after the group, for the accounts whose rows were as expected.
+    /// Remembers the new last rows of the accounts whose last rows in the database were as
+    /// expected.
     fn learn_compared(&mut self, after: FxHashMap<AccountId, LastRow>, compared: &Compared) {
         let heads = &mut self.state.heads;
         heads.reserve(after.len());
@@ -170,8 +171,9 @@ impl Lane {
         self.learn(written);
     }
 
-    /// Sends the decisions of the accounts whose last rows were as expected. If another node
-    /// or lane had changed an account, its jobs wait for the next group. Returns the remaining jobs.
+    /// Sends the decisions of the accounts whose last rows in the database were as expected. If
+    /// another node or lane had changed an account, the jobs of this account wait for the next
+    /// group. Returns the remaining jobs.
     fn tell_compared(
         &mut self,
         group: Vec<Job>,

@@ -1,4 +1,4 @@
-//! Locks the accounts of a group, and reads everything that the decisions depend on.
+//! Locks the accounts of a group, and reads everything that the decisions on its jobs depend on.
 
 use enrich_core::{AccountId, ChargeId, Credits, Timestamp};
 use enrich_ledger::{LastRow, share_of};
@@ -21,7 +21,8 @@ use crate::ledger::transaction::BEGIN;
 
 /// Finds ledger rows by their ids.
 const IDS: &str = "SELECT id, account, balance FROM entry WHERE id = ANY($1)";
-/// Removes expired records, the oldest first, at most `$2`.
+/// Removes idempotency records with the time `$1` or an earlier time, the oldest first, at most
+/// `$2`.
 const PRUNE: &str = "DELETE FROM kept WHERE (account, key_hash) IN (
     SELECT account, key_hash FROM kept WHERE at <= $1 ORDER BY at LIMIT $2)";
 const COUNT_RECORDS: &str = "SELECT count(*) FROM kept";
@@ -36,8 +37,8 @@ pub(super) struct Altered;
 /// Everything that the decisions on a group depend on.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    /// The accounts that exist and are locked. If such an account has no last row, it has never had
-    /// a ledger row.
+    /// The accounts that exist and are locked. If `last_rows` does not contain such an account,
+    /// the account has no ledger rows.
     pub(super) accounts: FxHashSet<AccountId>,
     /// The last rows of the locked accounts.
     pub(super) last_rows: FxHashMap<AccountId, Result<LastRow, Altered>>,
@@ -49,13 +50,13 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Whether every account still has all rows that this process has read.
+    /// Whether the database still has all rows of the locked accounts that this process has read.
     pub(super) fn is_as_new_as(&self, seen: &SeenRows) -> bool {
         self.accounts.iter().all(|account| {
             let sequence = match self.last_rows.get(account) {
                 Some(Ok(last)) => last.sequence,
-                // An altered row does not mean that rows are missing. The account's jobs are
-                // refused later, because the row was altered.
+                // An altered row does not mean that rows are missing, so it passes this check. The
+                // jobs of its account are refused later.
                 Some(Err(Altered)) => u64::MAX,
                 None => 0,
             };
@@ -64,7 +65,8 @@ impl Known {
     }
 }
 
-/// Locks the accounts, and reads everything that the decisions depend on, in one round trip.
+/// Locks the accounts of `jobs`, and reads everything that the decisions depend on, in one round
+/// trip.
 pub(super) async fn read(
     client: &Client,
     jobs: &[Job],
@@ -85,7 +87,8 @@ pub(super) async fn read(
     let most_pruned = i64::try_from(2 * jobs.len() + 16).unwrap_or(i64::MAX);
     let to_prune: [Value<'_>; 2] = [(&expired, Type::INT8), (&most_pruned, Type::INT8)];
     // The statements are sent in the order in which the futures are polled. Each statement sees
-    // what is committed when it starts. All reads come after the locks.
+    // what was committed before it starts. All reads come after the locks, so they see everything
+    // that earlier holders of the locks have committed.
     let lock = match locking {
         Locking::Wait => LOCK,
         Locking::SkipLocked => LOCK_FREE,
@@ -129,8 +132,8 @@ pub(super) async fn read(
         known.records_of.insert(AccountId(row.try_get(0)?), unsigned(row.try_get(1)?)?);
     }
     if let Some(row) = of_all.transpose()?.unwrap_or_default().first() {
-        // The records were counted after the removal. The caller will subtract the removed records,
-        // so they are added here.
+        // The records were counted after the removal, but `counted` is the number before the
+        // removal. So the removed records are added again.
         known.counted = Some(unsigned(row.try_get(0)?)?.saturating_add(known.pruned));
     }
     Ok(known)
@@ -145,8 +148,8 @@ fn names_to_find(jobs: &[Job]) -> (Vec<Uuid>, Vec<&[u8]>) {
     names.unzip()
 }
 
-/// Returns the ids on which the decision of a job depends: its own id if the job may have been
-/// written, and the id of the row that it corrects.
+/// Returns the ids on which the decision of a job depends: its own id if an earlier attempt may
+/// have written the job, and the id of the row that it corrects.
 fn ids_to_find(job: &Job) -> impl Iterator<Item = ChargeId> {
     let own = job.doubted.is_some().then(|| job.id());
     let corrected = match &job.request {

@@ -1,4 +1,4 @@
-//! The contract of questions for candidates: the companies that a name may mean.
+//! Tests of questions for candidates: the companies that a name may mean.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The contract of look-ups of people.
+//! Tests of look-ups of people.
 
 use enrich_core::{
     CompanyRecord, CompanyRef, Confidence, PersonRecord, PersonRef, Question, Record,

@@ -1,5 +1,5 @@
-//! The contract of look-ups of a name when a company with this or a similar name is well known, for
-//! example because its domain has a high page rank.
+//! Tests of look-ups of a name, when a company with this or a similar name is well known: for
+//! example, because its domain has a high page rank.
 
 use enrich_core::{CompanyRecord, DomainRecord, Record};
 
@@ -89,8 +89,8 @@ pub async fn a_prominent_company_of_no_country_is_found_in_any(harness: &dyn Har
     load(&ports, "a", records).await;
     let found = by_name(&ports, "Tallow", Some("CH")).await;
     assert_eq!(found.map(|(domain, _)| domain).as_deref(), Some("tallow.example"));
-    // Of Inkwell, only the name and the domain are known, and it has no country. So a search in one
-    // country does not find it, although a search in all countries may.
+    // Inkwell is not well known, and its country is unknown. So a search in one country does not
+    // find it. A search in all countries may find it.
     assert_eq!(by_name(&ports, "Inkwell", Some("CH")).await, None);
     // A company that belongs to the country is preferred to a well-known company.
     load(&ports, "b", vec![unknown("Tallow", "tallow-kerzen.ch")]).await;

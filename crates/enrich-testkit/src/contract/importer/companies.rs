@@ -151,7 +151,7 @@ pub async fn lists_are_united_the_surest_values_first(harness: &dyn Harness) {
     load(&ports, "a", vec![with(&["b@quill.example", "a@quill.example"], 50)]).await;
     load(&ports, "b", vec![with(&["c@quill.example", "a@quill.example"], 100)]).await;
     let held = at_domain(&ports, "quill.example").await.expect("a company");
-    // Two sources give the address `a`, so it comes first.
+    // Both sources give the address `a@quill.example`, so it comes first.
     assert_eq!(held.emails, ["a@quill.example", "c@quill.example", "b@quill.example"]);
 }
 
@@ -174,8 +174,8 @@ pub async fn address_and_rank_of_a_company_are_its_main_domains(harness: &dyn Ha
     assert_eq!(rank_of(&ports, "ink.example").await, None);
     let found = ask(&ports, Question::Host(domain("quill.example"))).await.expect("facts");
     assert_eq!(found.domain().unwrap().ip.as_deref(), Some("2001:db8::1"));
-    // This record gives another rank, with the same confidence as the record of source `a`. So the
-    // first rank stays.
+    // The last record gives another page rank, with the same confidence as the record of source
+    // `a`. So the first rank stays.
     let surer = CompanyRecord { origin: trusted(100), ..quill() };
     load(&ports, "b", vec![hashed(CompanyRecord { origin: trusted(50), ..quill() })]).await;
     assert_eq!(load_one(&ports, "b", ranked("9", surer)).await, Unchanged);

@@ -1,4 +1,4 @@
-//! Contract of the import of facts about domains.
+//! Tests of the import of facts about domains.
 
 use enrich_core::DomainRecord;
 

@@ -79,7 +79,7 @@ pub async fn two_companies_that_a_record_joins_stay_two(harness: &dyn Harness) {
             hashed(identified(&["x:1", "z:1"], quill())),
             hashed(identified(&["y:1"], ink)),
             // The first company has another id of the scheme `z`, so the record cannot belong to
-            // it. The record belongs to the second company.
+            // it. By its id `y:1`, the record belongs to the second company.
             hashed(identified(&["x:1", "y:1", "z:2"], other)),
         ],
     )

@@ -93,7 +93,7 @@ pub async fn a_forgotten_domain_goes_with_what_lies_below_it(harness: &dyn Harne
     };
     load(&ports, "a", records()).await;
     let removed = forget(&ports, Suppressed::Domain(domain("quill.example"))).await;
-    // The removed values are two domains, two addresses and two ranks.
+    // The removed values are two domains, two email addresses and two page ranks.
     assert_eq!(removed, Removed { values: 6, subjects: 0 });
     for source in ["a", "b"] {
         assert_eq!(at_domain(&ports, "quill.example").await, None);
@@ -106,8 +106,8 @@ pub async fn a_forgotten_domain_goes_with_what_lies_below_it(harness: &dyn Harne
         assert_eq!(rank_of(&ports, "ink.example").await, None);
         assert_eq!(rank_of(&ports, "tranquill.example").await.as_deref(), Some("5"));
         let taken = take(&ports, source, records()).await;
-        // Four values of the company are suppressed: two domains, an address and the rank. Two
-        // values of the person are suppressed: an address and the employer.
+        // Four values of the company are suppressed: two domains, an email address and the page
+        // rank. Two values of the person are suppressed: an email address and the employer.
         assert_eq!((taken[0].effect, taken[0].suppressed_values), (Unchanged, 4));
         assert_eq!((taken[1].effect, taken[1].suppressed_values), (Unchanged, 2));
         assert_eq!(taken[2].effect, Effect::Suppressed);

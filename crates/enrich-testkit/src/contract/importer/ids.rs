@@ -17,8 +17,8 @@ pub async fn a_record_that_changed_at_its_source_is_the_same_subject(harness: &d
     assert_eq!(load_one(&ports, "a", hashed(moved.clone())).await, Merged);
     let held = at_domain(&ports, "quill-group.example").await.expect("a company");
     assert_eq!(held.domain(), Some("quill.example"));
-    // An id belongs to one source. People and companies have separate ids: the same id may name a
-    // person and a company.
+    // An id is valid only within its source. So the same id of source `b` means another company.
+    // People and companies have separate ids. So in source `a`, the same id can also mean a person.
     let other = CompanyRecord {
         origin: with_id("17"),
         sites: sites(&["elsewhere.example"]),

@@ -1,5 +1,5 @@
-//! Tests that loads run one after the other, and that either a whole load or each of its batches is
-//! one transaction.
+//! Tests that two loads take turns, batch by batch, and that either a whole load or each of its
+//! batches is one transaction.
 
 use enrich_core::CompanyRecord;
 use enrich_core::port::importer::{Atomic, Effect, Load, Subjects, Suppressed};

@@ -1,5 +1,5 @@
-//! The contract of entity resolution: which records belong to one company, in whatever order they
-//! are imported.
+//! Tests of entity resolution: which records belong to one company. The order in which the records
+//! are imported must make no difference.
 
 use enrich_core::{Company, CompanyRecord, CompanyRef, PersonRecord, Projection, Question};
 use enrich_text::Network;

@@ -1,5 +1,6 @@
-//! The answers to DROP, California's platform for deletion requests. For each file of a download,
-//! Enrich writes a file of the same name, with a status for each id.
+//! The answers to DROP, California's platform for deletion requests. For each file that was
+//! downloaded from DROP, Enrich writes a file of the same name. It has a line with a status for
+//! each id.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -44,8 +45,9 @@ struct Unfinished<'a> {
 }
 
 impl Answers {
-    /// Returns an error if a file of answers already exists. It is no error if an interrupted run
-    /// of the same list may have written this file. Creates the folder if answers are needed.
+    /// Returns an error if a file of answers already exists. There is no error if an earlier run
+    /// of the same list was interrupted, because that run may have written the file. Creates the
+    /// folder if answers are needed.
     pub(super) fn check(
         folder: &Path,
         parts: &[ListPart],
@@ -68,8 +70,8 @@ impl Answers {
         Ok(Self { folder: folder.into() })
     }
 
-    /// Writes the answers to all files of the download. The answers get their final names only when
-    /// all of them are written.
+    /// Writes the answers to all files of the list. The files get their final names only when all
+    /// of them are complete.
     pub(super) fn write(
         &self,
         file: &ListFile,
@@ -121,7 +123,7 @@ impl Answers {
         part: &'a ListPart,
         opened: &'a OpenedList,
     ) -> Result<Unfinished<'a>, Failure> {
-        // An interrupted run may have left a file with this name.
+        // If an earlier run was interrupted, its file is still there, and is removed.
         let name = format!(".{}.unfinished", part.name);
         let path = self.folder.join(&name);
         let removed = fs::remove_file(&path).or_else(|error| match error.kind() {
@@ -160,7 +162,7 @@ impl Answers {
 }
 
 impl Unfinished<'_> {
-    /// Looks up the status of the ids that were read, and writes each id with its status to the
+    /// Finds out the status of the ids in `self.ids`, and writes each id with its status to the
     /// file.
     fn flush(&mut self, importer: &dyn SuppressionLists) -> Result<(), Failure> {
         let digests = std::mem::take(&mut self.digests);
@@ -181,7 +183,8 @@ impl Unfinished<'_> {
     }
 }
 
-/// Whether a part needs answers. Parts with removed entries and empty parts need none.
+/// Whether a part of the list needs answers. Empty parts, and parts with entries that DROP has
+/// removed, need none.
 fn is_answered(part: &ListPart) -> bool {
     part.file.is_some() && !is_of_removed(part) && part.entries > 0
 }

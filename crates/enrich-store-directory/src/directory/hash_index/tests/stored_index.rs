@@ -23,9 +23,9 @@ impl Folder {
         stored::load(&self.path(), &self.state())
     }
 
-    /// Checks that the stored index leads to the same subjects as the directory itself. Returns the
-    /// number of identifiers, and the number of those for which the index does not know the
-    /// subject (`Entry::Elsewhere`).
+    /// Checks that the stored index leads to the same subjects as the index in the file. Returns
+    /// two numbers: all identifiers, and the identifiers whose subject the stored index does not
+    /// know (`Entry::Elsewhere`).
     fn check_stored(&self) -> (usize, usize) {
         let stored = self.stored().expect("no index is stored");
         let (mut count, mut elsewhere) = (0, 0);
@@ -82,8 +82,9 @@ fn later_loads_change_the_stored_index() {
     // same.
     let keys = folder.stored().unwrap().keys;
     for round in 0..20_usize {
-        // In each round, there are new addresses, an address of the previous round, and an address
-        // that is given again with a higher confidence.
+        // The first address is also in the previous round, and the second load gives it again with
+        // a higher confidence. The other addresses are new, except the third one in every second
+        // round.
         let address = |number: usize| format!("a{number}@post.example");
         let addresses = [address(round), address(round + 1), address(100 + round / 2)];
         load(&folder.other, vec![with_emails(&format!("quill{round}"), 50, &addresses)]);

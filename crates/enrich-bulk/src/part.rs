@@ -144,9 +144,8 @@ impl Part {
         }
         let known = read_checkpoint(&job)?;
         if out.exists() {
-            // If the checkpoint says that the output is complete, and `OUT.part` no longer exists,
-            // an earlier process has renamed `OUT.part` to `out`. Any other file at `out` is an
-            // error.
+            // An earlier process has renamed `OUT.part` to `out` if the checkpoint says that the
+            // output is complete, and `OUT.part` is missing. Any other file at `out` is an error.
             let Some(known) = known.filter(|known| known.is_whole && !part.exists()) else {
                 return Err(PartError::IsThere(out.to_owned()));
             };

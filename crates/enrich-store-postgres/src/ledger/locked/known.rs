@@ -89,10 +89,7 @@ pub(super) async fn read(
     // The statements are sent in the order in which the futures are polled. Each statement sees
     // what was committed before it starts. All reads come after the locks, so they see everything
     // that earlier holders of the locks have committed.
-    let lock = match locking {
-        Locking::Wait => LOCK,
-        Locking::SkipLocked => LOCK_FREE,
-    };
+    let lock = lock_statement(locking);
     let locking = join(client.batch_execute(BEGIN), client.query_typed(lock, &of_accounts));
     let pruning = OptionFuture::from(is_scarce.then(|| client.execute_typed(PRUNE, &to_prune)));
     let counting = async {
@@ -137,6 +134,13 @@ pub(super) async fn read(
         known.counted = Some(unsigned(row.try_get(0)?)?.saturating_add(known.pruned));
     }
     Ok(known)
+}
+
+fn lock_statement(locking: Locking) -> &'static str {
+    match locking {
+        Locking::Wait => LOCK,
+        Locking::SkipLocked => LOCK_FREE,
+    }
 }
 
 /// Returns the accounts and key hashes of the records on which the decisions depend.

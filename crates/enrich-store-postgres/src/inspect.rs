@@ -203,9 +203,24 @@ impl StoreReport {
     }
 }
 
+/// Lowers the credits in usage counts to the credits of the charges in the ledger, by account, day,
+/// key and endpoint. The calls stay counted, because they were answered. A day has 86,400,000,000
+/// microseconds.
+const LOWER_USAGE: &str = "WITH charged AS (
+         SELECT account, at - at % 86400000000 AS day_start, api_key, endpoint,
+             CAST(-SUM(credits) AS bigint) AS credits
+         FROM entry WHERE kind = 'charge' GROUP BY account, day_start, api_key, endpoint)
+     UPDATE used SET credits = COALESCE(c.credits, 0)
+     FROM used u LEFT JOIN charged c ON c.account = u.account AND c.api_key = u.api_key
+         AND c.endpoint = u.endpoint AND c.day_start = u.day * 86400000000
+     WHERE used.account = u.account AND used.day = u.day AND used.api_key = u.api_key
+         AND used.endpoint = u.endpoint AND used.outcome = u.outcome
+         AND u.credits > COALESCE(c.credits, 0)";
+
 /// Accepts that the database at `url` lacks rows that nodes have read, for example after an older
 /// backup was restored. Nodes then forget what they have read, and continue from the present
-/// content of the database. Returns the new lineage of the database.
+/// content of the database. Usage counts no longer contain the credits of lost charges. Returns the
+/// new lineage of the database.
 ///
 /// # Errors
 ///
@@ -224,8 +239,61 @@ pub fn accept_loss(url: &str, secrets: &Secrets) -> Result<String, OpenError> {
         let rows = transaction.query_typed(change, &[]).await?;
         let row = rows.first().ok_or_else(|| Failure::of("the row of `state` is missing"))?;
         let lineage = row.try_get(0)?;
+        // Nodes write no more counts of the previous lineage, because its row is locked and changed.
+        transaction.batch_execute(LOWER_USAGE).await?;
         transaction.commit().await?;
         Ok(lineage)
     };
     runtime.block_on(accepting).map_err(|lost| OpenError::Statement(lost.into()))?
+}
+
+#[cfg(test)]
+mod tests {
+    use enrich_core::port::accounts::Accounts as _;
+    use enrich_core::port::ledger::{Charge, Grant, Ledger as _};
+    use enrich_core::{Account, ChargeId, DirectoryRevision, Price, RequestId};
+    use enrich_testkit::contract::{new_key, noon};
+    use pollster::block_on;
+
+    use crate::accounts::PostgresAccounts;
+    use crate::ledger::PostgresLedger;
+    use crate::test_database::TestDatabase;
+
+    #[test]
+    fn after_an_accepted_loss_usage_has_no_more_credits_than_the_ledger() {
+        let Some(database) = TestDatabase::create() else { return };
+        let node = database.node();
+        let accounts = PostgresAccounts::new(node.clone());
+        let ledger = PostgresLedger::start(&node, None);
+        let account = Account::new("Quill", noon());
+        let key = new_key(account.id, "");
+        let charge = Charge {
+            id: ChargeId::new(noon()),
+            account: account.id,
+            key: key.id,
+            endpoint: "/v1/dtl",
+            items: 1,
+            price: Price::PerAnswer(1),
+            request_id: RequestId::accept("a-request").unwrap(),
+            revision: DirectoryRevision(7),
+            at: noon(),
+            idempotency: None,
+        };
+        block_on(async {
+            accounts.create(account, key).await.unwrap();
+            ledger.grant(Grant::new(charge.account, 5, noon())).await.unwrap();
+            ledger.charge(charge).await.unwrap();
+        });
+        // These rows count the charge, and two charges that the database lacks.
+        database.execute(
+            "INSERT INTO used (account, day, api_key, endpoint, outcome, calls, credits)
+             SELECT account, at / 86400000000 + more, api_key, endpoint, 'found', 2, 2
+             FROM entry, (VALUES (0), (1)) AS days (more) WHERE kind = 'charge'",
+        );
+        assert_eq!(block_on(ledger.verify()).unwrap().faults.len(), 1);
+        database.accept_loss();
+        assert_eq!(block_on(ledger.verify()).unwrap().faults, [] as [String; 0]);
+        assert_eq!(database.number("SELECT sum(credits)::bigint FROM used"), 1);
+        assert_eq!(database.number("SELECT sum(calls)::bigint FROM used"), 4);
+    }
 }

@@ -7,6 +7,7 @@ use enrich_testkit::postgres::{Cluster, Database};
 
 use crate::connect::Connector;
 use crate::heartbeat::Heartbeat;
+use crate::inspect::accept_loss;
 use crate::node::{Node, Options};
 use crate::runtime::Runtime;
 use crate::store::migrate;
@@ -52,6 +53,11 @@ impl TestDatabase {
         let node = self.node();
         let heartbeat = Heartbeat::start(&node).unwrap();
         (node, heartbeat)
+    }
+
+    /// Accepts that the database lacks charges, as an operator does.
+    pub(crate) fn accept_loss(&self) {
+        accept_loss(&self.database.url(), &self.secrets).unwrap();
     }
 
     /// Closes all connections to the database and refuses new ones.

@@ -5,7 +5,8 @@
 //! writes a batch also raises `flush`, a column of this node's row in the table `node`, from the
 //! number of the previous batch to the number of this batch. If a batch is written again after a
 //! lost reply, `flush` already has the number of the batch, so nothing is counted twice. A crash
-//! may lose the last counts, but never a charge.
+//! may lose the last counts, but never a charge. The same holds if an operator accepts a loss of
+//! charges: the counts in memory may include lost charges, and are discarded.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +31,7 @@ use crate::node::Node;
 
 mod batch;
 
-use batch::{Batch, BatchWriter};
+use batch::{Batch, BatchWriter, Written};
 
 /// Interval between writes of counts.
 const ROUND: Duration = Duration::from_secs(5);
@@ -73,7 +74,8 @@ impl PostgresUsage {
         let (end, ended) = oneshot::channel();
         let connections = node.database.connections();
         let misses = misses.map(|counter| MissWriter::new(counter, Arc::clone(&connections)));
-        let writer = BatchWriter::new(connections, heartbeat.id());
+        let lineage = node.pulse.last().state.lineage;
+        let writer = BatchWriter::new(connections, heartbeat.id(), lineage);
         let writer = UsageWriter::new(Arc::clone(&gathered), writer, misses);
         node.database.runtime().spawn(async move {
             writer.run(asked).await;
@@ -221,23 +223,38 @@ impl UsageWriter {
         while sums.peek().is_some() || marks.peek().is_some() {
             let batch = Batch::of(&mut sums, &mut marks);
             self.pending = Some(Arc::new(batch));
-            if let Err(error) = self.write_pending().await {
-                let mut again = self.gathered.lock();
-                sums.for_each(|(counted, sum)| again.add(counted, sum));
-                drop(again);
-                marks.for_each(|(key, at)| self.unmarked.add(key, at));
-                return Err(error);
+            match self.write_pending().await {
+                Ok(Written::Added) => {}
+                Ok(Written::OfEarlierLineage) => return Ok(()),
+                Err(error) => {
+                    let mut again = self.gathered.lock();
+                    sums.for_each(|(counted, sum)| again.add(counted, sum));
+                    drop(again);
+                    marks.for_each(|(key, at)| self.unmarked.add(key, at));
+                    return Err(error);
+                }
             }
         }
         Ok(())
     }
 
-    async fn write_pending(&mut self) -> Result<(), StoreError> {
+    async fn write_pending(&mut self) -> Result<Written, StoreError> {
+        let mut written = Written::Added;
         if let Some(batch) = &self.pending {
-            self.writer.write(batch).await?;
+            written = self.writer.write(batch).await?;
             self.pending = None;
         }
-        Ok(())
+        if written == Written::OfEarlierLineage {
+            self.discard();
+        }
+        Ok(written)
+    }
+
+    /// Discards all collected counts.
+    fn discard(&mut self) {
+        drop(self.gathered.lock().take());
+        self.unmarked = LastUses::default();
+        tracing::warn!("usage counts from before the accepted loss of charges were discarded");
     }
 
     /// Returns the last uses that must be written now, in the order of the keys.

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use enrich_core::port::error::StoreError;
+use enrich_snapshot::SNAPSHOTS;
 use enrich_store::{LedgerCopyError, OpenError};
 use enrich_store_postgres as postgres;
 
@@ -136,6 +137,15 @@ impl From<OpenError> for Failure {
                     "{error}; if its accounts are in PostgreSQL, name the database with --store"
                 ))
             }
+            OpenError::Incomplete { ref folder, ref missing }
+                if missing == "directory.sqlite" && folder.join(SNAPSHOTS).is_dir() =>
+            {
+                Self::Impossible(format!(
+                    "{} answers from published snapshots; run this with --data of the folder that \
+                     imports",
+                    folder.display()
+                ))
+            }
             OpenError::Missing { .. } => Self::Impossible(format!(
                 "{error}; run `enrich account create` or `enrich import` to make one, or name \
                  another with --data"
@@ -148,6 +158,19 @@ impl From<OpenError> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_folder_of_a_node_with_snapshots_is_not_called_incomplete() {
+        let node = tempfile::tempdir().unwrap();
+        let incomplete = || OpenError::Incomplete {
+            folder: node.path().to_owned(),
+            missing: "directory.sqlite".to_owned(),
+        };
+        let message = |error| Failure::from(error).message().unwrap().to_owned();
+        assert!(message(incomplete()).contains("restore it from a backup"));
+        std::fs::create_dir(node.path().join(SNAPSHOTS)).unwrap();
+        assert!(message(incomplete()).contains("run this with --data of the folder that imports"));
+    }
 
     #[test]
     fn a_closed_pipe_is_no_failure() {

@@ -20,6 +20,9 @@ const SIZE: usize = 5_000;
 /// outcome of the last one is unknown, or if the database lost the last batches.
 const ATTEMPTS: u32 = 4;
 
+/// Reads the lineage of the database, and prevents a change of the lineage until the end of the
+/// transaction.
+const LINEAGE: &str = "SELECT lineage FROM state WHERE id = 1 FOR UPDATE";
 const RAISE: &str = "UPDATE node SET flush = $3 WHERE id = $1 AND flush = $2";
 const RAISED: &str = "SELECT flush FROM node WHERE id = $1";
 const ADD: &str = "INSERT INTO used (account, day, api_key, endpoint, outcome, calls, credits)
@@ -48,12 +51,35 @@ pub(super) struct Batch {
 }
 
 /// Writes batches in order, each exactly once.
+///
+/// The batches belong to one lineage of the database. An operator who accepts a loss of charges
+/// changes the lineage. Batches of the previous lineage are then discarded, because they may count
+/// lost charges.
 pub(super) struct BatchWriter {
     connections: Arc<Connections>,
     node: Uuid,
+    lineage: Uuid,
     /// The number of the last batch that was written. The column `flush` of this node's row in
     /// the table `node` has the same number.
     last: i64,
+}
+
+/// What happened to a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    /// The batch is durable.
+    Added,
+    /// The batch was not written, because the database has another lineage now. The next batch
+    /// belongs to this lineage.
+    OfEarlierLineage,
+}
+
+/// The result of one attempt to write a batch.
+enum Attempt {
+    /// The value of `flush` in the node's row after the attempt; `None` if the node has no row.
+    Flush(Option<i64>),
+    /// The database has this lineage instead of the writer's.
+    OtherLineage(Uuid),
 }
 
 impl Batch {
@@ -102,27 +128,34 @@ impl Batch {
 }
 
 impl BatchWriter {
-    /// Returns a writer for a node that has not written a batch yet.
-    pub(super) fn new(connections: Arc<Connections>, node: Uuid) -> Self {
-        Self { connections, node, last: 0 }
+    /// Returns a writer for a node that has not written a batch yet. `lineage` is the present lineage
+    /// of the database.
+    pub(super) fn new(connections: Arc<Connections>, node: Uuid, lineage: Uuid) -> Self {
+        Self { connections, node, lineage, last: 0 }
     }
 
     /// Writes a batch. After an error, the same batch must be written again before any other batch,
     /// because it is unknown whether it was written.
-    pub(super) async fn write(&mut self, batch: &Arc<Batch>) -> Result<(), StoreError> {
+    pub(super) async fn write(&mut self, batch: &Arc<Batch>) -> Result<Written, StoreError> {
         let mut attempt = 1;
         loop {
             let number = self.last + 1;
             match self.attempt(batch).await {
                 // This attempt was committed, or an earlier one whose reply was lost.
-                Ok(Some(flush)) if flush == number => {
+                Ok(Attempt::Flush(Some(flush))) if flush == number => {
                     self.last = number;
-                    return Ok(());
+                    return Ok(Written::Added);
                 }
                 // The database lost the last batches in a failover. The next attempt continues
                 // from the number in the database.
-                Ok(Some(flush)) => self.last = flush,
-                Ok(None) => return Err(StoreError::failed("the node has no row in `node`")),
+                Ok(Attempt::Flush(Some(flush))) => self.last = flush,
+                Ok(Attempt::Flush(None)) => {
+                    return Err(StoreError::failed("the node has no row in `node`"));
+                }
+                Ok(Attempt::OtherLineage(lineage)) => {
+                    self.lineage = lineage;
+                    return Ok(Written::OfEarlierLineage);
+                }
                 Err(StoreError::Unknown(_)) if attempt < ATTEMPTS => {}
                 Err(error) => return Err(error),
             }
@@ -133,15 +166,31 @@ impl BatchWriter {
         }
     }
 
-    /// Writes the batch if `flush`, a column of the node's row, is the number of this writer's last
-    /// batch. Returns the new value of `flush`; `None` if the node has no row.
-    async fn attempt(&self, batch: &Arc<Batch>) -> Result<Option<i64>, StoreError> {
-        let (node, last, batch) = (self.node, self.last, Arc::clone(batch));
+    /// Writes the batch if the lineage is this writer's, and `flush`, a column of the node's row, is
+    /// the number of this writer's last batch.
+    async fn attempt(&self, batch: &Arc<Batch>) -> Result<Attempt, StoreError> {
+        let (node, lineage, last, batch) = (self.node, self.lineage, self.last, Arc::clone(batch));
         self.connections
             .write(&move |client| {
-                Box::pin(raise_and_insert(client, node, last, Arc::clone(&batch)))
+                Box::pin(write_of_lineage(client, node, lineage, last, Arc::clone(&batch)))
             })
             .await
+    }
+}
+
+/// Writes the batch, unless the database has another lineage.
+async fn write_of_lineage(
+    client: &Client,
+    node: Uuid,
+    lineage: Uuid,
+    last: i64,
+    batch: Arc<Batch>,
+) -> Result<Attempt, Failure> {
+    let rows = client.query_typed(LINEAGE, &[]).await?;
+    let present: Option<Uuid> = rows.first().map(|row| row.try_get(0)).transpose()?;
+    match present {
+        Some(present) if present != lineage => Ok(Attempt::OtherLineage(present)),
+        _ => Ok(Attempt::Flush(raise_and_insert(client, node, last, batch).await?)),
     }
 }
 

@@ -17,7 +17,8 @@ fn ids() -> (AccountId, KeyId) {
 }
 
 fn writer(node: &Node, heartbeat: &Heartbeat) -> UsageWriter {
-    let writer = BatchWriter::new(node.database.connections(), heartbeat.id());
+    let lineage = node.pulse.last().state.lineage;
+    let writer = BatchWriter::new(node.database.connections(), heartbeat.id(), lineage);
     UsageWriter::new(Arc::default(), writer, None)
 }
 
@@ -44,12 +45,12 @@ fn a_batch_that_is_written_again_counts_nothing_twice() {
         UsageKey { account, day: 0, key, endpoint: "/v1/cuf", outcome: UseOutcome::Found };
     let sum = UsageSum { calls: 3, credits: 3, last_at: Timestamp::UNIX_EPOCH };
     let batch = Arc::new(Batch::of(&mut [(counted, sum)].into_iter(), &mut [].into_iter()));
-    let connections = node.database.connections();
+    let (connections, lineage) = (node.database.connections(), node.pulse.last().state.lineage);
     let writing = async move {
         // The second writer does not know what the first one has written. After a lost reply, a
         // writer is in the same state.
         for _ in 0..2 {
-            let mut writer = BatchWriter::new(Arc::clone(&connections), heartbeat.id());
+            let mut writer = BatchWriter::new(Arc::clone(&connections), heartbeat.id(), lineage);
             writer.write(&batch).await.unwrap();
         }
     };
@@ -84,6 +85,18 @@ fn counts_go_on_after_the_database_lost_the_last_batches() {
     database.execute("UPDATE node SET flush = 0");
     write_three(&node, writer, Pace::Steady);
     assert_eq!(database.number(CALLS), 9);
+}
+
+#[test]
+fn counts_of_charges_that_may_be_lost_are_discarded() {
+    let Some(database) = TestDatabase::create() else { return };
+    let (node, heartbeat) = database.live_node();
+    let writer = write_three(&node, writer(&node, &heartbeat), Pace::Steady);
+    database.execute("UPDATE state SET lineage = '00000000-0000-7000-8000-000000000001'");
+    let writer = write_three(&node, writer, Pace::Steady);
+    assert_eq!(database.number(CALLS), 3);
+    write_three(&node, writer, Pace::Steady);
+    assert_eq!(database.number(CALLS), 6);
 }
 
 #[test]

@@ -12,6 +12,11 @@ use crate::table;
 /// remain.
 const NO_NAME: [&str; 4] = ["the", "and", "of", "de"];
 
+/// Minimum number of letters of a legal form that is recognised at the end of a word without a space,
+/// although it has a vowel.
+const LEAST_GLUED: usize = 4;
+const VOWELS: [char; 6] = ['a', 'e', 'i', 'o', 'u', 'y'];
+
 #[derive(Default)]
 struct LegalForms {
     /// Legal forms that are separate words after a name, such as `gmbh`.
@@ -113,11 +118,32 @@ pub(crate) fn is_misspelt_form(word: &str) -> bool {
 }
 
 /// Returns each beginning of a word that is followed by a legal form without a space: `acme` for
-/// `acmegmbh`. Each of them may be the name.
-pub(crate) fn without_glued_ends(name: &str) -> impl Iterator<Item = &str> {
+/// `acmegmbh`. Each of them may be the name. `name` is folded; `typed` is the name as it was typed.
+///
+/// Many words end with the letters of a short form (`Vestas`, `Kansas`). So a form is recognised only
+/// if it has at least [`LEAST_GLUED`] letters, or no vowel (`ltd`), or is typed with another case
+/// than the name: `QuillAG`.
+pub(crate) fn without_glued_ends<'n>(
+    name: &'n str,
+    typed: &str,
+) -> impl Iterator<Item = &'n str> + use<'n> {
+    let at_capital = last_word_at_capital(typed).map(fold);
+    let is_form = move |end: &str| {
+        let is_unlike_a_word = end.len() >= LEAST_GLUED || !end.contains(VOWELS);
+        LEGAL_FORMS.ends.contains(end) && (is_unlike_a_word || at_capital.as_deref() == Some(end))
+    };
     (3..name.len())
-        .filter(|&at| name.is_char_boundary(at) && LEGAL_FORMS.ends.contains(&name[at..]))
+        .filter(move |&at| name.is_char_boundary(at) && is_form(&name[at..]))
         .map(|at| &name[..at])
+}
+
+/// Returns the part of a text that begins with the first capital letter after its last lower-case
+/// letter that has a capital letter behind it: `AG` for `QuillAG`, and `Inc` for `QuillInc`. Returns
+/// `None` if there is no such letter.
+fn last_word_at_capital(typed: &str) -> Option<&str> {
+    let letters: Vec<(usize, char)> = typed.char_indices().collect();
+    let is_start = |pair: &&[(usize, char)]| pair[0].1.is_lowercase() && pair[1].1.is_uppercase();
+    letters.windows(2).rfind(is_start).map(|pair| &typed[pair[1].0..])
 }
 
 fn without_form(name: &str) -> Option<&str> {

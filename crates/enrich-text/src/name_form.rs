@@ -56,7 +56,8 @@ impl NameForm {
             |word: &NameWord| if word.is_general { None } else { misspelt_root(&word.text) };
         form.meant = form.words.iter().map(general).collect();
         if let [word] = form.words.as_slice() {
-            form.unglued = without_glued_ends(&word.text).map(str::to_owned).collect();
+            let unglued = without_glued_ends(&word.text, name.display());
+            form.unglued = unglued.map(str::to_owned).collect();
         }
         form
     }
@@ -168,7 +169,17 @@ mod tests {
         let typed = form("Quill Univresity");
         assert_eq!(typed.meant, [None, Some("university")]);
         assert_eq!(form("Quill Corporattion").squashed, "quill");
-        assert!(form("QuillGmbH").unglued.contains(&"quill".to_owned()));
         assert_eq!(form("Quill s").squashed, "quills");
+    }
+
+    #[test]
+    fn a_legal_form_without_a_space_is_cut_off_unless_the_word_just_ends_like_one() {
+        let unglued = |name| form(name).unglued;
+        for name in ["QuillGmbH", "quillgmbh", "quillltd", "QuillAG", "QuillInc"] {
+            assert!(unglued(name).contains(&"quill".to_owned()), "{name}");
+        }
+        for name in ["Quillas", "QUILLAG", "Quillinc", "Quillee"] {
+            assert_eq!(unglued(name), [] as [&str; 0], "{name}");
+        }
     }
 }

@@ -69,7 +69,7 @@ pub struct Similarity {
     pub only_right: Vec<(usize, f64)>,
 }
 
-/// Compares two names word by word.
+/// Compares two names word by word. `left` is the name that was typed.
 pub fn similar(left: &NameForm, right: &NameForm, rarity: &impl Rarity) -> Similarity {
     let mut pairing = Pairing {
         left: &left.words[..left.words.len().min(MOST_WORDS)],
@@ -195,9 +195,16 @@ fn misspelt(a: &NameWord, b: &NameWord) -> Option<Agreement> {
     is.then_some(Agreement::Misspelt)
 }
 
+/// Whether one word is the beginning of the other. People abbreviate words when they type a name. So
+/// a longer word of the first name, which is the typed one, agrees only if it is an abbreviated
+/// general word: `Appleton` is not `Apple`.
 fn abbreviated(a: &NameWord, b: &NameWord) -> Option<Agreement> {
+    let is_general = a.is_general || b.is_general;
     let (a, b) = (a.latin(), b.latin());
     let (shorter, longer) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    if a.len() > b.len() && b.len() > 1 && !is_general {
+        return None;
+    }
     if has_digit(shorter) || !longer.starts_with(shorter) {
         return None;
     }

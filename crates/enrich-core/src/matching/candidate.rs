@@ -15,6 +15,10 @@ use crate::subject::Company;
 /// aliases.
 const MOST_ALIASES: usize = 64;
 
+/// Minimum number of letters of the shorter name if a misspelt name may mean a prominent company.
+/// Too many words and names are one letter away from a shorter name, as `Visma` from `Visa`.
+const LEAST_SLIP_LETTERS: usize = 5;
+
 pub(super) struct Compared {
     /// The company's name that fits the requested name best: its own name or an alias.
     pub(super) name: String,
@@ -89,7 +93,10 @@ impl Compared {
         let (evidence, labels, value) = (&mut self.evidence, &self.labels, prominence);
         let is_initials = evidence.of(Feature::IsInitials) > 0.0;
         let is_whole_slip = || is_misspelt(&asked.form.squashed, &pair.squashed);
-        let is_slip = !pair.is_same && (pair.shape == Shape::All || is_whole_slip());
+        let are_words_alike = pair.shape == Shape::All && pair.is_firm;
+        let letters = asked.form.squashed.chars().count().min(pair.squashed.chars().count());
+        let is_slip =
+            !pair.is_same && letters >= LEAST_SLIP_LETTERS && (are_words_alike || is_whole_slip());
         let has_shape =
             |shapes: [Shape; 2]| !is_slip && !pair.is_same && shapes.contains(&pair.shape);
         let is_more = has_shape([Shape::MoreGeneral, Shape::More]);

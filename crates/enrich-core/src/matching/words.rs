@@ -44,6 +44,9 @@ pub(super) struct Pair {
     pub(super) name: String,
     pub(super) evidence: Evidence,
     pub(super) shape: Shape,
+    /// Whether all agreeing words agree as whole words. `false` if a word is only an abbreviation or
+    /// an initial of the word with which it agrees.
+    pub(super) is_firm: bool,
     /// Whether the names are equal, apart from legal forms, spaces, and the order and language of
     /// the words.
     pub(super) is_same: bool,
@@ -154,7 +157,19 @@ pub(super) fn compare(
     let (is_sorted, is_same) = (is_sorted && !is_same, is_same || is_sorted);
     let name = name.display().to_owned();
     let squashed = held.squashed.clone();
-    Pair { name, evidence, shape, is_same, is_sorted, squashed, is_alias, is_addition, fit }
+    let is_firm = likeness.agreed.iter().all(is_firm);
+    Pair {
+        name,
+        evidence,
+        shape,
+        is_firm,
+        is_same,
+        is_sorted,
+        squashed,
+        is_alias,
+        is_addition,
+        fit,
+    }
 }
 
 /// Whether the requested name has additional words, and all of them are an addition, such as a

@@ -327,6 +327,21 @@ impl RecordClaims {
             || self.near().forms.contains(label)
     }
 
+    /// Whether `label` begins the initials of an own name in the record, and no own name is equal to
+    /// `label`: `qia`, if the own name is `Quill Institute of Architects`.
+    pub(super) fn is_only_abbreviated_as(&self, label: &str) -> bool {
+        let forms = self.named.iter().map(|name| (name, NameForm::of(name)));
+        let mut is_abbreviated = false;
+        for (name, form) in forms {
+            if near_forms(name, &form).iter().any(|near| near == label) {
+                return false;
+            }
+            is_abbreviated |=
+                [form.initials, form.all_initials].iter().any(|all| all.starts_with(label));
+        }
+        is_abbreviated
+    }
+
     /// Whether a name of the record has a country in parentheses: `Quill (Portugal)`.
     pub(super) fn is_named_with_country(&self) -> bool {
         self.named.iter().any(|name| name.country().is_some())

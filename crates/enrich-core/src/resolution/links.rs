@@ -210,9 +210,10 @@ pub(super) fn can_have_country_sites(one: &RecordClaims, other: &RecordClaims) -
 }
 
 /// Whether the label of a domain, such as `quill`, is a name in the record. If it is, domains
-/// with this label for other countries probably belong to the same company.
+/// with this label for other countries probably belong to the same company. An abbreviation of
+/// the own name does not count: many organisations have the same one.
 pub(super) fn has_label_as_name(record: &RecordClaims, label: &str) -> bool {
-    is_long(label) && record.is_named_as(label)
+    is_long(label) && record.is_named_as(label) && !record.is_only_abbreviated_as(label)
 }
 
 fn is_long(label: &str) -> bool {

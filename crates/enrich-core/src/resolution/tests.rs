@@ -95,6 +95,16 @@ fn two_records_become_what_their_values_say() {
             true,
         ),
         (("Quill", &[(DOMAIN, "pens.ch")]), ("Quill", &[(DOMAIN, "pens.fr")]), false),
+        (
+            ("QIA", &[(DOMAIN, "qia.ch")]),
+            ("Quill Institute of Architects", &[(DOMAIN, "qia.fr"), (ALIAS, "QIA")]),
+            false,
+        ),
+        (
+            ("Quill", &[(DOMAIN, "quill.ch")]),
+            ("Quill & Sons", &[(DOMAIN, "quill.fr"), (ALIAS, "Quill")]),
+            true,
+        ),
         (("Quill", &[(DOMAIN, "quill.example")]), ("Quill", &[(DOMAIN, "ink.example")]), false),
         (
             ("Quill", &[(PHONE, "+442079460001")]),

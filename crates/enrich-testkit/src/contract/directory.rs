@@ -58,6 +58,7 @@ macro_rules! directory_contract {
             a_prominent_company_goes_before_its_namesakes,
             a_place_after_a_prominent_name_changes_nothing,
             a_misspelt_prominent_name_is_found,
+            another_word_is_no_misspelt_prominent_name,
             country_sites_of_a_prominent_company_are_no_rivals,
             a_prominent_company_of_no_country_is_found_in_any,
             a_company_that_is_but_names_lends_them,

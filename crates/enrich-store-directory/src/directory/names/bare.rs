@@ -64,17 +64,22 @@ pub(super) fn found(
 
 /// Returns the likeliest candidate, if it is likely enough to be the same company as the bare one.
 /// Its confidence must be at least [`Confidence::LEAST_BY_NAME`], even if a lower value is
-/// configured. The names must agree in more than initials and general words: a weaker agreement
-/// does not count against a company that has exactly the requested name.
+/// configured. The names must agree firmly: a weaker agreement does not count against a company that
+/// has exactly the requested name.
 fn likeliest_firm(
     lookup: Lookup<'_>,
     candidates: &[ScoredCandidate],
 ) -> Result<Option<(Company, Confidence)>, Stop> {
     match candidates.first() {
-        Some(first) if first.evidence.of(Feature::NoSpecific) == 0.0 => {
+        Some(first) if is_firm(first) => {
             let least_by_name = lookup.least_by_name.max(Confidence::LEAST_BY_NAME);
             likeliest_found(Lookup { least_by_name, ..lookup }, candidates)
         }
         _ => Ok(None),
     }
+}
+
+/// Whether the names are equal without spaces, or agree in more than initials and general words.
+fn is_firm(one: &ScoredCandidate) -> bool {
+    one.evidence.of(Feature::NoSpecific) == 0.0 || one.evidence.of(Feature::SameSquashed) > 0.0
 }

@@ -62,6 +62,21 @@ pub async fn a_misspelt_prominent_name_is_found(harness: &dyn Harness) {
     }
 }
 
+pub async fn another_word_is_no_misspelt_prominent_name(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let records = vec![
+        unknown("Tallow University", "tallow.example"),
+        ranked("tallow.example", "6.5"),
+        unknown("Vosk", "vosk.example"),
+        ranked("vosk.example", "6.5"),
+    ];
+    load(&ports, "a", records).await;
+    for name in ["Tallowmere University", "Tallowson University", "Voska", "Voskas"] {
+        let found = by_name(&ports, name, None).await;
+        assert!(found.as_ref().is_none_or(|(_, sure)| *sure < 90), "{name} {found:?}");
+    }
+}
+
 pub async fn country_sites_of_a_prominent_company_are_no_rivals(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let seated = |name: &str, domain: &str, code: &str| {

@@ -16,7 +16,7 @@ use enrich_mapping::{Field, RecordType};
 /// The version of this parser. It is a part of the hash of every record. Increase it when a change
 /// of the parser gives the same bytes another meaning. Then every record has a new hash, and the
 /// next import of an old file imports all its records again.
-const READING: u8 = 3;
+const READING: u8 = 4;
 
 const PAGES: [(Field, Network); 5] = [
     (Field::LinkedIn, Network::LinkedIn),
@@ -115,7 +115,7 @@ fn company(values: &mut Values<'_, '_>, content: [u8; 16]) -> Result<CompanyReco
         sites: sites.sites,
         pages,
         emails: values.list(Field::Emails, EmailAddress::parse),
-        phones: values.list(Field::Phones, Phone::parse),
+        phones: values.list(Field::Phones, Phone::parse_with_code),
         ip,
         page_rank,
         ids: values.ids(),
@@ -142,7 +142,7 @@ fn person(values: &mut Values<'_, '_>, content: [u8; 16]) -> Result<PersonRecord
         country: values.one(Field::Country, Country::parse),
         page: values.one(Field::LinkedIn, PersonPage::parse),
         emails: values.list(Field::Emails, EmailAddress::parse),
-        phones: values.list(Field::Phones, Phone::parse),
+        phones: values.list(Field::Phones, Phone::parse_with_code),
     })
 }
 

@@ -146,21 +146,20 @@ impl Draft {
 
     /// Adds the phone number in a text, or several numbers that are separated by slashes, in
     /// E.164 form. A national number is read as a number of the record's first country, or of
-    /// `country` if the record has none. If there is no country at all, a national number is left
-    /// out, and a [`Note`] is added. A text that is no number is added unchanged, so that the
-    /// import reports it as invalid.
+    /// `country` if the record has none. If there is no country at all, or no such number in the
+    /// country, a national number is left out, and a [`Note`] is added. A text that is no number
+    /// is added unchanged, so that the import reports it as invalid.
     pub(crate) fn add_phone(&mut self, text: &str, country: Option<Country>) {
         let country = self.countries.first().copied().or(country);
         for text in whole_numbers(text) {
             let phone = match country {
-                Some(_) => Phone::parse_in(text, country),
+                Some(country) => Phone::parse_of(text, country),
                 None => Phone::parse_international(text),
             };
+            let note = if country.is_some() { Note::ForeignPhone } else { Note::NationalPhone };
             match phone {
                 Ok(phone) => add(&mut self.phones, phone.to_string()),
-                Err(InvalidPhone::NoCountryCode) if country.is_none() && !names_country(text) => {
-                    self.notes.push(Note::NationalPhone);
-                }
+                Err(InvalidPhone::NoCountryCode) if !names_country(text) => self.notes.push(note),
                 Err(_) => add(&mut self.phones, text.to_owned()),
             }
         }

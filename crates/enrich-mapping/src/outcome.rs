@@ -52,6 +52,8 @@ pub enum Note {
     UnknownCountry,
     /// A phone number without a country calling code, in a record whose country is not known.
     NationalPhone,
+    /// A phone number without a country calling code that the record's country does not have.
+    ForeignPhone,
     /// An external id that does not have the form of its scheme.
     BadId,
 }
@@ -65,6 +67,7 @@ impl Note {
             Self::PersonPage => "profiles of people in companies",
             Self::UnknownCountry => "unknown countries",
             Self::NationalPhone => "national phone numbers of an unknown country",
+            Self::ForeignPhone => "national phone numbers that their country does not have",
             Self::BadId => "ids that their scheme does not have",
         }
     }

@@ -1,5 +1,7 @@
 //! Phone numbers in E.164.
 
+mod national;
+
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -96,32 +98,6 @@ impl Phone {
             return international;
         }
         if is_valid_number(&national) { national } else { international.or(national) }
-    }
-
-    /// Like [`parse`](Self::parse), but refuses a number that may be a national number of an
-    /// unknown country. For example, `(202) 555-0152` is a number in Washington, but
-    /// `+20 2555 0152`, with the same digits, is one in Cairo. A number without `+` and `00` is
-    /// accepted only if the numbering plan of its calling code assigns it, and if it has one of
-    /// these forms:
-    ///
-    /// - only digits, at least twelve;
-    /// - a North American number that begins with a separate 1: `1 (202) 555-0152`.
-    pub fn parse_international(text: &str) -> Result<Self, InvalidPhone> {
-        /// Minimum number of digits of a number without separators. National numbers have at most
-        /// eleven digits, as those of mobile phones in China and Brazil.
-        const LEAST_DIGITS: usize = 12;
-        let phone = Self::parse(text)?;
-        let plain = without_link(input::plain(text)?);
-        if says_its_country(plain) {
-            return Ok(phone);
-        }
-        let is_bare = plain.bytes().all(|byte| byte.is_ascii_digit());
-        let has_one = plain.strip_prefix('1').is_some_and(|rest| rest.starts_with(is_separator));
-        if ((is_bare && plain.len() >= LEAST_DIGITS) || has_one) && phone.is_valid_number() {
-            Ok(phone)
-        } else {
-            Err(InvalidPhone::NoCountryCode)
-        }
     }
 
     /// Whether the numbering plan of the number's country assigns numbers like this one.

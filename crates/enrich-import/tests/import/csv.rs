@@ -218,6 +218,17 @@ fn a_type_column_that_says_something_else_rejects_no_row() {
 }
 
 #[test]
+fn a_number_in_national_form_is_dropped() {
+    let text = "name,phones\nQuill,(202) 555-0161|2025550161|020 7946 0123|+44 20 7946 0123\n";
+    let (report, records) = imported(FILE, text);
+    let [Record::Company(company)] = records.as_slice() else { panic!("{records:?}") };
+    assert_eq!(texts(&company.phones), ["+442079460123"]);
+    let [(field, reason, count)] = &dropped(&report)[..] else { panic!("{report:?}") };
+    assert_eq!((*field, *count), ("phones", 3));
+    assert!(reason.starts_with("a phone number starts with `+`"), "{reason}");
+}
+
+#[test]
 fn singular_and_plural_of_a_column_mean_the_same() {
     let companies = companies(
         "Name,Domain,E-Mail,phone,alias,countries\n\

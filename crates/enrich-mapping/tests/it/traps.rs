@@ -329,6 +329,22 @@ fn a_national_number_of_an_unknown_country_is_left_out() {
 }
 
 #[test]
+fn a_national_number_that_its_country_does_not_have_is_left_out() {
+    let foreign = (Value::Null, vec![Note::ForeignPhone]);
+    for (country, text) in [
+        ("GB", "(202) 555-0161"),
+        ("FR", "(202) 555-0161"),
+        ("US", "08-465 004 51"),
+        ("US", "030 23125 011"),
+        ("GB", "415 555 0154"),
+    ] {
+        assert_eq!(phones_of(country, text, None), foreign, "{text} in {country}");
+        assert_eq!(phones_of("", text, Some(country)), foreign, "{text} in {country}");
+    }
+    assert_eq!(phones_of("GB", "+1 202 555 0161", None), (json!(["+12025550161"]), vec![]));
+}
+
+#[test]
 fn a_cell_may_have_several_numbers_between_slashes() {
     let two = json!(["+442079460101", "+442079460102"]);
     let (phones, _) = phones_of("Royaume-Uni", "020 7946 0101 / 020 7946 0102", None);

@@ -183,3 +183,49 @@ fn an_international_number_is_the_same_with_any_country() {
         assert!(Phone::parse_in(text, Some(gb)).is_err(), "{text}");
     }
 }
+
+#[test]
+fn a_number_of_a_country_must_be_possible_there() {
+    let read = |country: &str, text: &str| {
+        let country = Country::from_code(country).unwrap();
+        Phone::parse_of(text, country).map(|phone| phone.as_str().to_owned())
+    };
+    for (country, text, wanted) in [
+        ("GB", "020 7946 0123", "+442079460123"),
+        ("GB", "44 20 7946 0123", "+442079460123"),
+        ("DE", "030 23125 001", "+493023125001"),
+        ("US", "(202) 555-0123", "+12025550123"),
+        ("US", "1-202-555-0123", "+12025550123"),
+        ("GB", "1 (202) 555-0123", "+12025550123"),
+        ("GB", "493023125001", "+493023125001"),
+        ("US", "+49 30 23125 001", "+493023125001"),
+        ("IT", "06 698 12345", "+390669812345"),
+        ("ES", "912 345 678", "+34912345678"),
+    ] {
+        assert_eq!(read(country, text).as_deref(), Ok(wanted), "{text} in {country}");
+    }
+    for (country, text) in [
+        ("GB", "(202) 555-0161"),
+        ("FR", "(202) 555-0161"),
+        ("SE", "(202) 555-0161"),
+        ("DE", "(202) 555-0161"),
+        ("GB", "415 555 0154"),
+        ("US", "08-465 004 51"),
+        ("US", "02 61 91 04 55"),
+        ("US", "030 23125 011"),
+    ] {
+        assert_eq!(read(country, text), Err(InvalidPhone::NoCountryCode), "{text} in {country}");
+    }
+    assert_eq!(read("GB", "Quill"), Err(InvalidPhone::NotDigits));
+    assert_eq!(read("GB", "+44 20 7946"), Err(InvalidPhone::ImpossibleLength));
+}
+
+#[test]
+fn a_number_with_a_calling_code_is_not_written_as_a_national_one() {
+    for text in ["+20 2 2555 0161", "0044 20 7946 0123", "44 20 7946 0123", "12025550123"] {
+        assert!(Phone::parse_with_code(text).is_ok(), "{text}");
+    }
+    for text in ["(202) 555-0161", "2025550161", "020 7946 0123", "(44) 20 7946 0123"] {
+        assert_eq!(Phone::parse_with_code(text), Err(InvalidPhone::NoCountryCode), "{text}");
+    }
+}

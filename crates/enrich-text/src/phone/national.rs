@@ -1,0 +1,104 @@
+//! Tells international phone numbers from national ones.
+
+use phonenumber::metadata::DATABASE;
+
+use super::{
+    InvalidPhone, Phone, international_digits, is_separator, says_its_country, without_link,
+};
+use crate::Country;
+use crate::input;
+
+impl Phone {
+    /// Like [`parse`](Self::parse), but refuses a number that may be a national number of an
+    /// unknown country. For example, `(202) 555-0152` is a number in Washington, but
+    /// `+20 2555 0152`, with the same digits, is one in Cairo. A number without `+` and `00` is
+    /// accepted only if the numbering plan of its calling code assigns it, and if it has one of
+    /// these forms:
+    ///
+    /// - only digits, at least twelve;
+    /// - a North American number that begins with a separate 1: `1 (202) 555-0152`.
+    pub fn parse_international(text: &str) -> Result<Self, InvalidPhone> {
+        /// Minimum number of digits of a number without separators. National numbers have at most
+        /// eleven digits, as those of mobile phones in China and Brazil.
+        const LEAST_DIGITS: usize = 12;
+        let phone = Self::parse(text)?;
+        let plain = without_link(input::plain(text)?);
+        if says_its_country(plain) {
+            return Ok(phone);
+        }
+        let is_bare = plain.bytes().all(|byte| byte.is_ascii_digit());
+        let has_one = plain.strip_prefix('1').is_some_and(|rest| rest.starts_with(is_separator));
+        if ((is_bare && plain.len() >= LEAST_DIGITS) || has_one) && phone.is_valid_number() {
+            Ok(phone)
+        } else {
+            Err(InvalidPhone::NoCountryCode)
+        }
+    }
+
+    /// Like [`parse`](Self::parse), for a text that should be an international number: it may lack
+    /// the `+`, but must not have the form of a national number. A number without `+` and `00` is
+    /// accepted only if it has at least eleven digits, does not begin with a zero or a bracket, and
+    /// if the numbering plan of its calling code assigns it.
+    pub fn parse_with_code(text: &str) -> Result<Self, InvalidPhone> {
+        /// Minimum number of digits. Numbers of North America have eleven with the calling code, and
+        /// ten without it.
+        const LEAST_DIGITS: usize = 11;
+        let phone = Self::parse(text)?;
+        let plain = without_link(input::plain(text)?);
+        let is_complete = plain.starts_with(|first: char| !is_separator(first))
+            && phone.digits().len() >= LEAST_DIGITS
+            && phone.is_valid_number();
+        if says_its_country(plain) || is_complete {
+            Ok(phone)
+        } else {
+            Err(InvalidPhone::NoCountryCode)
+        }
+    }
+
+    /// Parses a number of a record with a known country.
+    ///
+    /// If a number begins with `+` or `00`, it is international. Otherwise these rules decide, in
+    /// this order:
+    ///
+    /// 1. A number that begins with the calling code of the country is international, if the
+    ///    numbering plan of the country assigns it.
+    /// 2. A number is national, if the numbering plan of the country assigns it. A zero at its
+    ///    beginning is the trunk prefix, which a number in brackets must have; in a country without
+    ///    this prefix, it is a part of the number.
+    /// 3. Otherwise, [`parse_international`](Self::parse_international) decides.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidPhone::NoCountryCode`], if the text is a number, but not one of these.
+    pub fn parse_of(text: &str, country: Country) -> Result<Self, InvalidPhone> {
+        let plain = without_link(input::plain(text)?);
+        let Some(region) = DATABASE.by_id(country.alpha2()) else {
+            return Self::parse_international(text);
+        };
+        if says_its_country(plain) {
+            return Self::parse(text);
+        }
+        let digits = international_digits(plain)?;
+        let code = region.country_code().to_string();
+        let with_code = || digits.starts_with(&code).then(|| Self::parse(text).ok()).flatten();
+        let has_trunk_zero = region.national_prefix().is_some_and(|text| text.starts_with('0'));
+        let national = || {
+            // Where a zero is the trunk prefix, an area code in brackets begins with it.
+            if has_trunk_zero && plain.starts_with('(') && !digits.starts_with('0') {
+                return None;
+            }
+            let whole = format!("+{code}{digits}");
+            let is_whole = |phone: &Self| phone.as_str() == whole;
+            let keeps_zero = |phone: &Self| !digits.starts_with('0') || is_whole(phone);
+            Self::parse(&whole).ok().filter(|phone| has_trunk_zero || keeps_zero(phone))
+        };
+        let found = with_code().filter(Self::is_valid_number);
+        match found.or_else(|| national().filter(Self::is_valid_number)) {
+            Some(phone) => Ok(phone),
+            None => match Self::parse_international(text) {
+                Err(InvalidPhone::ImpossibleLength) => Err(InvalidPhone::NoCountryCode),
+                read => read,
+            },
+        }
+    }
+}

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use enrich_mapping::{Field, Named};
+use enrich_mapping::{Field, Named, is_no_value};
 
 const CSV_LIST_SEPARATOR: char = '|';
 
@@ -28,8 +28,8 @@ impl<'a> Fields<'a> {
         self.values[named.field as usize][place].replace(raw).is_none()
     }
 
-    /// Returns the values of a field; `None` if the field has no value. Null and empty text count
-    /// as no value.
+    /// Returns the values of a field; `None` if the field has no value. Null, empty text, and text
+    /// such as `n/a` count as no value.
     pub(crate) fn get(&self, field: Field) -> Option<Given<'a>> {
         let given = self.values[field as usize].map(|raw| raw.filter(|raw| !raw.is_absent()));
         given.iter().any(Option::is_some).then_some(Given(given))
@@ -109,7 +109,7 @@ impl<'a> Raw<'a> {
     fn is_absent(self) -> bool {
         match self {
             Self::Json(raw) => Item::of_json(raw).is_none(),
-            Self::Csv(text) => text.trim().is_empty(),
+            Self::Csv(text) => Item::of_text(text).is_none(),
         }
     }
 
@@ -140,10 +140,10 @@ impl<'a> Raw<'a> {
 pub(crate) struct SeveralValues;
 
 impl<'a> Item<'a> {
-    /// Returns the trimmed text as a value; `None` if the text is empty.
+    /// Returns the trimmed text as a value; `None` if the text is empty or stands for no value.
     fn of_text(text: &'a str) -> Option<Self> {
         let text = text.trim();
-        (!text.is_empty()).then_some(Self::Text(Cow::Borrowed(text)))
+        (!is_no_value(text)).then_some(Self::Text(Cow::Borrowed(text)))
     }
 
     pub(crate) fn text(self) -> Option<Cow<'a, str>> {
@@ -153,7 +153,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Returns the JSON value; `None` if it is null or an empty text.
+    /// Returns the JSON value; `None` if it is null, or a text that stands for no value.
     pub(crate) fn of_json(raw: &'a RawValue) -> Option<Self> {
         let json = raw.get();
         match json.as_bytes().first()? {
@@ -161,7 +161,7 @@ impl<'a> Item<'a> {
             b'"' => match unescaped(json) {
                 Some(text) => Self::of_text(text),
                 None => match serde_json::from_str::<String>(json) {
-                    Ok(text) if text.trim().is_empty() => None,
+                    Ok(text) if is_no_value(&text) => None,
                     Ok(text) => Some(Self::Text(Cow::Owned(text))),
                     Err(_) => Some(Self::Other),
                 },

@@ -10,7 +10,7 @@ use crate::limits::MAX_LIST_VALUES;
 use crate::raw::{Fields, Item, SeveralValues, SiteObject, csv_site};
 use crate::rejection::{BadValue, Rejection};
 use crate::report::Notes;
-use enrich_mapping::Field;
+use enrich_mapping::{Field, is_no_name};
 
 /// The fields of a record, with methods that parse the values. A value that can't be read is added
 /// to `notes`.
@@ -40,6 +40,7 @@ impl Values<'_, '_> {
         let unreadable = |reason| Rejection::Unreadable { field: field.name(), reason };
         let Some(raw) = self.fields.get(field) else { return Err(missing) };
         match raw.one() {
+            Ok(Some(item)) if is_nameless(field, &item) => Err(missing),
             Ok(Some(item)) => parse_item(field, &item, parse).map_err(unreadable),
             Ok(None) => Err(missing),
             Err(SeveralValues) => Err(unreadable(BadValue::SeveralValues)),
@@ -148,6 +149,11 @@ impl Values<'_, '_> {
             }
         }
     }
+}
+
+/// Whether a value of a field for names is no name, such as `0`.
+fn is_nameless(field: Field, item: &Item<'_>) -> bool {
+    field.is_name() && matches!(item, Item::Text(text) if is_no_name(text))
 }
 
 /// Returns the trimmed text. It is an error if the text has more than [`MAX_CHARACTERS`]

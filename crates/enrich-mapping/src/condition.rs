@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::error::MappingError;
+use crate::no_value::is_no_value;
 use crate::node::{Node, Table};
 use crate::path::{Path, texts};
 
@@ -74,7 +75,7 @@ impl Condition {
             Test::NotIn(allowed) => {
                 !values.is_empty() && !values.iter().any(|value| allowed.contains(value))
             }
-            Test::Empty(is_empty) => values.is_empty() == *is_empty,
+            Test::Empty(is_empty) => values.iter().all(|value| is_no_value(value)) == *is_empty,
             Test::Present(is_there) => {
                 self.places.iter().any(|place| place.is_in(record)) == *is_there
             }

@@ -41,12 +41,6 @@ pub struct Merge {
     pub most_of_a_domain: BTreeMap<String, u32>,
 }
 
-/// Texts that people write into a cell to say that there is no value.
-const NO_VALUES: [&str; 16] = [
-    "-", "--", "?", "N/A", "n/a", "#N/A", "n.a.", "N.A.", "k.A.", "k. A.", "null", "NULL",
-    "(null)", "None", "none", "NaN",
-];
-
 const KEYS: [&str; 10] =
     ["source", "detect", "input", "join", "record", "fields", "ids", "also", "skip", "merge"];
 
@@ -97,10 +91,7 @@ impl Mapping {
     pub(crate) fn of(records: Vec<RecordRule>) -> Self {
         Self {
             text: String::new(),
-            source: SourceInfo {
-                null: NO_VALUES.map(str::to_owned).to_vec(),
-                ..SourceInfo::default()
-            },
+            source: SourceInfo::default(),
             files: Vec::new(),
             inputs: vec![Input::default()],
             join: None,

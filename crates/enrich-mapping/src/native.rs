@@ -187,6 +187,20 @@ impl Field {
         fields.map(|(_, name, _)| name).collect()
     }
 
+    /// Whether the field's values are names of companies or people, or job titles.
+    pub fn is_name(self) -> bool {
+        matches!(
+            self,
+            Self::Name
+                | Self::Aliases
+                | Self::FirstName
+                | Self::LastName
+                | Self::FullName
+                | Self::Company
+                | Self::Title
+        )
+    }
+
     fn is_native(self) -> bool {
         !matches!(self, Self::Urls | Self::FullName)
     }

@@ -9,6 +9,7 @@ use crate::draft::Draft;
 use crate::error::MappingError;
 use crate::meaning::{meaning, target};
 use crate::native::{Field, RecordType};
+use crate::no_value::{is_no_name, is_no_value};
 use crate::node::{Node, Table, list};
 use crate::path::texts;
 use crate::rule::Rule;
@@ -104,6 +105,9 @@ impl RecordRule {
         if self.has_synonyms {
             self.add_synonyms(record, &source.null, &mut fields, &mut ids);
         }
+        for (_, texts) in fields.iter_mut().filter(|(field, _)| field.is_name()) {
+            texts.retain(|text| !is_no_name(text));
+        }
         // The country comes first, because the country is needed to read national phone numbers.
         let (countries, others): (Vec<_>, Vec<_>) =
             fields.into_iter().partition(|(field, _)| *field == Field::Country);
@@ -142,7 +146,8 @@ impl RecordRule {
         let mut read = Vec::new();
         self.columns_read(record, &mut read);
         let values = |value: &Value| {
-            texts(value).into_iter().filter(|text| !null.contains(text)).collect::<Vec<_>>()
+            let is_value = |text: &String| !is_no_value(text) && !null.contains(text);
+            texts(value).into_iter().filter(is_value).collect::<Vec<_>>()
         };
         let is_read = |key: &str| read.iter().any(|name| name.eq_ignore_ascii_case(key.trim()));
         for (key, value) in record.iter().filter(|(key, _)| !is_read(key)) {

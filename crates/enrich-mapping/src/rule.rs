@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::condition::Condition;
 use crate::error::MappingError;
+use crate::no_value::is_no_value;
 use crate::node::{Node, Table, list};
 use crate::path::{Path, texts};
 use crate::template::Template;
@@ -133,8 +134,8 @@ impl Rule {
         }
     }
 
-    /// Returns the values that the rule takes from a record, in order. Texts in `null` stand for no
-    /// value and are left out.
+    /// Returns the values that the rule takes from a record, in order. Texts that stand for no
+    /// value are left out: those in `null`, and those of every source, such as `n/a`.
     pub(crate) fn values(&self, record: &Map<String, Value>, null: &[String]) -> Vec<String> {
         match self {
             Self::All(rules) => rules.iter().flat_map(|rule| rule.values(record, null)).collect(),
@@ -218,7 +219,11 @@ impl Values {
         if !self.when.iter().all(|condition| condition.is_met(record)) {
             return Vec::new();
         }
+        let is_value =
+            |text: &String| !is_no_value(text) && !null.contains(text) && !self.null.contains(text);
         let mut found = self.origin.texts(record);
+        // A text such as `k. A.` is left out before it is split at blanks.
+        found.retain(is_value);
         for separator in &self.split {
             found = found
                 .iter()
@@ -226,8 +231,6 @@ impl Values {
                 .map(|part| part.trim().to_owned())
                 .collect();
         }
-        let is_value =
-            |text: &String| !text.is_empty() && !null.contains(text) && !self.null.contains(text);
         found.retain(is_value);
         if !self.split.is_empty() {
             // If `a.example / b.example` is split at blanks, one part is the slash. A part

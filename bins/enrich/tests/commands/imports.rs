@@ -152,7 +152,7 @@ fn the_file_of_rejected_lines_is_never_the_one_that_is_read() {
 #[test]
 fn dropped_values_are_summed_up_by_field_and_reason() {
     let fixture = Fixture::new();
-    let record = r#"{"type":"company","name":"Quill","emails":["x","y"],"ip":"z","colour":"red"}"#;
+    let record = r#"{"type":"company","name":"Quill","emails":["w","y"],"ip":"z","colour":"red"}"#;
     fixture.file("crm.jsonl", record);
     let text = fixture.run(&["import", "crm.jsonl"]);
     assert_eq!(text.status, 0);

@@ -218,6 +218,20 @@ fn a_type_column_that_says_something_else_rejects_no_row() {
 }
 
 #[test]
+fn texts_for_no_value_count_as_absent() {
+    let text = "name,aliases,domains,phones,page_rank\nQuill,\\N,--,n/a|k. A.,0\n\
+        \\N,,,,\n(none),,,,\n0,,,,\nUnknown Worlds,,,,\nX,,,,\n";
+    let (report, records) = imported(FILE, text);
+    assert_eq!((report.rejected, report.dropped), (3, 1), "{report:?}");
+    assert_eq!(dropped(&report)[0].0, "page_rank", "it has no domain");
+    let names = records.iter().map(|record| match record {
+        Record::Company(company) => company.name.display(),
+        _ => "no company",
+    });
+    assert_eq!(names.collect::<Vec<_>>(), ["Quill", "Unknown Worlds", "X"]);
+}
+
+#[test]
 fn a_number_in_national_form_is_dropped() {
     let text = "name,phones\nQuill,(202) 555-0161|2025550161|020 7946 0123|+44 20 7946 0123\n";
     let (report, records) = imported(FILE, text);

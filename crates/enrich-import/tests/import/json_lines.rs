@@ -264,6 +264,16 @@ fn what_a_value_can_not_be_read_as_is_told_by_its_reader() {
 }
 
 #[test]
+fn texts_for_no_value_count_as_absent() {
+    let line = r#"{"name":"Quill","aliases":["\\N","(No value)"],"emails":"unknown"}"#;
+    let (report, records) = imported(FILE, line);
+    let [Record::Company(company)] = records.as_slice() else { panic!("{records:?}") };
+    assert_eq!((company.aliases.len(), report.dropped), (0, 0));
+    let (report, _) = imported(FILE, r#"{"type":"company","name":"\\N"}"#);
+    assert_eq!(report.first_rejected, [(1, enrich_import::Rejection::Missing("name"))]);
+}
+
+#[test]
 fn a_domain_stays_when_its_country_is_unknown() {
     let line = r#"{"name":"Quill","domains":[{"domain":"quill.de","country":"Narnia"}]}"#;
     let (report, records) = imported(FILE, line);

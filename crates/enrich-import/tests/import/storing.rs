@@ -73,7 +73,7 @@ fn a_suppressed_record_is_a_rejected_one() {
 fn suppressed_values_are_dropped_ones() {
     let memory = Memory::default();
     memory.0.lock().suppressed_values = 2;
-    let report = import_into(&memory, "a.jsonl", "{\"name\":\"Quill\",\"ip\":\"x\"}\n").unwrap();
+    let report = import_into(&memory, "a.jsonl", "{\"name\":\"Quill\",\"ip\":\"y\"}\n").unwrap();
     assert_eq!((report.dropped, report.suppressed_values, report.added), (3, 2, 1));
 }
 

@@ -172,3 +172,15 @@ fn the_kind_of_a_file_with_plain_columns_may_be_given() {
     assert_eq!(used, ["name", "domains"]);
     assert!(Mapping::from_synonyms_of(&["a".to_owned()], RecordType::Company).is_none());
 }
+
+#[test]
+fn the_null_texts_of_a_mapping_add_to_those_of_every_source() {
+    let text = "source = {name = 'x', null = ['Fehlanzeige']}\n[fields]\nname = 'Firma'\n\
+        domains = {from = 'Web', split = ' '}\naliases = ['Kurz', 'Lang']\n";
+    let mapping = Mapping::from_toml(text).unwrap();
+    let row = json!({"Firma": "Quill", "Web": "k. A.", "Kurz": "Fehlanzeige", "Lang": "\\N"});
+    assert_eq!(records(&mapping, &row), json!([{"type": "company", "name": "Quill"}]));
+    for name in ["keine Angabe", "Fehlanzeige", "0", "#REF!"] {
+        assert_eq!(records(&mapping, &json!({"Firma": name})), "no name", "{name}");
+    }
+}

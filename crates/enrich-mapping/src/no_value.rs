@@ -1,0 +1,122 @@
+//! Recognises texts that stand for no value, such as `n/a` and `--`.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use crate::table;
+
+/// The texts of `data/no_values.txt`, by kind.
+struct NoValues {
+    /// In lower case.
+    any: HashSet<String>,
+    exact: HashSet<&'static str>,
+    name: HashSet<&'static str>,
+    /// The number of bytes of the longest text.
+    longest: usize,
+}
+
+static NO_VALUES: LazyLock<NoValues> = LazyLock::new(|| {
+    let of = |wanted: &'static str| {
+        table::rows(include_str!("../data/no_values.txt"))
+            .filter(move |[kind, _]| *kind == wanted)
+            .flat_map(|[_, texts]| table::values(texts))
+    };
+    let any: HashSet<String> = of("any").map(str::to_lowercase).collect();
+    let longest = any.iter().map(String::len).max().unwrap_or_default();
+    NoValues { any, exact: of("exact").collect(), name: of("name").collect(), longest }
+});
+
+/// Whether a whole value stands for no value, such as `n/a`, `(none)`, `\N` or `--`. Blanks
+/// around the text do not matter. An empty text is no value either.
+pub fn is_no_value(text: &str) -> bool {
+    let text = text.trim();
+    let inside = unbracketed(text);
+    // Two bytes more than the longest text: a text may have two blanks for one.
+    if inside.len() > NO_VALUES.longest + 2 {
+        return false;
+    }
+    has_no_sign(text) || NO_VALUES.exact.contains(inside) || NO_VALUES.any.contains(&key(inside))
+}
+
+/// Whether a text is no name of a company or a person: [`is_no_value`] or a zero.
+pub fn is_no_name(text: &str) -> bool {
+    is_no_value(text) || NO_VALUES.name.contains(text.trim())
+}
+
+/// Whether a text has nothing but punctuation.
+fn has_no_sign(text: &str) -> bool {
+    let is_dash = |sign| matches!(sign, '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{2026}');
+    text.chars().all(|sign| sign.is_ascii_punctuation() || sign.is_whitespace() || is_dash(sign))
+}
+
+fn key(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// Returns a text without the brackets around it.
+fn unbracketed(text: &str) -> &str {
+    let inside = [('(', ')'), ('[', ']'), ('<', '>')]
+        .into_iter()
+        .find_map(|(open, close)| text.strip_prefix(open)?.strip_suffix(close));
+    inside.map_or(text, str::trim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_texts_stand_for_no_value() {
+        for text in [
+            "",
+            "-",
+            "--",
+            "---",
+            "\u{2014}",
+            ".",
+            "?",
+            "\\N",
+            "(No value)",
+            "(none)",
+            "<null>",
+            "#NV",
+            "#REF!",
+            "#N/A",
+            "#VALUE!",
+            "N/V",
+            "n/a",
+            "N.N.",
+            "TBD",
+            "undefined",
+            "Unknown",
+            "keine Angabe",
+            "k.A.",
+            "k.  A.",
+            "nicht bekannt",
+            "N\u{e9}ant",
+            "sin datos",
+            "x",
+            "NULL",
+        ] {
+            assert!(is_no_value(text), "{text}");
+        }
+        for text in [
+            "Unknown Worlds",
+            "X Corp",
+            "X",
+            "Null",
+            "Nan",
+            "0",
+            "5.20",
+            "NV Quill",
+            "N",
+            "(x) y",
+            "Keine Angabe GmbH",
+            "TBD Media",
+            "+49",
+        ] {
+            assert!(!is_no_value(text), "{text}");
+        }
+        assert!(is_no_name("0") && is_no_name(" x ") && !is_no_name("1"));
+    }
+}

@@ -13,9 +13,9 @@ use crate::raw::{Fields, Raw};
 use crate::read_error::HeaderError;
 use crate::record::{self, content_hash};
 use crate::rejection::Rejection;
-use crate::report::Notes;
+use crate::report::{Notes, TOTAL_ROW};
 use crate::splitter::Splitter;
-use enrich_mapping::{Field, Named, RecordType};
+use enrich_mapping::{Field, Named, RecordType, is_total_row};
 
 /// A CSV file whose header has been read.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl Table {
     }
 
     /// Returns the record of the next row, or why the row is rejected. Returns `None` at the end of
-    /// the file. Skips blank lines between rows. If `is_native` is true, the text of a record is
+    /// the file. Skips blank lines between rows, and rows of totals. If `is_native` is true, the text of a record is
     /// the native record in JSON instead of the row's text.
     pub(crate) fn next(
         &mut self,
@@ -49,11 +49,24 @@ impl Table {
         notes: &mut Notes,
         is_native: bool,
     ) -> io::Result<Option<Parsed>> {
-        let Some(row) = self.splitter.next_row(lines)? else { return Ok(None) };
-        let mut text = row.text;
-        let native = is_native.then_some(&mut text);
-        let record = row.is_whole.and_then(|()| self.read(row.line, notes, native));
-        Ok(Some(Parsed { line: row.line, text, record }))
+        while let Some(row) = self.splitter.next_row(lines)? {
+            let mut text = row.text;
+            let native = is_native.then_some(&mut text);
+            let record = row.is_whole.and_then(|()| self.read(row.line, notes, native));
+            if record.as_ref().is_ok_and(|record| self.is_total(record)) {
+                notes.skip(TOTAL_ROW);
+                continue;
+            }
+            return Ok(Some(Parsed { line: row.line, text, record }));
+        }
+        Ok(None)
+    }
+
+    /// Whether the current row, which gives this record, holds totals.
+    fn is_total(&self, record: &Record) -> bool {
+        let cells =
+            self.splitter.fields().map(|cell| ("", std::str::from_utf8(cell).unwrap_or("")));
+        record::is_name_only(record) && is_total_row(cells)
     }
 
     /// Parses the fields of the current row into a record. If `native` is `Some`, writes the native

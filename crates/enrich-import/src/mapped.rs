@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 use std::io::Read;
 
-use enrich_mapping::{Input, InputKind, Mapping, Note, Outcome, Settings, vcards};
+use enrich_mapping::{
+    Input, InputKind, Mapping, Note, Outcome, Settings, is_total, is_total_row, name_only, vcards,
+};
 use serde_json::{Map, Value};
 
 use crate::decompressed::decompressed;
@@ -15,7 +17,7 @@ use crate::layout::Layout;
 use crate::lines::Line;
 use crate::parsed::{Next, Parsed};
 use crate::read_error::ReadError;
-use crate::report::Notes;
+use crate::report::{Notes, TOTAL_ROW};
 use crate::shared_domains::{DomainCount, SharedDomains};
 use crate::source::Source;
 
@@ -192,6 +194,9 @@ impl MappedReading {
             Outcome::Skipped(reason) => return notes.skip(&reason),
             Outcome::Records(records) => records,
         };
+        if self.records.is_table() && is_total_of(fields, &records) {
+            return notes.skip(TOTAL_ROW);
+        }
         for mut record in records {
             let limits = &self.map_as.mapping.merge().most_of_a_domain;
             for _ in 0..self.shared.remove_shared(&mut record, limits) {
@@ -232,6 +237,12 @@ impl Records {
         Ok(next.map_or(Step::End, Step::Record))
     }
 
+    /// Whether the records are rows of a table, in which a row may hold totals.
+    fn is_table(&self) -> bool {
+        let Self::Any(records) = self else { return false };
+        matches!(records.kind(), Some(InputKind::Csv | InputKind::Workbook))
+    }
+
     fn newly_read_bytes(&mut self) -> u64 {
         match self {
             Self::Any(records) => records.newly_read_bytes(),
@@ -239,6 +250,14 @@ impl Records {
             Self::Cards(_) => 0,
         }
     }
+}
+
+/// Whether a row holds totals: its first cell or the name of its record says so, and its records
+/// have nothing but a name.
+fn is_total_of(fields: &Map<String, Value>, records: &[Map<String, Value>]) -> bool {
+    let names = || records.iter().filter_map(|record| record.get("name")?.as_str());
+    let cells = fields.iter().map(|(column, cell)| (column.as_str(), cell.as_str().unwrap_or("")));
+    records.iter().all(name_only) && (is_total_row(cells) || names().any(is_total))
 }
 
 /// Returns the number by which reports name a record. Usually this is its line. For a record on the

@@ -232,6 +232,14 @@ fn texts_for_no_value_count_as_absent() {
 }
 
 #[test]
+fn rows_of_totals_are_skipped() {
+    let text = "name,domains\nQuill,quill.example\nTotal:,\nTotal,total.example\nGesamt: 2,\n";
+    let (report, records) = imported(FILE, text);
+    assert_eq!((report.read, report.added, records.len()), (2, 2, 2));
+    assert_eq!(report.skipped.get("total row"), Some(&2));
+}
+
+#[test]
 fn a_number_in_national_form_is_dropped() {
     let text = "name,phones\nQuill,(202) 555-0161|2025550161|020 7946 0123|+44 20 7946 0123\n";
     let (report, records) = imported(FILE, text);

@@ -60,3 +60,11 @@ fn only_the_records_that_are_read_count() {
         ["Quill West", "Inkwell", "Quill East", "Nib"]
     );
 }
+
+#[test]
+fn rows_of_totals_are_skipped_in_tables() {
+    let text = format!("{PLACES}Gesamt: 12,,,\nTotal,total.example,,\n2 Name,,,\n");
+    let places = seen(text, u64::MAX);
+    assert_eq!(places.report.skipped.get("total row"), Some(&2));
+    assert_eq!(places.report.added, 7);
+}

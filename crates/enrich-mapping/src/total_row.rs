@@ -1,0 +1,67 @@
+//! Recognises the rows of a table that hold totals, not records.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use crate::table;
+
+/// The words of `data/totals.txt`, by kind.
+static WORDS: LazyLock<HashSet<(&'static str, &'static str)>> = LazyLock::new(|| {
+    table::rows(include_str!("../data/totals.txt"))
+        .flat_map(|[kind, words]| table::values(words).map(move |word| (kind, word)))
+        .collect()
+});
+
+/// Whether the cells of a row look like a row of totals. They do if the first cell that is not
+/// empty is a word for it (`Total`, `Gesamt: 12`, `Subtotal of hall 1`), or if a cell is a number
+/// of rows with the name of its column (`6 Vendors` in the column `Vendors`). The name of a column
+/// is empty if it is not known.
+///
+/// A company may be called `Total`. So the caller must also know that the row has no domain, page,
+/// address or number.
+pub fn is_total_row<'r>(cells: impl IntoIterator<Item = (&'r str, &'r str)>) -> bool {
+    let mut filled = cells.into_iter().filter(|(_, cell)| !cell.trim().is_empty());
+    let Some((column, first)) = filled.next() else { return false };
+    is_total(first) || is_count_of(first, column) || filled.any(|(of, cell)| is_count_of(cell, of))
+}
+
+/// Whether a text is a word for a total. A colon, and an amount in any form, may follow.
+pub fn is_total(text: &str) -> bool {
+    let text = text.trim().to_lowercase();
+    let first = text.split(|sign: char| sign.is_whitespace() || sign == ':').next();
+    let alone = text.trim_end_matches(|sign: char| !sign.is_alphabetic());
+    WORDS.contains(&("alone", alone)) || WORDS.contains(&("first", first.unwrap_or_default()))
+}
+
+/// Whether a text is a number, then the name of the column that it is in.
+fn is_count_of(text: &str, column: &str) -> bool {
+    let rest = text.trim().trim_start_matches(|sign: char| sign.is_ascii_digit());
+    let (rest, column) = (rest.trim(), column.trim());
+    !column.is_empty() && rest.len() < text.trim().len() && rest.eq_ignore_ascii_case(column)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_total_begins_its_row() {
+        for text in [
+            "Total",
+            "Total:",
+            "Gesamt: 12",
+            "SUMME",
+            "Zwischensumme 1.200,50",
+            "Subtotal of hall 1",
+        ] {
+            assert!(is_total_row([("", ""), ("Company", text), ("Website", "x")]), "{text}");
+        }
+        for text in ["Total Quill", "Summer", "12", "Quill", "Sum of Parts Ltd"] {
+            assert!(!is_total_row([("Company", text), ("Website", "Total")]), "{text}");
+        }
+        assert!(is_total_row([("Vendors", "6 vendors")]));
+        assert!(is_total_row([("Hall", "1"), ("Vendors", "6 Vendors")]));
+        assert!(!is_total_row([("Vendors", "vendors"), ("Hall", "6 vendors")]));
+        assert!(!is_total_row([]));
+    }
+}

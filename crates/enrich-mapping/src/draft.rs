@@ -1,15 +1,14 @@
 //! A native record that is not complete yet: the rules of a mapping fill its fields one after the
 //! other.
 
-use enrich_text::{
-    Country, Domain, ExternalId, InvalidPhone, Network, PageUrl, PersonName, PersonPage, Phone,
-};
+use enrich_text::{Country, Domain, ExternalId, InvalidPhone, Network, PageUrl, PersonPage, Phone};
 use serde_json::{Map, Value, json};
 
 use crate::country_item::country_of_item;
 use crate::country_name::country_of_name;
 use crate::native::RecordType;
 use crate::outcome::Note;
+use crate::person_text::{PersonText, read_person};
 use crate::route::{Route, route_url};
 
 #[derive(Clone, Debug)]
@@ -32,6 +31,8 @@ pub(crate) struct Draft {
     pub(crate) title: Option<String>,
     pub(crate) company: Option<String>,
     company_domain: Option<String>,
+    /// Whether the text for a person's name is a remark, an address or a department.
+    is_nobody: bool,
     pub(crate) notes: Vec<Note>,
 }
 
@@ -56,6 +57,7 @@ impl Draft {
             title: None,
             company: None,
             company_domain: None,
+            is_nobody: false,
             notes: Vec::new(),
         }
     }
@@ -193,16 +195,11 @@ impl Draft {
         }
     }
 
-    /// Sets the first and the last name from the full name, unless both are known. If `full` is
-    /// `None`, splits the first name instead, if it has several words.
-    pub(crate) fn split_name(&mut self, full: Option<String>) {
-        let from_first = || self.first_name.clone().filter(|name| name.contains(' '));
-        if self.first_name.is_some() && self.last_name.is_some() {
-            return;
-        }
-        let Some(full) = full.or_else(from_first) else { return };
-        if let Some((first, last)) = PersonName::split(&full) {
-            (self.first_name, self.last_name) = (Some(first), Some(last));
+    /// Reads the person's name from the first, the last and the full name ([`read_person`]).
+    pub(crate) fn read_name(&mut self, full: Option<String>) {
+        match read_person(self.first_name.take(), self.last_name.take(), full) {
+            PersonText::Name(first, last) => (self.first_name, self.last_name) = (first, last),
+            PersonText::Nobody => self.is_nobody = true,
         }
     }
 
@@ -260,6 +257,7 @@ impl Draft {
     fn finish_person(self, record: &mut Map<String, Value>) -> Result<(), &'static str> {
         match (&self.first_name, &self.last_name) {
             (Some(_), Some(_)) => {}
+            _ if self.is_nobody => return Err("no person, but a department or a remark"),
             (Some(_), None) => return Err("no last name"),
             (None, Some(_)) => return Err("no first name"),
             (None, None) => return Err("no name"),
@@ -358,23 +356,5 @@ fn one_or_list(mut values: Vec<String>) -> Value {
             values.into()
         }
         (None, _) => Value::Null,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_full_name_is_split_at_its_last_word() {
-        let split = |full: &str| {
-            let mut draft = Draft::new(RecordType::Person);
-            draft.split_name(Some(full.to_owned()));
-            (draft.first_name.unwrap_or_default(), draft.last_name.unwrap_or_default())
-        };
-        let pair = |first: &str, last: &str| (first.to_owned(), last.to_owned());
-        assert_eq!(split("Ada Byte Fernwright"), pair("Ada Byte", "Fernwright"));
-        assert_eq!(split("Fernwright, Ada"), pair("Ada", "Fernwright"));
-        assert_eq!(split("Neha"), pair("", ""));
     }
 }

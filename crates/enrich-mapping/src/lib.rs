@@ -56,6 +56,7 @@ mod no_value;
 mod node;
 mod outcome;
 mod path;
+mod person_text;
 mod record_rule;
 mod route;
 mod rule;

@@ -126,7 +126,7 @@ impl RecordRule {
             }
         }
         if self.kind == RecordType::Person {
-            draft.split_name(full_name);
+            draft.read_name(full_name);
         }
         for (scheme, found) in ids {
             found.iter().for_each(|text| draft.add_id(scheme, text));

@@ -1,0 +1,196 @@
+//! Reads the names of people as people write them into lists: with salutations, remarks, and several
+//! people in a cell.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use enrich_text::PersonName;
+
+use crate::table;
+
+/// The words of `data/person_words.txt`, by kind.
+static WORDS: LazyLock<HashSet<(&'static str, &'static str)>> = LazyLock::new(|| {
+    table::rows(include_str!("../data/person_words.txt"))
+        .flat_map(|[kind, words]| table::values(words).map(move |word| (kind, word)))
+        .collect()
+});
+
+/// What a list says about a person's name.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum PersonText {
+    /// The first and the last name; `None` if the list does not say it.
+    Name(Option<String>, Option<String>),
+    /// The text is no person, but a remark, an address or a department.
+    Nobody,
+}
+
+/// Reads the columns of a person's name. The full name is split if the first or the last name is
+/// missing. If there is no full name, a first name of several words is split. Salutations, titles and
+/// emoji are left out. Of several people between slashes, the first is read.
+pub(crate) fn read_person(
+    first: Option<String>,
+    last: Option<String>,
+    full: Option<String>,
+) -> PersonText {
+    let parts = [&first, &last, &full];
+    if parts.into_iter().flatten().any(|text| is_nobody(text)) {
+        return PersonText::Nobody;
+    }
+    let first = first.map(|text| cleaned(&text)).filter(|text| !text.is_empty());
+    let last = last.map(|text| cleaned(&text)).filter(|text| !text.is_empty());
+    if let (Some(first), Some(last)) = (&first, &last) {
+        let (first, last) = without_titles(first, last);
+        return PersonText::Name(Some(first), Some(last));
+    }
+    let whole = full.or_else(|| first.clone().filter(|name| name.contains(' ')));
+    let split = whole
+        .as_deref()
+        .and_then(|text| text.split(" / ").map(cleaned).find_map(|text| PersonName::split(&text)));
+    match split {
+        Some((first, last)) => PersonText::Name(Some(first), Some(last)),
+        None => PersonText::Name(first, last),
+    }
+}
+
+/// Returns the first and the last name without titles.
+fn without_titles(first: &str, last: &str) -> (String, String) {
+    let whole = || (first.to_owned(), last.to_owned());
+    if [first, last].into_iter().any(|part| part.contains(',')) {
+        return whole();
+    }
+    // A name such as `Do` may be read as a degree. Then a part of the other name takes its place.
+    let is_part = |(own_first, own_last): &(String, String)| {
+        first.contains(own_first.as_str()) && last.contains(own_last.as_str())
+    };
+    PersonName::split(&format!("{last}, {first}")).filter(is_part).unwrap_or_else(whole)
+}
+
+/// Whether a text in a column of people is no person: an address, a number, a remark such as
+/// `siehe oben`, or a department such as `Accounts Payable`.
+fn is_nobody(text: &str) -> bool {
+    let words: Vec<String> = text.split_whitespace().map(plain_word).collect();
+    let is = |kind, word: &String| WORDS.contains(&(kind, word.as_str()));
+    let words = || words.iter().filter(|word| !word.is_empty());
+    text.contains('@')
+        || words().any(|word| has_digit(word) || is("contact", word))
+        || (words().count() > 1 && words().next().is_some_and(|word| is("pointer", word)))
+        // `Hr.` alone is a salutation, and `HR Team` a department.
+        || (words().any(|word| !is("salutation", word))
+            && words().all(|word| is("department", word)))
+}
+
+/// Whether a word has a digit. The suffix of a generation may have one, as in `2nd`.
+fn has_digit(word: &str) -> bool {
+    word.contains(|sign: char| sign.is_ascii_digit()) && !matches!(word, "2nd" | "3rd" | "4th")
+}
+
+/// Returns a word in lower case, without punctuation around it.
+fn plain_word(word: &str) -> String {
+    let is_around = |sign: char| !sign.is_alphanumeric() && sign != '+';
+    word.trim_matches(is_around).to_lowercase()
+}
+
+/// Returns a name without emoji, without salutations at its beginning, and without `jun.` at its
+/// end. `M.` is a salutation before a single word, and otherwise an initial.
+fn cleaned(name: &str) -> String {
+    let kept: String = name.chars().filter(|&sign| !is_emoji(sign)).collect();
+    let mut words: Vec<&str> = kept.split_whitespace().collect();
+    let is = |kind, word: &str| WORDS.contains(&(kind, word));
+    let mut has_salutation = false;
+    while let Some(first) = words.first().map(|word| word.to_lowercase()) {
+        let is_diploma = first.starts_with("dipl.") || first.starts_with("dipl-");
+        let is_monsieur = first == "m." && words.len() == 2;
+        let is_salutation = is("salutation", first.trim_end_matches(['.', ':']));
+        let is_faculty = has_salutation && is("faculty", &first);
+        if !is_salutation && !is_diploma && !is_monsieur && !is_faculty {
+            break;
+        }
+        has_salutation = true;
+        words.remove(0);
+    }
+    while words.len() > 1 && words.last().is_some_and(|word| is("end", &word.to_lowercase())) {
+        words.pop();
+    }
+    words.join(" ")
+}
+
+fn is_emoji(sign: char) -> bool {
+    matches!(
+        sign,
+        '\u{1f000}'..='\u{1faff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}'
+            | '\u{fe0f}' | '\u{200d}' | '\u{e0020}'..='\u{e007f}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(first: &str, last: &str) -> PersonText {
+        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        PersonText::Name(text(first), text(last))
+    }
+
+    fn of_full(full: &str) -> PersonText {
+        read_person(None, None, Some(full.to_owned()))
+    }
+
+    fn of_parts(first: &str, last: &str) -> PersonText {
+        read_person(Some(first.to_owned()), Some(last.to_owned()), None)
+    }
+
+    #[test]
+    fn a_full_name_is_split_at_its_last_word() {
+        assert_eq!(of_full("Ada Byte Fernwright"), name("Ada Byte", "Fernwright"));
+        assert_eq!(of_full("Fernwright, Ada"), name("Ada", "Fernwright"));
+        assert_eq!(of_full("Neha"), name("", ""));
+        assert_eq!(
+            read_person(Some("Ada Fernwright".to_owned()), None, None),
+            name("Ada", "Fernwright")
+        );
+    }
+
+    #[test]
+    fn salutations_titles_and_emoji_are_left_out() {
+        for (full, first, last) in [
+            ("Hr. Dipl.-Ing. J\u{f6}rg Beispielmann", "J\u{f6}rg", "Beispielmann"),
+            ("Herrn Dr. med. Ada Fernwright", "Ada", "Fernwright"),
+            ("Inh. Ada Fernwright", "Ada", "Fernwright"),
+            ("Prof. Dr. Dipl.-Kfm. Ada Fernwright", "Ada", "Fernwright"),
+            ("Kevin \u{1f680} Fernwright", "Kevin", "Fernwright"),
+            ("M. Night Fernwright", "M. Night", "Fernwright"),
+            ("Ada Fernwright / Bob Byte", "Ada", "Fernwright"),
+            ("Ada / Bob Byte", "Bob", "Byte"),
+        ] {
+            assert_eq!(of_full(full), name(first, last), "{full}");
+        }
+        assert_eq!(of_full("Hr. Brenkmann jun."), name("", ""));
+        assert_eq!(of_full("M. Beno\u{ee}t"), name("", ""));
+        assert_eq!(of_parts("Dr. Helga", "Fernwright"), name("Helga", "Fernwright"));
+        assert_eq!(of_parts("Kevin \u{1f680}", "Byte"), name("Kevin", "Byte"));
+        assert_eq!(of_parts("Do", "Garcia Lopez"), name("Do", "Garcia Lopez"));
+        assert_eq!(of_parts("Hr.", "Byte"), name("", "Byte"));
+    }
+
+    #[test]
+    fn remarks_addresses_and_departments_are_nobody() {
+        for text in [
+            "Fax -299 Tel. 040 66969-211",
+            "siehe Website",
+            "siehe oben",
+            "see above",
+            "ada@quill.example",
+            "Accounts Payable",
+            "Buchhaltung",
+            "Sales Team",
+            "Einkauf und Vertrieb",
+            "Support",
+            "Ada Byte (Tel. folgt)",
+        ] {
+            assert_eq!(of_full(text), PersonText::Nobody, "{text}");
+        }
+        for text in ["Thomas See", "Ada Sales", "Ada Byte 2nd", "Mark Office-Byte"] {
+            assert_ne!(of_full(text), PersonText::Nobody, "{text}");
+        }
+    }
+}

@@ -182,15 +182,16 @@ impl Mapping {
         let is_read =
             |key: &str| read.iter().any(|name| name.trim().eq_ignore_ascii_case(key.trim()));
         let is_unused = |key: &&String| {
-            !is_read(key) && records.iter().filter_map(|record| record.get(*key)).any(is_address)
+            !is_read(key)
+                && records.iter().filter_map(|record| record.get(*key)?.as_str()).any(is_address)
         };
         first.keys().filter(is_unused).cloned().collect()
     }
 }
 
-/// Whether a value looks like a domain, a URL or an email address.
-fn is_address(value: &Value) -> bool {
-    let Some(text) = value.as_str().map(str::trim) else { return false };
+/// Whether a text looks like a domain, a URL or an email address.
+pub(crate) fn is_address(text: &str) -> bool {
+    let text = text.trim();
     if text.contains(' ') || text.len() > 253 {
         return false;
     }

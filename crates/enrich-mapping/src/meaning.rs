@@ -36,6 +36,8 @@ pub(crate) fn target(
     match (kind, meaning) {
         (RecordType::Company, "company") => Some("name"),
         (RecordType::Company, "contact") => None,
+        (RecordType::Company, "legal") => Some("aliases"),
+        (RecordType::Person, "legal") | (_, "party") => None,
         (RecordType::Company, "company_linkedin") => Some("linkedin"),
         (RecordType::Company, "company_emails") => Some("emails"),
         (RecordType::Person, "name" | "contact") => (!is_named).then_some("full_name"),

@@ -1,9 +1,14 @@
 //! Creates a mapping from the names of a file's columns, for usual names in several languages.
 
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
 use crate::columns::separators;
-use crate::mapping::Mapping;
+use crate::mapping::{Mapping, is_address};
 use crate::meaning::{meaning, target};
 use crate::native::{Field, RecordType};
+use crate::no_value::is_no_name;
 use crate::record_rule::RecordRule;
 use crate::rule::Rule;
 
@@ -21,10 +26,44 @@ pub struct Synonyms {
 }
 
 impl Synonyms {
-    /// Returns the columns whose meaning is known, each with its meaning.
+    /// Returns the columns whose meaning is known, each with its meaning. If no other column has a
+    /// company's name, a column such as `Customer` or `Legal name` has it.
     pub(crate) fn known(columns: &[String]) -> Vec<(&str, &'static str)> {
-        columns.iter().filter_map(|column| Some((column.as_str(), meaning(column)?))).collect()
+        let known = columns.iter().filter_map(|column| Some((column.as_str(), meaning(column)?)));
+        let mut known: Vec<_> = known.collect();
+        for substitute in ["party", "legal"] {
+            if !known.iter().any(|(_, meaning)| matches!(*meaning, "company" | "name")) {
+                let same = known.iter_mut().filter(|(_, meaning)| *meaning == substitute);
+                same.for_each(|(_, meaning)| *meaning = "company");
+            }
+        }
+        known
     }
+
+    /// Returns the column that is probably the company's name, if the records are people and no
+    /// known column has the name of their employer: the only unused column whose texts differ in
+    /// most of these records.
+    pub fn likely_company(&self, records: &[Map<String, Value>]) -> Option<&str> {
+        let has_employer = self.used.iter().any(|(_, field)| *field == Field::Company.name());
+        if self.record_type != RecordType::Person || has_employer {
+            return None;
+        }
+        let is_name = |column: &&String| are_mostly_distinct_names(column, records);
+        let mut names = self.unused.iter().filter(is_name);
+        names.next().filter(|_| names.next().is_none()).map(String::as_str)
+    }
+}
+
+/// Whether at least three quarters of the records have a text in this column that may be a name, and
+/// these texts differ.
+fn are_mostly_distinct_names(column: &str, records: &[Map<String, Value>]) -> bool {
+    let letters = |text: &str| text.chars().filter(|letter| letter.is_alphabetic()).count();
+    let texts = records.iter().filter_map(|record| record.get(column)?.as_str());
+    let names = texts.map(str::trim).filter(|text| {
+        !is_no_name(text) && !is_address(text) && 2 * letters(text) > text.chars().count()
+    });
+    let distinct: HashSet<&str> = names.collect();
+    records.len() > 1 && 4 * distinct.len() >= 3 * records.len()
 }
 
 impl Mapping {

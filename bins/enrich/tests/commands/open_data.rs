@@ -175,6 +175,16 @@ const LEADS: &str = "Leads 2026 - exported 2026-09-30,,,,\n\
     N/A,,,,\n";
 
 #[test]
+fn a_column_that_may_be_the_companys_name_is_named() {
+    let fixture = Fixture::new();
+    let rows = "Standbetreiber;Ansprechpartner;E-Mail\nQuillmark;Ada Byte;ada@quillmark.example\n\
+        Inkwell;Bob Nib;bob@inkwell.example\n";
+    fixture.file("fair.csv", rows);
+    let ran = fixture.run(&["import", "fair.csv", "--dry-run"]);
+    assert!(ran.err.contains("is it `Standbetreiber`?"), "{ran:?}");
+}
+
+#[test]
 fn a_title_above_the_header_is_skipped_and_words_for_no_value_are_none() {
     let fixture = Fixture::new();
     fixture.file("export.csv", LEADS);

@@ -184,3 +184,77 @@ fn the_null_texts_of_a_mapping_add_to_those_of_every_source() {
         assert_eq!(records(&mapping, &json!({"Firma": name})), "no name", "{name}");
     }
 }
+
+/// Returns the columns that are read, each with its field.
+fn read_as(columns: &[&str]) -> Vec<(String, &'static str)> {
+    let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
+    Mapping::from_synonyms(&columns).map_or(Vec::new(), |synonyms| synonyms.used)
+}
+
+#[test]
+fn columns_of_exhibitors_vendors_and_customers_have_names_of_companies() {
+    for column in [
+        "Aussteller",
+        "Exhibitor",
+        "Lieferant",
+        "Lieferantenname",
+        "Vendor Name",
+        "Kunde",
+        "Kreditor",
+        "Debitor",
+        "Name 1",
+        "Bezeichnung",
+        "Firmenname",
+        "org",
+        "org_name",
+        "company_nm",
+        "Name (Adressattyp Unternehmen)",
+        "Fournisseur",
+        "Proveedor",
+        "Fornitore",
+        "Leverancier",
+        "Legal name",
+    ] {
+        let expected = [(column.to_owned(), "name"), ("Internet".to_owned(), "domains")];
+        assert_eq!(read_as(&[column, "Internet"]), expected, "{column}");
+    }
+    let used = read_as(&["Customer", "Firma", "Legal name"]);
+    assert_eq!(used, [("Firma".to_owned(), "name"), ("Legal name".to_owned(), "aliases")]);
+}
+
+#[test]
+fn columns_of_databases_are_known_by_their_short_names() {
+    for (column, field) in [
+        ("linkedin_handle", "linkedin"),
+        ("li_url", "linkedin"),
+        ("hq_country_cd", "country"),
+        ("country_cd", "country"),
+        ("land_code", "country"),
+        ("phone_e164", "phones"),
+        ("primary_contact_email", "emails"),
+        ("Mobile Phone Number", "phones"),
+    ] {
+        let expected = [("company_nm".to_owned(), "name"), (column.to_owned(), field)];
+        assert_eq!(read_as(&["company_nm", column]), expected, "{column}");
+    }
+}
+
+#[test]
+fn an_unknown_column_of_distinct_texts_may_be_the_companys_name() {
+    let likely = |columns: &[&str], rows: &[[&str; 3]]| {
+        let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
+        let record = |row: &[&str; 3]| {
+            let cells = row.iter().map(|&cell| Value::from(cell));
+            columns.iter().cloned().zip(cells).collect::<Map<_, _>>()
+        };
+        let records: Vec<_> = rows.iter().map(record).collect();
+        let synonyms = Mapping::from_synonyms(&columns)?;
+        synonyms.likely_company(&records).map(str::to_owned)
+    };
+    let rows = [["Quillmark", "Ada Byte", "Hall 1"], ["Inkwell Ltd", "Bob Nib", "Hall 1"]];
+    let found = likely(&["Standbetreiber", "Ansprechpartner", "Halle"], &rows);
+    assert_eq!(found.as_deref(), Some("Standbetreiber"));
+    assert_eq!(likely(&["Firma", "Full name", "Halle"], &rows), None);
+    let rows = [["Quillmark", "Ada Byte", "Berlin"], ["Inkwell Ltd", "Bob Nib", "Bern"]];
+    assert_eq!(likely(&["Standbetreiber", "Ansprechpartner", "Ort"], &rows), None);
+}

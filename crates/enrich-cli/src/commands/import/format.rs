@@ -205,6 +205,9 @@ impl FormatArgs {
             Detection::Unknown => match Mapping::from_synonyms(&sample.names) {
                 Some(synonyms) if !sample.records.is_empty() => {
                     note_columns(file, &synonyms.used, &synonyms.unused, console);
+                    if let Some(column) = synonyms.likely_company(&records) {
+                        note_likely_company(file, column, console);
+                    }
                     Ok(Some((synonyms.mapping, Input::default())))
                 }
                 _ if has_layout || (is_table && !sample.records.is_empty()) => {
@@ -336,6 +339,15 @@ fn note_columns(
     let used: Vec<_> = used.iter().map(|(column, field)| format!("{field}={column}")).collect();
     console.note(&format!("{}: read as {}", file.display(), used.join(", ")));
     note_not_used(file, unused, console);
+}
+
+/// Prints that no column is known to have the name of the people's employers, but this one may.
+fn note_likely_company(file: &Path, column: &str, console: &mut Console<'_>) {
+    console.note(&format!(
+        "{}: no column for the company's name; is it `{column}`? Then name the columns to read, such \
+         as --column name=\"{column}\"",
+        file.display()
+    ));
 }
 
 /// Prints the columns of the first records that look like domains or addresses, but that the user's

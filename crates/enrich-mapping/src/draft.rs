@@ -9,6 +9,7 @@ use crate::country_name::country_of_name;
 use crate::native::RecordType;
 use crate::outcome::Note;
 use crate::person_text::{PersonText, read_person};
+use crate::role_mailbox::is_role_address;
 use crate::route::{Route, route_url};
 
 #[derive(Clone, Debug)]
@@ -142,7 +143,13 @@ impl Draft {
         }
     }
 
+    /// Adds an email address. If a person's address belongs to a role, such as `info@`, it is left
+    /// out, and a [`Note`] is added.
     pub(crate) fn add_email(&mut self, text: String) {
+        if self.kind == RecordType::Person && is_role_address(&text) {
+            self.notes.push(Note::RoleAddress);
+            return;
+        }
         add(&mut self.emails, text);
     }
 

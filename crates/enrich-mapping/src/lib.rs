@@ -58,6 +58,7 @@ mod outcome;
 mod path;
 mod person_text;
 mod record_rule;
+mod role_mailbox;
 mod route;
 mod rule;
 mod source;

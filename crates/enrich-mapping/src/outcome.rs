@@ -54,6 +54,8 @@ pub enum Note {
     NationalPhone,
     /// A phone number without a country calling code that the record's country does not have.
     ForeignPhone,
+    /// An email address of a role, such as `info@`, that was given for a person.
+    RoleAddress,
     /// An external id that does not have the form of its scheme.
     BadId,
 }
@@ -68,6 +70,7 @@ impl Note {
             Self::UnknownCountry => "unknown countries",
             Self::NationalPhone => "national phone numbers of an unknown country",
             Self::ForeignPhone => "national phone numbers that their country does not have",
+            Self::RoleAddress => "addresses of roles in people",
             Self::BadId => "ids that their scheme does not have",
         }
     }

@@ -345,6 +345,17 @@ fn a_national_number_that_its_country_does_not_have_is_left_out() {
 }
 
 #[test]
+fn a_role_address_is_not_a_persons() {
+    let text = "[record]\ntype=\"person\"\n[fields]\nfull_name=\"a\"\nemails=[\"b\", \"c\"]\n";
+    let mapping = Mapping::from_toml(text).unwrap();
+    let record = json!({"a": "Ada Byte", "b": "rechnung@quill.example", "c": "ada@quill.example"});
+    let mapped = mapping.map(record.as_object().unwrap(), &Settings::default());
+    let Outcome::Records(records) = mapped.outcome else { panic!("skipped") };
+    assert_eq!(records[0]["emails"], json!(["ada@quill.example"]));
+    assert_eq!(mapped.notes, [Note::RoleAddress]);
+}
+
+#[test]
 fn a_cell_may_have_several_numbers_between_slashes() {
     let two = json!(["+442079460101", "+442079460102"]);
     let (phones, _) = phones_of("Royaume-Uni", "020 7946 0101 / 020 7946 0102", None);

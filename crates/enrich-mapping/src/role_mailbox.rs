@@ -1,0 +1,43 @@
+//! Recognises email addresses that belong to a role or a department, such as `info@quill.example`.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use crate::table;
+
+static MAILBOXES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    table::rows(include_str!("../data/role_mailboxes.txt"))
+        .flat_map(|[names]| table::values(names))
+        .collect()
+});
+
+/// Whether an email address belongs to a role or a department. Every part of its local part is then
+/// a word for one, as in `info`, `sales.support` and `rechnung2`; `info.ada` may be a person's.
+pub(crate) fn is_role_address(address: &str) -> bool {
+    let address = address.rsplit(['<', ' ']).next().unwrap_or(address);
+    let Some((local, _)) = address.split_once('@') else { return false };
+    let local = local.split('+').next().unwrap_or(local).to_lowercase();
+    let is_role =
+        |part: &str| MAILBOXES.contains(part.trim_end_matches(|sign: char| sign.is_ascii_digit()));
+    is_role(&local) || local.split(['.', '-', '_']).all(is_role)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_of_a_role_address_is_a_role() {
+        for local in
+            ["info", "Rechnung", "buha", "office", "sales.support", "no-reply", "info2", "hr+x"]
+        {
+            assert!(is_role_address(&format!("{local}@quill.example")), "{local}");
+        }
+        assert!(is_role_address("Quill <info@quill.example>"));
+        for address in
+            ["ada@quill.example", "info.ada@quill.example", "infos", "a.sales@quill.example"]
+        {
+            assert!(!is_role_address(address), "{address}");
+        }
+    }
+}

@@ -6,7 +6,6 @@ use enrich_text::Country;
 use serde_json::{Map, Value};
 
 use crate::condition::{self, Condition};
-use crate::draft::Draft;
 use crate::error::MappingError;
 use crate::input::{Input, globs, matches};
 use crate::join::Join;
@@ -153,21 +152,27 @@ impl Mapping {
             settings.record_type.is_none_or(|kind| rule.kind == kind) && rule.applies_to(record)
         };
         let (mut records, mut reason) = (Vec::new(), None);
+        // What one record lacks, another record of the same row may have.
+        let mut unused_notes = Vec::new();
         for rule in self.records.iter().filter(wanted) {
             let drafted = match rule.is_wikidata && wikidata::is_entity(record) {
                 true => wikidata::draft(record, seat),
                 false => Ok(rule.draft(record, &self.source, seat)),
             };
-            let finish = |draft: Draft| {
-                notes.extend(draft.notes.iter().copied());
-                draft.finish(self.source.confidence)
-            };
-            match drafted.and_then(finish) {
-                Ok(record) => records.push(record),
-                Err(why) => reason = reason.or(Some(why)),
+            let of_draft = drafted.as_ref().map_or(Vec::new(), |draft| draft.notes.clone());
+            match drafted.and_then(|draft| draft.finish(self.source.confidence)) {
+                Ok(record) => {
+                    records.push(record);
+                    notes.extend(of_draft);
+                }
+                Err(why) => {
+                    reason = reason.or(Some(why));
+                    unused_notes.extend(of_draft);
+                }
             }
         }
         if records.is_empty() {
+            notes.extend(unused_notes);
             return skipped(reason.unwrap_or("of another kind"), notes);
         }
         Mapped { outcome: Outcome::Records(records), notes }

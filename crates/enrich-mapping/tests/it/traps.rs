@@ -403,6 +403,26 @@ fn columns_of_a_customer_database_are_known_by_synonyms() {
 }
 
 #[test]
+fn hubspot_contacts_without_a_whole_name_give_their_company() {
+    let contact = |first: &str, last: &str| {
+        json!({"Record ID": "7", "First Name": first, "Last Name": last, "Company Name": "Quillmark",
+            "Email": "info@quillmark.example", "Website URL": "quillmark.example",
+            "Phone Number": "+49 30 23125001"})
+    };
+    let company = json!({"type": "company", "id": "company-of-contact-7", "name": "Quillmark",
+        "domains": ["quillmark.example"], "confidence": 80});
+    assert_eq!(mapped("hubspot", &contact("Ada", "")), company);
+    assert_eq!(mapped("hubspot", &contact("", "Byte")), company);
+    let whole = mapped("hubspot", &contact("", "--"));
+    assert_eq!(whole["emails"], json!(["info@quillmark.example"]));
+    assert_eq!(whole["phones"], json!(["+493023125001"]));
+    assert_eq!(mapped("hubspot", &contact("Ada", "Byte"))["type"], "person");
+    let nothing =
+        json!({"Record ID": "8", "First Name": "", "Last Name": "", "Company Name": "--"});
+    assert_eq!(mapped("hubspot", &nothing), "no name");
+}
+
+#[test]
 fn brreg_branches_are_not_companies() {
     let record = json!({"organisasjonsnummer": "999999042", "navn": "QUILLMARK ASA AVD OSLO",
         "organisasjonsform": {"kode": "BEDR"}, "overordnetEnhet": "999999018"});

@@ -1,5 +1,7 @@
 //! Detects the delimiter of a CSV file from its first lines.
 
+use enrich_mapping::is_known_column;
+
 use crate::delimiter::Delimiter;
 use crate::lines::{Line, Lines};
 use crate::splitter::Splitter;
@@ -37,28 +39,58 @@ pub(crate) fn of_file(
 }
 
 /// Detects the delimiter of a file that begins with these lines. Returns `otherwise` if no
-/// delimiter fits the header.
+/// delimiter fits.
 ///
 /// A delimiter fits if it splits the header into at least two fields. Several delimiters may fit.
 /// Then the result is the delimiter with the largest share of rows that have as many fields as the
 /// header. If two shares are equal, the result is the delimiter that splits the header into more
 /// fields.
+///
+/// The header is the first row. If no delimiter splits most rows into as many fields, the first row
+/// may be a title. Then the usual number of fields counts, unless the row has a known column.
 fn detect(lines: &[Line], otherwise: Delimiter) -> Delimiter {
+    let (delimiter, share) = best(lines, otherwise, |counts| counts.first().copied());
+    let first = lines.iter().find(|line| !line.is_blank());
+    let first = first.and_then(|line| std::str::from_utf8(&line.bytes).ok()).unwrap_or_default();
+    let sign = char::from(delimiter.as_byte());
+    if share > 0.5 || first.split(sign).any(is_known_column) {
+        return delimiter;
+    }
+    let (below_title, usual_share) = best(lines, otherwise, usual_count);
+    if usual_share > 0.5 { below_title } else { delimiter }
+}
+
+/// Returns the delimiter that fits best, and the share of rows that have as many fields as the
+/// header; `otherwise` and 0 if none fits. `header` gives the number of fields of the header from
+/// those of all rows.
+fn best(
+    lines: &[Line],
+    otherwise: Delimiter,
+    header: impl Fn(&[usize]) -> Option<usize>,
+) -> (Delimiter, f64) {
     let mut best = (otherwise, 0.0, 1);
     let others = Delimiter::ALL.into_iter().filter(|one| *one != otherwise);
     for delimiter in [otherwise].into_iter().chain(others) {
         let counts = field_counts(lines, delimiter);
-        let Some((&header, rows)) = counts.split_first() else { continue };
-        if header < 2 {
-            continue;
-        }
-        let alike = rows.iter().filter(|&&count| count == header).count();
-        let share = if rows.is_empty() { 1.0 } else { alike as f64 / rows.len() as f64 };
+        let Some(header) = header(&counts).filter(|&header| header > 1) else { continue };
+        let share = share(&counts, header);
         if best.2 < 2 || share > best.1 || (share == best.1 && header > best.2) {
             best = (delimiter, share, header);
         }
     }
-    best.0
+    (best.0, best.1)
+}
+
+/// Returns the share of the rows below the first that have this number of fields.
+fn share(counts: &[usize], fields: usize) -> f64 {
+    let rows = counts.get(1..).unwrap_or_default();
+    let alike = rows.iter().filter(|&&count| count == fields).count();
+    if rows.is_empty() { 1.0 } else { alike as f64 / rows.len() as f64 }
+}
+
+/// Returns the number of fields that most rows have.
+fn usual_count(counts: &[usize]) -> Option<usize> {
+    counts.iter().copied().find(|&fields| share(counts, fields) > 0.5)
 }
 
 /// Returns the number of fields of each row. Skips blank lines.
@@ -105,6 +137,9 @@ mod tests {
             ("\"a;b;c\",d\n\"1;2;3\",4\n", Delimiter::Comma),
             ("a;b\n\"x\ny\";2\n\"1,2\";3\n", Delimiter::Semicolon),
             ("Company\nQuill, Ltd\nInk; Ltd\n", Delimiter::Comma),
+            ("Prospects, Q4\n\nFirma;Ort\nQuill, Ltd;Bern\nInk;Bonn\n", Delimiter::Semicolon),
+            ("Prospects\nFirma\tOrt\nQuill, Ltd\tBern\nInk, Ltd\tBonn\n", Delimiter::Tab),
+            ("Company\nQuill; Ltd\nInk; Ltd\n", Delimiter::Comma),
             ("a;b;c", Delimiter::Semicolon),
             ("", Delimiter::Comma),
         ] {

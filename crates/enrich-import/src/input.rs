@@ -5,6 +5,7 @@
 
 mod archive;
 mod content;
+mod header;
 mod json;
 mod json_lines;
 mod record;
@@ -136,6 +137,11 @@ impl InputRecords {
     /// Returns the path of the records in JSON or XML; `None` for other formats and for JSON Lines.
     pub fn record_path(&self) -> Option<&str> {
         self.current.as_ref()?.path.as_deref()
+    }
+
+    /// Returns the number of rows above the header of a table; 0 for other kinds of input.
+    pub(crate) fn rows_above_header(&self) -> usize {
+        self.current.as_ref().map_or(0, Opened::rows_above)
     }
 
     /// Returns the names of a table's columns. Columns without a name are left out.

@@ -17,7 +17,7 @@ use crate::layout::Layout;
 use crate::lines::Line;
 use crate::parsed::{Next, Parsed};
 use crate::read_error::ReadError;
-use crate::report::{Notes, TOTAL_ROW};
+use crate::report::{Notes, ROW_ABOVE, TOTAL_ROW};
 use crate::shared_domains::{DomainCount, SharedDomains};
 use crate::source::Source;
 
@@ -62,6 +62,8 @@ const SHARED: &str = "values of domains that too many records share";
 pub(crate) struct MappedReading {
     map_as: MapAs,
     records: Records,
+    /// The number of rows above the header that are not counted yet.
+    rows_above: usize,
     /// Native records of the last input record. [`Self::next`] has not returned them yet.
     ready: VecDeque<Parsed>,
     /// Whether `next` has already called `count` for the next record of the source.
@@ -98,8 +100,14 @@ impl MappedReading {
         } else {
             (source, None)
         };
+        let records = Records::open(records, &map_as)?;
+        let rows_above = match &records {
+            Records::Any(records) => records.rows_above_header(),
+            Records::Joined(_) | Records::Cards(_) => 0,
+        };
         Ok(Self {
-            records: Records::open(records, &map_as)?,
+            records,
+            rows_above,
             map_as,
             ready: VecDeque::new(),
             is_counted: false,
@@ -127,7 +135,11 @@ impl MappedReading {
                 return Ok(Next::End);
             }
             self.is_counted = true;
-            let record = match self.records.next_step()? {
+            let step = self.records.next_step()?;
+            for _ in 0..std::mem::take(&mut self.rows_above) {
+                notes.skip(ROW_ABOVE);
+            }
+            let record = match step {
                 Step::Record(record) => record,
                 Step::Busy => return Ok(Next::Busy),
                 Step::End => return Ok(Next::End),

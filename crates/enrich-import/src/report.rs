@@ -24,6 +24,9 @@ const MAX_SEEN_BYTES: usize = 300;
 /// The reason that is reported for a row of a table that holds totals.
 pub(crate) const TOTAL_ROW: &str = "total row";
 
+/// The reason that is reported for a row above the header of a table.
+pub(crate) const ROW_ABOVE: &str = "row above the header";
+
 /// The results of an import. The number `read` is the sum of `added`, `merged`, `unchanged`,
 /// `rejected`, and the count of the reason "not in the directory" in `skipped`. Exception: if an
 /// import in one transaction was stopped, `added`, `merged` and `unchanged` are 0.

@@ -116,6 +116,14 @@ impl Opened {
         }
     }
 
+    /// Returns the number of rows above the header of a table.
+    pub(super) fn rows_above(&self) -> usize {
+        match &self.reader {
+            Reader::Table(reader) => reader.rows_above(),
+            _ => 0,
+        }
+    }
+
     /// Returns the names of a table's columns. Columns without a name are left out.
     pub(super) fn columns(&self) -> Vec<String> {
         match &self.reader {

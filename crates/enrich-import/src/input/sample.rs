@@ -35,6 +35,8 @@ pub struct Sample {
     /// [`MAX_COLUMNS`]. After the name of a member that is an object, the names inside this object
     /// follow, as in `Entity.LegalName`.
     pub names: Vec<String>,
+    /// The number of rows above the header of a table, which are skipped.
+    pub rows_above: usize,
     /// The first records.
     pub records: Vec<InputRecord>,
 }
@@ -64,7 +66,7 @@ pub fn sample(source: Source, options: Input, records: usize) -> Result<Sampled,
 fn read(mut input: InputRecords, file_name: String, records: usize) -> Result<Sample, ReadError> {
     let member = input.member().map(str::to_owned);
     let (kind, record_path) = (input.kind(), input.record_path().map(str::to_owned));
-    let envelope = input.envelope().to_vec();
+    let (envelope, rows_above) = (input.envelope().to_vec(), input.rows_above_header());
     let mut names = Names::default();
     for column in input.columns() {
         names.add(column);
@@ -82,7 +84,18 @@ fn read(mut input: InputRecords, file_name: String, records: usize) -> Result<Sa
         first.push(record);
     }
     let (members, names) = (input.members().to_vec(), names.all);
-    Ok(Sample { file_name, member, members, kind, record_path, envelope, names, records: first })
+    let records = first;
+    Ok(Sample {
+        file_name,
+        member,
+        members,
+        kind,
+        record_path,
+        envelope,
+        names,
+        rows_above,
+        records,
+    })
 }
 
 #[derive(Default)]

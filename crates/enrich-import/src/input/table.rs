@@ -2,9 +2,10 @@
 
 use std::io;
 
-use enrich_mapping::{Input, is_known_column};
+use enrich_mapping::Input;
 use serde_json::{Map, Value};
 
+use super::header::{MAX_TITLE_ROWS, is_same, rows_before_header, rows_of_lines};
 use super::record::{InputRecord, Place};
 use crate::delimiter::Delimiter;
 use crate::delimiter_detection;
@@ -17,9 +18,6 @@ use crate::rows::MAX_COLUMNS;
 use crate::splitter::{RawRow, Splitter};
 use crate::workbook::Workbook;
 
-/// Maximum number of rows of a title above the header.
-const MAX_TITLE_ROWS: usize = 10;
-
 /// Maximum number of lines that are searched for the header, if [`Input::skip_until`] sets how
 /// the header begins.
 const MAX_PREAMBLE_LINES: usize = 1_000;
@@ -30,6 +28,8 @@ pub(super) struct TableReader {
     /// The names of the columns; `None` for a column without a name, which is ignored.
     columns: Vec<Option<String>>,
     records: u64,
+    /// The number of rows above the header that were skipped.
+    rows_above: usize,
     /// The delimiter; `None` if the rows come from a workbook.
     delimiter: Option<Delimiter>,
 }
@@ -49,6 +49,7 @@ impl TableReader {
         }
         let looked_at = lines.peek(LOOKED_AT_LINES, LOOKED_AT_BYTES);
         let delimiter = delimiter_detection::of_file(&mut lines, &looked_at, usual, chosen);
+        let mut rows_above = 0;
         let has_header = options.skip_until.is_none() && options.header.is_empty();
         if has_header {
             let comment = options.comment.map(String::from);
@@ -60,26 +61,28 @@ impl TableReader {
             // again.
             let looked_at = lines.peek(LOOKED_AT_LINES, LOOKED_AT_BYTES);
             let first: Vec<&Line> = looked_at.iter().filter(is_text).collect();
-            let titles = rows_before_header(rows_of_lines(&first, delimiter), &options.columns);
-            for _ in 0..titles {
+            rows_above = rows_before_header(rows_of_lines(&first, delimiter), &options.columns);
+            for _ in 0..rows_above {
                 lines.next_filled()?;
             }
         }
         let escape = options.escape.and_then(|letter| u8::try_from(letter).ok());
         let splitter = Splitter::with_escape(delimiter, escape);
-        let table =
-            Self { lines, splitter, columns: Vec::new(), records: 0, delimiter: Some(delimiter) };
-        table.with_header(options)
+        let columns = Vec::new();
+        let delimiter = Some(delimiter);
+        Self { lines, splitter, columns, records: 0, rows_above, delimiter }.with_header(options)
     }
 
     /// Opens the first sheet of a workbook. Returns `None` if the sheet is empty.
     pub(super) fn workbook(mut workbook: Workbook, options: &Input) -> io::Result<Option<Self>> {
+        let mut rows_above = 0;
         if let Some(begins_with) = &options.skip_until {
             skip_rows_until(&mut workbook, begins_with)?;
         } else if options.header.is_empty() {
             let first = workbook.peek(MAX_TITLE_ROWS + 1)?;
             let rows = first.iter().map(|row| Some(row.cells.clone()));
-            for _ in 0..rows_before_header(rows, &options.columns) {
+            rows_above = rows_before_header(rows, &options.columns);
+            for _ in 0..rows_above {
                 workbook.next_row()?;
             }
         }
@@ -88,6 +91,7 @@ impl TableReader {
             splitter: Splitter::of_workbook(workbook),
             columns: Vec::new(),
             records: 0,
+            rows_above,
             delimiter: None,
         };
         table.with_header(options)
@@ -99,6 +103,10 @@ impl TableReader {
 
     pub(super) fn columns(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().flatten().map(String::as_str)
+    }
+
+    pub(super) fn rows_above(&self) -> usize {
+        self.rows_above
     }
 
     pub(super) fn next(&mut self) -> io::Result<Option<InputRecord>> {
@@ -155,11 +163,6 @@ impl TableReader {
     }
 }
 
-/// Whether two names mean the same column. Case and blanks around a name do not matter.
-fn is_same(one: &str, other: &str) -> bool {
-    one.trim().eq_ignore_ascii_case(other.trim())
-}
-
 fn named(name: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
@@ -192,58 +195,4 @@ fn skip_rows_until(workbook: &mut Workbook, begins_with: &str) -> io::Result<()>
     }
     let begins_with = begins_with.to_owned();
     Err(InputFault::NoHeader { begins_with, lines: MAX_PREAMBLE_LINES }.into())
-}
-
-/// Returns the fields of the first lines that are not blank; `None` for a line that is not a
-/// complete row.
-fn rows_of_lines<'l>(
-    first: &'l [&Line],
-    delimiter: Delimiter,
-) -> impl Iterator<Item = Option<Vec<String>>> + use<'l> {
-    let mut splitter = Splitter::new(delimiter);
-    let filled = first.iter().filter(|line| !line.is_blank()).take(MAX_TITLE_ROWS + 1);
-    filled.map(move |line| {
-        let mut row = Lines::new(Box::new(io::Cursor::new(line.bytes.clone())));
-        let row = (!line.is_too_long).then(|| splitter.next_row(&mut row).ok().flatten());
-        row.flatten().filter(|row| row.is_whole.is_ok())?;
-        Some(splitter.fields().map(|field| String::from_utf8_lossy(field).into_owned()).collect())
-    })
-}
-
-/// Returns the number of rows before the header, given the first rows of a table; 0 if none of
-/// these rows is a header. `None` stands for a row that cannot be read.
-///
-/// If `columns` are given, the header is the first row that has all of them. Otherwise, the
-/// header is the first row of one of these kinds:
-///
-/// - A row with text in several fields. A row with one text is the title of a spreadsheet.
-/// - A row with the name of a known column.
-/// - The first line of a contact card, because vCard files are sampled as tables.
-fn rows_before_header(
-    rows: impl Iterator<Item = Option<Vec<String>>>,
-    columns: &[String],
-) -> usize {
-    for (titles, fields) in rows.enumerate() {
-        let Some(fields) = fields else {
-            if columns.is_empty() {
-                return 0;
-            }
-            continue;
-        };
-        let is_header = if columns.is_empty() {
-            is_header_below_title(&fields)
-        } else {
-            columns.iter().all(|column| fields.iter().any(|field| is_same(field, column)))
-        };
-        if is_header {
-            return titles;
-        }
-    }
-    0
-}
-
-fn is_header_below_title(fields: &[String]) -> bool {
-    let mut filled = fields.iter().filter(|field| !field.trim().is_empty());
-    let is_card = fields.iter().any(|field| field.eq_ignore_ascii_case("BEGIN:VCARD"));
-    is_card || fields.iter().any(|field| is_known_column(field)) || filled.nth(1).is_some()
 }

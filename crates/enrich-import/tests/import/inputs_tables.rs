@@ -46,6 +46,20 @@ fn lines_before_the_header_are_skipped() {
     );
 }
 
+#[test]
+fn rows_before_the_header_are_skipped_whatever_they_hold() {
+    let text = "Directory 2026;;;as of:;14.11.2026\nOrganiser: Fair, www.fair.example;;;;\n;;;;\n\
+        Place;;Company;Contact;\nHall;No.;Company;E-Mail;Website\n\
+        1;A;Quill;info@quill.example;quill.example\n";
+    let rows = records("a.csv", text, options());
+    let expected = "{\"Hall\":\"1\",\"No.\":\"A\",\"Company\":\"Quill\",\
+        \"E-Mail\":\"info@quill.example\",\"Website\":\"quill.example\"}";
+    assert_eq!((fields(&rows), lines(&rows)), (vec![expected.to_owned()], vec![6]));
+    let text = "\"EXTF\";700;21;\"Accounts\"\nNo.;Company;Website;Phone\n1;Quill;quill.example;\n";
+    let rows = records("EXTF_accounts.csv", text, options());
+    assert_eq!(lines(&rows), [3]);
+}
+
 /// Returns a workbook with these rows.
 fn workbook(rows: &[&[&str]]) -> Vec<u8> {
     let mut workbook = rust_xlsxwriter::Workbook::new();

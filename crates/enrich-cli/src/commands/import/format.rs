@@ -180,7 +180,8 @@ impl FormatArgs {
         };
         let is_table = matches!(sample.kind, Some(InputKind::Csv | InputKind::Workbook));
         let has_layout = matches!(sample.kind, Some(InputKind::Json | InputKind::Xml))
-            || sample.member.is_some();
+            || sample.member.is_some()
+            || sample.rows_above > 0;
         match detect(&seen) {
             Detection::Native if has_layout && !records.is_empty() => {
                 let names = sample.names.iter().map(|name| (name.clone(), name.clone()));

@@ -4,6 +4,7 @@ use enrich_mapping::is_known_column;
 
 use crate::delimiter::Delimiter;
 use crate::lines::{Line, Lines};
+use crate::quoting::has_quoting;
 use crate::splitter::Splitter;
 
 /// Returns the delimiter that a line such as `sep=;` sets. Some programs write this line at the
@@ -95,7 +96,7 @@ fn usual_count(counts: &[usize]) -> Option<usize> {
 
 /// Returns the number of fields of each row. Skips blank lines.
 fn field_counts(lines: &[Line], delimiter: Delimiter) -> Vec<usize> {
-    let mut splitter = Splitter::new(delimiter);
+    let mut splitter = Splitter::with_quoting(delimiter, None, has_quoting(lines, delimiter));
     let mut counts = Vec::new();
     let mut is_open = false;
     for line in lines {

@@ -37,6 +37,7 @@ mod native_text;
 mod object;
 mod opened;
 mod parsed;
+mod quoting;
 mod raw;
 mod read_error;
 mod record;

@@ -12,6 +12,7 @@ use crate::encoding::{Decoding, KnownEncoding, detect_by_start, resumed};
 use crate::format::Format;
 use crate::layout::{Layout, ReadAs};
 use crate::lines::Lines;
+use crate::quoting::has_quoting;
 use crate::read_error::ReadError;
 use crate::splitter::Splitter;
 use crate::workbook::{Limits, Workbook};
@@ -44,6 +45,8 @@ pub(crate) struct Opened {
     pub(crate) lines: Lines,
     format: Option<Format>,
     delimiter: Option<Delimiter>,
+    /// Whether quotes enclose fields.
+    has_quoting: bool,
     encoding: KnownEncoding,
     workbook: Option<Workbook>,
     /// The name of the sheet that is read, and the number of sheets, if the source is a workbook.
@@ -61,6 +64,7 @@ impl Opened {
             lines: Lines::new(Box::new(io::empty())),
             format: None,
             delimiter: None,
+            has_quoting: true,
             encoding: KnownEncoding::default(),
             workbook: None,
             sheet: None,
@@ -100,7 +104,10 @@ impl Opened {
     pub(crate) fn splitter(&mut self) -> Splitter {
         match self.workbook.take() {
             Some(workbook) => Splitter::of_workbook(workbook),
-            None => Splitter::new(self.delimiter.unwrap_or(Delimiter::Comma)),
+            None => {
+                let delimiter = self.delimiter.unwrap_or(Delimiter::Comma);
+                Splitter::with_quoting(delimiter, None, self.has_quoting)
+            }
         }
     }
 
@@ -155,8 +162,9 @@ impl Opened {
         if format != Format::JsonLines {
             let usual = if format == Format::Tsv { Delimiter::Tab } else { Delimiter::Comma };
             let chosen = read_as.delimiter;
-            self.delimiter =
-                Some(delimiter_detection::of_file(&mut self.lines, &lines, usual, chosen));
+            let delimiter = delimiter_detection::of_file(&mut self.lines, &lines, usual, chosen);
+            self.has_quoting = has_quoting(&lines, delimiter);
+            self.delimiter = Some(delimiter);
         }
         Ok(())
     }

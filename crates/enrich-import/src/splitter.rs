@@ -45,10 +45,20 @@ impl Splitter {
     /// Returns a splitter of rows. A quote inside quotes has the byte `escape` before it; if
     /// `escape` is `None`, the quote is doubled.
     pub(crate) fn with_escape(delimiter: Delimiter, escape: Option<u8>) -> Self {
+        Self::with_quoting(delimiter, escape, true)
+    }
+
+    /// Returns a splitter of rows. If `has_quoting` is false, quotes are text.
+    pub(crate) fn with_quoting(
+        delimiter: Delimiter,
+        escape: Option<u8>,
+        has_quoting: bool,
+    ) -> Self {
         // A CR without LF doesn't end a row here, because it doesn't end a line in `Lines`.
         let reader = ReaderBuilder::new()
             .delimiter(delimiter.as_byte())
             .escape(escape)
+            .quoting(has_quoting)
             .terminator(Terminator::Any(b'\n'))
             .build();
         Self {

@@ -12,6 +12,7 @@ use crate::delimiter_detection;
 use crate::input_fault::InputFault;
 use crate::lines::{Line, Lines};
 use crate::opened::{LOOKED_AT_BYTES, LOOKED_AT_LINES};
+use crate::quoting::has_quoting;
 use crate::read_error::HeaderError;
 use crate::rejection::Rejection;
 use crate::rows::MAX_COLUMNS;
@@ -67,7 +68,8 @@ impl TableReader {
             }
         }
         let escape = options.escape.and_then(|letter| u8::try_from(letter).ok());
-        let splitter = Splitter::with_escape(delimiter, escape);
+        let has_quoting = has_quoting(&looked_at, delimiter);
+        let splitter = Splitter::with_quoting(delimiter, escape, has_quoting);
         let columns = Vec::new();
         let delimiter = Some(delimiter);
         Self { lines, splitter, columns, records: 0, rows_above, delimiter }.with_header(options)

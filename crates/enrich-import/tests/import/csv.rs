@@ -232,6 +232,12 @@ fn texts_for_no_value_count_as_absent() {
 }
 
 #[test]
+fn quotes_between_tabs_may_be_text() {
+    let (report, records) = imported("a.tsv", "name\tip\n\"The Barn\" Mill\t\n\"Ink\t\n");
+    assert_eq!((report.rejected, records.len()), (0, 2), "{report:?}");
+}
+
+#[test]
 fn rows_of_totals_are_skipped() {
     let text = "name,domains\nQuill,quill.example\nTotal:,\nTotal,total.example\nGesamt: 2,\n";
     let (report, records) = imported(FILE, text);

@@ -60,6 +60,21 @@ fn rows_before_the_header_are_skipped_whatever_they_hold() {
     assert_eq!(lines(&rows), [3]);
 }
 
+#[test]
+fn quotes_between_tabs_are_text_unless_each_encloses_a_field() {
+    let text = "company_name\tnote\n\"Quill\tx\nInk\ty\nNib\t\"z\n\"The Barn\" Mill\tw\n";
+    let expected = [
+        "{\"company_name\":\"\\\"Quill\",\"note\":\"x\"}",
+        "{\"company_name\":\"Ink\",\"note\":\"y\"}",
+        "{\"company_name\":\"Nib\",\"note\":\"\\\"z\"}",
+        "{\"company_name\":\"\\\"The Barn\\\" Mill\",\"note\":\"w\"}",
+    ];
+    assert_eq!(fields(&records("a.tsv", text, options())), expected);
+    let text = "company_name\tnote\n\"Quill \"\"Ink\"\"\"\t\"a\tb\"\n";
+    let expected = ["{\"company_name\":\"Quill \\\"Ink\\\"\",\"note\":\"a\\tb\"}"];
+    assert_eq!(fields(&records("a.tsv", text, options())), expected);
+}
+
 /// Returns a workbook with these rows.
 fn workbook(rows: &[&[&str]]) -> Vec<u8> {
     let mut workbook = rust_xlsxwriter::Workbook::new();

@@ -72,6 +72,12 @@ pub(crate) fn separators(field: Field) -> &'static [&'static str] {
     match field {
         Field::Domains | Field::Emails => &["\n", "|", ";", ",", " "],
         Field::Phones => &["\n", "|", ";", ","],
+        Field::Aliases
+        | Field::LinkedIn
+        | Field::Facebook
+        | Field::Instagram
+        | Field::Twitter
+        | Field::Youtube => &["|"],
         _ => &[],
     }
 }

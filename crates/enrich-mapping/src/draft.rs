@@ -9,6 +9,7 @@ use crate::country_name::country_of_name;
 use crate::native::RecordType;
 use crate::outcome::Note;
 use crate::person_text::{PersonText, read_person};
+use crate::phone_text::phone_texts;
 use crate::role_mailbox::is_role_address;
 use crate::route::{Route, route_url};
 
@@ -153,14 +154,15 @@ impl Draft {
         add(&mut self.emails, text);
     }
 
-    /// Adds the phone number in a text, or several numbers that are separated by slashes, in
-    /// E.164 form. A national number is read as a number of the record's first country, or of
+    /// Adds the phone number in a text, or several numbers that are separated by slashes or words,
+    /// in E.164 form. A national number is read as a number of the record's first country, or of
     /// `country` if the record has none. If there is no country at all, or no such number in the
     /// country, a national number is left out, and a [`Note`] is added. A text that is no number
     /// is added unchanged, so that the import reports it as invalid.
     pub(crate) fn add_phone(&mut self, text: &str, country: Option<Country>) {
         let country = self.countries.first().copied().or(country);
-        for text in whole_numbers(text) {
+        let texts = phone_texts(text);
+        for text in texts.iter().flat_map(|text| whole_numbers(text)) {
             let phone = match country {
                 Some(country) => Phone::parse_of(text, country),
                 None => Phone::parse_international(text),

@@ -57,6 +57,7 @@ mod node;
 mod outcome;
 mod path;
 mod person_text;
+mod phone_text;
 mod record_rule;
 mod role_mailbox;
 mod route;

@@ -227,7 +227,7 @@ impl Values {
         for separator in &self.split {
             found = found
                 .iter()
-                .flat_map(|text| text.split(separator.as_str()))
+                .flat_map(|text| split(text, separator))
                 .map(|part| part.trim().to_owned())
                 .collect();
         }
@@ -314,6 +314,14 @@ impl Filter {
             false => values.iter().any(|value| self.allowed.contains(value)),
         }
     }
+}
+
+/// Splits a text at a separator. A URL that has the separator inside is not split.
+fn split<'t>(text: &'t str, separator: &'t str) -> Vec<&'t str> {
+    let parts: Vec<&str> = text.split(separator).collect();
+    let is_whole = |part: &&str| part.contains(['.', '/']);
+    let is_url = separator == "|" && text.contains("://") && !parts.iter().all(is_whole);
+    if is_url { vec![text] } else { parts }
 }
 
 /// Returns the objects of a value: the value itself if it is an object, or the objects in a list.

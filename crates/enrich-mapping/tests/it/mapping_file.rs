@@ -258,3 +258,17 @@ fn an_unknown_column_of_distinct_texts_may_be_the_companys_name() {
     let rows = [["Quillmark", "Ada Byte", "Berlin"], ["Inkwell Ltd", "Bob Nib", "Bern"]];
     assert_eq!(likely(&["Standbetreiber", "Ansprechpartner", "Ort"], &rows), None);
 }
+
+#[test]
+fn a_bar_separates_aliases_and_pages_but_not_the_parts_of_a_url() {
+    let pairs = [("name", "a"), ("aliases", "b"), ("linkedin", "c")];
+    let pairs = pairs.map(|(field, column)| (field.to_owned(), column.to_owned()));
+    let mapping = Mapping::from_columns(&pairs, None).unwrap();
+    let row = json!({"a": "Quill", "b": "Quillmark | QM",
+        "c": "https://www.linkedin.com/company/quill|https://www.linkedin.com/showcase/quill-ink/"});
+    let expected = json!({"type": "company", "name": "Quill", "aliases": ["Quillmark", "QM"],
+        "linkedin": ["linkedin.com/company/quill", "linkedin.com/showcase/quill-ink"]});
+    assert_eq!(records(&mapping, &row), json!([expected]));
+    let row = json!({"a": "Quill", "c": "https://www.linkedin.com/company/quill?a=1|2"});
+    assert_eq!(records(&mapping, &row)[0]["linkedin"], "linkedin.com/company/quill");
+}

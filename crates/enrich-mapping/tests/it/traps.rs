@@ -360,6 +360,8 @@ fn a_cell_may_have_several_numbers_between_slashes() {
     let two = json!(["+442079460101", "+442079460102"]);
     let (phones, _) = phones_of("Royaume-Uni", "020 7946 0101 / 020 7946 0102", None);
     assert_eq!(phones, two);
+    let (phones, _) = phones_of("GB", "Tel. 020 7946 0101 (mobil), Fax 020 7946 0103", None);
+    assert_eq!(phones, json!(["+442079460101"]));
     let (phones, _) = phones_of("D", "030 / 23125-001", None);
     assert_eq!(phones, json!(["+493023125001"]));
 }

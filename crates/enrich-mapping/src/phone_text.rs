@@ -1,0 +1,108 @@
+//! Finds the phone numbers in a text with words, such as `Tel. 030 23125-001 (Zentrale)`.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::table;
+
+/// The kind of each word of `data/phone_words.txt`.
+static WORDS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
+    table::rows(include_str!("../data/phone_words.txt"))
+        .flat_map(|[kind, words]| table::values(words).map(move |word| (word, kind)))
+        .collect()
+});
+
+/// What the digits after a word are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Number,
+    /// A number, or another ending of the number before.
+    Other,
+    /// No phone number: a fax number, or an internal extension.
+    Nothing,
+}
+
+/// Returns the phone numbers in a text, without the words for phones around them. Numbers of fax
+/// machines are left out. If the text has any other word, returns the text.
+pub(crate) fn phone_texts(text: &str) -> Vec<String> {
+    let text = text.trim().trim_start_matches('\'').trim_start();
+    let mut found = Vec::new();
+    let (mut number, mut part) = (String::new(), Part::Number);
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let end = rest
+            .find(|sign: char| sign.is_alphabetic() != first.is_alphabetic())
+            .unwrap_or(rest.len());
+        let (token, after) = rest.split_at(end);
+        rest = after;
+        if !first.is_alphabetic() {
+            number.push_str(token);
+            continue;
+        }
+        let next = match WORDS.get(token.to_lowercase().as_str()).copied() {
+            Some("extension") => {
+                number.push_str(token);
+                continue;
+            }
+            Some("phone") => Part::Number,
+            Some("or") => Part::Other,
+            Some("fax") if number.ends_with('(') => {
+                number.clear();
+                Part::Nothing
+            }
+            Some("fax" | "inside") => Part::Nothing,
+            _ => return vec![text.to_owned()],
+        };
+        found.extend(whole(&number, part));
+        number.clear();
+        part = next;
+    }
+    found.extend(whole(&number, part));
+    found
+}
+
+/// Returns the number in a text between two words; `None` if there is none.
+fn whole(number: &str, part: Part) -> Option<String> {
+    /// Minimum number of digits of a number, which another ending does not have.
+    const LEAST_DIGITS: usize = 7;
+    let number = number.trim_start_matches([' ', '.', ':', ',', ';', ')', '/', '-', '=']);
+    let number = number.trim_end_matches([' ', '.', ':', ',', ';', '(', '/', '-', '\'']);
+    let digits = number.chars().filter(char::is_ascii_digit).count();
+    let least = match part {
+        Part::Number => 1,
+        Part::Other => LEAST_DIGITS,
+        Part::Nothing => return None,
+    };
+    (digits >= least).then(|| number.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_for_phones_are_left_out_and_fax_numbers_too() {
+        for (text, expected) in [
+            ("Tel. 030 23125-001", &["030 23125-001"][..]),
+            ("Tel.: +49 30 23125 001", &["+49 30 23125 001"]),
+            ("Fon (0 30) 23 12 50 61", &["(0 30) 23 12 50 61"]),
+            ("mobil 0171/3920062", &["0171/3920062"]),
+            ("030 23125001 (Zentrale)", &["030 23125001"]),
+            ("'+49 30 23125 041", &["+49 30 23125 041"]),
+            ("0221 4710-181 oder 182", &["0221 4710-181"]),
+            ("0221 4710181 oder 0221 4710182", &["0221 4710181", "0221 4710182"]),
+            ("030/23125062; mobil 0171/3920062", &["030/23125062", "0171/3920062"]),
+            ("Tel. 030 23125-001, Fax -299", &["030 23125-001"]),
+            ("Fax 030 23125-299", &[]),
+            ("030 23125-299 (Fax)", &[]),
+            ("030 23125-0 DW 12", &["030 23125-0"]),
+            ("(020) 7946-0123 ext. 12", &["(020) 7946-0123 ext. 12"]),
+            ("tel:+1-202-555-0123", &["+1-202-555-0123"]),
+            ("+44 20 7946 0123", &["+44 20 7946 0123"]),
+            ("call us", &["call us"]),
+            ("1-800-QUILL", &["1-800-QUILL"]),
+        ] {
+            assert_eq!(phone_texts(text), expected, "{text}");
+        }
+    }
+}

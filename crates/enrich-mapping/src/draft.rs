@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::country_item::country_of_item;
 use crate::country_name::country_of_name;
+use crate::mail_provider::is_of_another_provider;
 use crate::native::RecordType;
 use crate::outcome::Note;
 use crate::person_text::{PersonText, read_person};
@@ -210,6 +211,30 @@ impl Draft {
             PersonText::Name(first, last) => (self.first_name, self.last_name) = (first, last),
             PersonText::Nobody => self.is_nobody = true,
         }
+    }
+
+    /// Leaves out websites of mail providers, unless the company is this provider, and adds a
+    /// [`Note`] for each.
+    pub(crate) fn leave_out_mail_providers(&mut self) {
+        if self.kind == RecordType::Domain {
+            return;
+        }
+        let names: Vec<&str> = self
+            .name
+            .iter()
+            .chain(&self.aliases)
+            .chain(&self.company)
+            .map(String::as_str)
+            .collect();
+        let is_other = |domain: &str| is_of_another_provider(domain, names.iter().copied());
+        let before = self.domains.len();
+        self.domains.retain(|(domain, _)| !is_other(domain));
+        let mut count = before - self.domains.len();
+        if self.company_domain.as_deref().is_some_and(is_other) {
+            self.company_domain = None;
+            count += 1;
+        }
+        self.notes.extend(std::iter::repeat_n(Note::MailProvider, count));
     }
 
     /// Returns the native record, or the reason why no record can be made.

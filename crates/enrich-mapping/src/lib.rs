@@ -48,6 +48,7 @@ mod draft;
 mod error;
 mod input;
 mod join;
+mod mail_provider;
 mod mapping;
 mod meaning;
 mod name_only;

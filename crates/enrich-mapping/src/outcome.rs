@@ -43,6 +43,8 @@ pub enum Note {
     /// An address on a platform, such as a site builder or a marketplace, that belongs to a
     /// customer of the platform.
     Platform,
+    /// The website of a mail provider, given for a company that is another one.
+    MailProvider,
     /// A URL on LinkedIn, Facebook, Instagram, Twitter or YouTube that does not lead to a page (a
     /// profile), but for example to a post.
     NoPage,
@@ -65,6 +67,7 @@ impl Note {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Platform => "addresses on platforms",
+            Self::MailProvider => "websites of mail providers",
             Self::NoPage => "addresses on networks that are no pages",
             Self::PersonPage => "profiles of people in companies",
             Self::UnknownCountry => "unknown countries",

@@ -131,6 +131,7 @@ impl RecordRule {
         for (scheme, found) in ids {
             found.iter().for_each(|text| draft.add_id(scheme, text));
         }
+        draft.leave_out_mail_providers();
         draft
     }
 

@@ -345,6 +345,22 @@ fn a_national_number_that_its_country_does_not_have_is_left_out() {
 }
 
 #[test]
+fn the_website_of_a_mail_provider_is_left_out() {
+    let text = "[fields]\nname=\"a\"\ndomains=\"b\"\n[[also]]\ntype=\"person\"\n[also.fields]\n\
+        full_name=\"p\"\ncompany=\"a\"\ncompany_domain=\"b\"\n";
+    let mapping = Mapping::from_toml(text).unwrap();
+    let record = json!({"a": "Quill", "b": "https://gmail.com/", "p": "Ada Byte"});
+    let mapped = mapping.map(record.as_object().unwrap(), &Settings::default());
+    let Outcome::Records(records) = mapped.outcome else { panic!("skipped") };
+    assert_eq!((records[0].get("domains"), records[1].get("company_domain")), (None, None));
+    assert_eq!(mapped.notes, [Note::MailProvider, Note::MailProvider]);
+    let record = json!({"a": "Gmail", "b": "https://gmail.com/"});
+    let mapped = mapping.map(record.as_object().unwrap(), &Settings::default());
+    let Outcome::Records(records) = mapped.outcome else { panic!("skipped") };
+    assert_eq!(records[0]["domains"], json!(["gmail.com"]));
+}
+
+#[test]
 fn a_role_address_is_not_a_persons() {
     let text = "[record]\ntype=\"person\"\n[fields]\nfull_name=\"a\"\nemails=[\"b\", \"c\"]\n";
     let mapping = Mapping::from_toml(text).unwrap();

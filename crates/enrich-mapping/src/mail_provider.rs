@@ -1,0 +1,51 @@
+//! Recognises websites of mail providers that are given for other companies.
+
+use enrich_text::{Domain, is_public_mail_host};
+
+use crate::native::plain_name;
+
+/// Whether a domain is that of a mail provider, such as `gmail.com`, and none of the names is the
+/// provider's. A name is the provider's if its first words are the domain or its first label.
+pub(crate) fn is_of_another_provider<'n>(
+    domain: &str,
+    names: impl IntoIterator<Item = &'n str>,
+) -> bool {
+    let Ok(domain) = Domain::parse(domain) else { return false };
+    if !is_public_mail_host(&domain) {
+        return false;
+    }
+    let whole = domain.registrable();
+    let label = plain_name(whole.as_str().split('.').next().unwrap_or_default());
+    let whole = plain_name(whole.as_str());
+    !names.into_iter().any(|name| begins_with(name, &label) || begins_with(name, &whole))
+}
+
+/// Whether the first words of a name are this text, without blanks and punctuation.
+fn begins_with(name: &str, text: &str) -> bool {
+    let mut joined = String::new();
+    name.split(|sign: char| !sign.is_alphanumeric()).any(|word| {
+        joined.push_str(&word.to_lowercase());
+        joined == text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mail_provider_keeps_its_own_website() {
+        for name in ["Quillmark", "Webdesign Quill", ""] {
+            assert!(is_of_another_provider("gmail.com", [name]), "{name}");
+            assert!(is_of_another_provider("web.de", [name]), "{name}");
+        }
+        for (domain, name) in [
+            ("gmail.com", "Gmail"),
+            ("web.de", "WEB.DE"),
+            ("t-online.de", "T-Online International"),
+        ] {
+            assert!(!is_of_another_provider(domain, ["Quill", name]), "{name}");
+        }
+        assert!(!is_of_another_provider("quill.example", ["Inkwell"]));
+    }
+}

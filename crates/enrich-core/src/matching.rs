@@ -19,6 +19,7 @@ mod listing;
 mod organisation;
 mod prominence;
 mod slip;
+mod sums;
 mod weights;
 mod why;
 mod words;

@@ -5,7 +5,7 @@ use std::error::Error;
 use enrich_core::Timestamp;
 use enrich_secrets::Secrets;
 use jiff::SignedDuration;
-use tokio_postgres::Client;
+use tokio_postgres::{Client, IsolationLevel};
 
 use crate::columns::micros;
 use crate::connect::Connector;
@@ -204,13 +204,14 @@ impl StoreReport {
 }
 
 /// Lowers the credits in usage counts to the credits of the charges in the ledger, by account, day,
-/// key and endpoint. The calls stay counted, because they were answered. A day has 86,400,000,000
+/// key and endpoint. Subtracts the difference, so that credits that nodes add at the same time stay
+/// counted. The calls stay counted, because they were answered. A day has 86,400,000,000
 /// microseconds.
 const LOWER_USAGE: &str = "WITH charged AS (
          SELECT account, at - at % 86400000000 AS day_start, api_key, endpoint,
              CAST(-SUM(credits) AS bigint) AS credits
          FROM entry WHERE kind = 'charge' GROUP BY account, day_start, api_key, endpoint)
-     UPDATE used SET credits = COALESCE(c.credits, 0)
+     UPDATE used SET credits = used.credits - (u.credits - COALESCE(c.credits, 0))
      FROM used u LEFT JOIN charged c ON c.account = u.account AND c.api_key = u.api_key
          AND c.endpoint = u.endpoint AND c.day_start = u.day * 86400000000
      WHERE used.account = u.account AND used.day = u.day AND used.api_key = u.api_key
@@ -219,8 +220,8 @@ const LOWER_USAGE: &str = "WITH charged AS (
 
 /// Accepts that the database at `url` lacks rows that nodes have read, for example after an older
 /// backup was restored. Nodes then forget what they have read, and continue from the present
-/// content of the database. Usage counts no longer contain the credits of lost charges. Returns the
-/// new lineage of the database.
+/// content of the database. Then removes the credits of lost charges from the usage counts, which
+/// reads the whole ledger once. Returns the new lineage of the database.
 ///
 /// # Errors
 ///
@@ -239,7 +240,13 @@ pub fn accept_loss(url: &str, secrets: &Secrets) -> Result<String, OpenError> {
         let rows = transaction.query_typed(change, &[]).await?;
         let row = rows.first().ok_or_else(|| Failure::of("the row of `state` is missing"))?;
         let lineage = row.try_get(0)?;
-        // Nodes write no more counts of the previous lineage, because its row is locked and changed.
+        transaction.commit().await?;
+        // From now on, nodes write no counts of the previous lineage.
+        let builder = connection.client.build_transaction();
+        let transaction = builder.isolation_level(IsolationLevel::ReadCommitted).start().await?;
+        transaction
+            .batch_execute("SET LOCAL synchronous_commit = on; SET LOCAL statement_timeout = 0")
+            .await?;
         transaction.batch_execute(LOWER_USAGE).await?;
         transaction.commit().await?;
         Ok(lineage)

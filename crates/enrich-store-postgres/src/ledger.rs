@@ -13,11 +13,12 @@
 //! request ─ the queue is full ─────────────────────────────────► Overloaded
 //!   │  └── no primary for 2 s, or the database is outdated ────► Stopped
 //!   ▼
-//! one round trip: lock, compare the last rows, add, COMMIT
+//! one round trip, if the last rows are remembered: lock, compare the last rows, add, COMMIT
 //!   │  ├── the account's last row was the expected one ────────► Taken
 //!   │  └── another last row, a known key, too few credits ─────► two round trips
 //!   ▼
 //! two round trips: lock, read last rows, records and ids; decide; add, COMMIT
+//!   │  ├── another node has locked the account, at most 5 times ► the next group
 //!   │  ├── decided ────────────────────────────────────────────► Taken, Replayed, Insufficient
 //!   │  ├── its last row or its stored response was altered ────► NotTaken (this job)
 //!   │  ├── the group cannot be written ─ try its halves ───────► NotTaken (this job)
@@ -30,9 +31,8 @@
 //!
 //! A lost reply does not stop charging. The lane locks the accounts of the jobs; then no other
 //! transaction of these accounts is open. If a ledger row with the job's id exists at this time,
-//! the first attempt was written. If not, the job is decided again, with the same id. If the
-//! database executes the first attempt even later, that attempt finds a different last row and
-//! adds nothing.
+//! the first attempt was written. If not, the job is decided again, with the same id. An attempt that
+//! compares last rows may arrive even later; it finds a different last row and adds nothing.
 
 mod balances;
 mod compare;

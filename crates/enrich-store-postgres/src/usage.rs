@@ -5,8 +5,8 @@
 //! writes a batch also raises `flush`, a column of this node's row in the table `node`, from the
 //! number of the previous batch to the number of this batch. If a batch is written again after a
 //! lost reply, `flush` already has the number of the batch, so nothing is counted twice. A crash
-//! may lose the last counts, but never a charge. The same holds if an operator accepts a loss of
-//! charges: the counts in memory may include lost charges, and are discarded.
+//! may lose the last counts, but never a charge. If an operator accepts a loss of charges, the
+//! counts in memory are discarded, because they may include lost charges.
 
 use std::sync::Arc;
 use std::time::Duration;

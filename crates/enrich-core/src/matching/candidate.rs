@@ -6,7 +6,8 @@ use super::asked::AskedName;
 use super::evidence::{Evidence, Feature};
 use super::labels::Labels;
 use super::organisation::OwnName;
-use super::words::{self, Pair, Shape};
+use super::sums::Shape;
+use super::words::{self, Pair};
 use crate::subject::Company;
 
 /// Maximum number of aliases of a company that are compared in each of two groups

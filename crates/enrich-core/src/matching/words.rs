@@ -9,34 +9,7 @@ use super::MOST_RARITY;
 use super::asked::AskedName;
 use super::evidence::{Evidence, Feature};
 use super::slip::{Slip, slip};
-
-/// Which of two names has words that the other name lacks: the requested name, the candidate's
-/// name, both or neither.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
-    /// No words of the two names agree.
-    Nothing,
-    /// All words of both names agree.
-    All,
-    /// Only the requested name has additional words, and all of them are general words, such as
-    /// `university`, or places.
-    MoreGeneral,
-    /// Only the requested name has additional words, and at least one of them is neither a general
-    /// word nor a place.
-    More,
-    /// Only the candidate's name has additional words, and all of them are general words, such as
-    /// `university`, or places.
-    LessGeneral,
-    /// Only the candidate's name has additional words, and at least one of them is neither a
-    /// general word nor a place.
-    Less,
-    /// Some words agree, and each name has additional words. All additional words are general
-    /// words, such as `university`, or places.
-    BothGeneral,
-    /// Some words agree, and each name has additional words. At least one additional word is
-    /// neither a general word nor a place.
-    Both,
-}
+use super::sums::{Shape, Sums};
 
 /// The comparison of the requested name with one name of the candidate.
 #[derive(Clone, Debug)]
@@ -64,26 +37,48 @@ pub(super) struct Pair {
     pub(super) fit: f64,
 }
 
-/// Sums of the rarities of words, in nats. The words are those that the requested name and the
-/// candidate's name have in common, or those that only one of them has.
-struct Sums {
-    /// The total rarity of the words that agree. A word that agrees only in part, such as an
-    /// abbreviation, adds only a part of its rarity.
-    agreed: f64,
-    /// The total rarity of the words that agree, without general words, such as `university`, and
-    /// places. A word that agrees only in part adds only a part of its rarity.
-    specific: f64,
-    /// The total rarity of the words that agree. A word that agrees only in part, such as an
-    /// abbreviation, adds its whole rarity here.
-    full: f64,
-    /// The total rarity of the words that the requested name has and the candidate's name lacks.
-    only_asked: f64,
-    /// The total rarity of the words that the candidate's name has and the requested name lacks.
-    only_held: f64,
-    /// The rarity of the rarest word that the requested name has and the candidate's name lacks.
-    /// General words, such as `university`, and places do not count.
-    specific_asked: f64,
-    specific_held: f64,
+/// In which ways the requested name and a candidate's name are equal.
+#[derive(Clone, Copy)]
+struct Equality {
+    /// Except for case, accents and punctuation.
+    folded: bool,
+    /// Also except for legal forms and an article at the beginning.
+    stripped: bool,
+    /// Also except for spaces.
+    squashed: bool,
+    /// Also except for the order and the language of the words.
+    sorted: bool,
+}
+
+impl Equality {
+    fn of(asked: &AskedName, name: &CompanyName, held: &NameForm) -> Self {
+        let form = &asked.form;
+        let is_unglued = form.unglued.contains(&held.squashed);
+        let stripped = without_article(asked.name.stripped()) == without_article(name.stripped());
+        let squashed = asked.name.squashed() == name.squashed() || form.squashed == held.squashed;
+        Self {
+            folded: asked.name.folded() == name.folded(),
+            stripped: is_unglued || stripped,
+            squashed: is_unglued || squashed,
+            sorted: form.sorted == held.sorted,
+        }
+    }
+
+    /// Returns the number of ways in which the names are equal, from 0 to 4.
+    fn count(self) -> f64 {
+        let all = [self.folded, self.stripped, self.squashed, self.sorted];
+        all.into_iter().filter(|is_equal| *is_equal).count() as f64
+    }
+
+    fn add_to(self, evidence: &mut Evidence, asked: &NameForm) {
+        evidence.flag(Feature::SameFolded, self.folded);
+        evidence.flag(Feature::SameStripped, self.stripped);
+        evidence.flag(Feature::SameSquashed, self.squashed);
+        let letters = (asked.squashed.len() as f64 / 10.0).min(2.0);
+        evidence.add(Feature::SameSquashedLong, if self.squashed { letters } else { 0.0 });
+        evidence.flag(Feature::SameSorted, self.sorted);
+        evidence.flag(Feature::SameSortedOnly, self.sorted && !self.squashed);
+    }
 }
 
 /// Compares a name of a candidate, whose form is `held`, with the requested name. `there`
@@ -99,19 +94,12 @@ pub(super) fn compare(
     rarity: &impl Rarity,
 ) -> Pair {
     let form = &asked.form;
-    let is_unglued = form.unglued.contains(&held.squashed);
-    let is_folded = asked.name.folded() == name.folded();
-    let is_stripped =
-        is_unglued || without_article(asked.name.stripped()) == without_article(name.stripped());
-    let is_squashed =
-        is_unglued || asked.name.squashed() == name.squashed() || form.squashed == held.squashed;
-    let is_sorted = form.sorted == held.sorted;
-
+    let equality = Equality::of(asked, name, held);
     let mut likeness = similar(form, held, rarity);
     likeness
         .only_left
         .retain(|(at, _)| !there.contains(at) && !is_misspelt_filler(&form.words[*at], held));
-    let is_joined = is_squashed && !is_word_by_word(&likeness);
+    let is_joined = equality.squashed && !is_word_by_word(&likeness);
     let sums = if is_joined {
         likeness = Similarity::default();
         let all = |words: &[NameWord]| words.iter().map(|word| rarity.of(word)).sum::<f64>();
@@ -121,13 +109,7 @@ pub(super) fn compare(
     };
 
     let mut evidence = Evidence::default();
-    evidence.flag(Feature::SameFolded, is_folded);
-    evidence.flag(Feature::SameStripped, is_stripped);
-    evidence.flag(Feature::SameSquashed, is_squashed);
-    let letters = (form.squashed.len() as f64 / 10.0).min(2.0);
-    evidence.add(Feature::SameSquashedLong, if is_squashed { letters } else { 0.0 });
-    evidence.flag(Feature::SameSorted, is_sorted);
-    evidence.flag(Feature::SameSortedOnly, is_sorted && !is_squashed);
+    equality.add_to(&mut evidence, form);
     evidence.flag(Feature::SameJoined, is_joined);
     evidence.flag(Feature::Alias, is_alias);
     let covered = of_sums(&mut evidence, &likeness, &sums);
@@ -142,7 +124,7 @@ pub(super) fn compare(
     let is_initials = of_initials(&mut evidence, form, held);
     of_legal_forms(&mut evidence, form, held);
     let shape = sums.shape(&likeness);
-    let is_same = is_folded || is_stripped || is_squashed;
+    let is_same = equality.folded || equality.stripped || equality.squashed;
     of_slips(&mut evidence, &likeness, (form, held), !is_same, shape, rarity);
     if !is_same {
         of_contrasts(&mut evidence, &likeness, asked, held);
@@ -150,11 +132,10 @@ pub(super) fn compare(
     add_parenthetical_evidence(&mut evidence, form, held);
     let is_addition = is_addition(asked, &likeness, &sums);
 
-    let same = [is_folded, is_stripped, is_squashed, is_sorted];
-    let same = same.into_iter().filter(|is| *is).count() as f64;
     let initials = if is_initials { 0.5 } else { 0.0 };
-    let fit = same + 2.0 * covered + jaro + initials - if is_alias { 0.01 } else { 0.0 };
-    let (is_sorted, is_same) = (is_sorted && !is_same, is_same || is_sorted);
+    let fit =
+        equality.count() + 2.0 * covered + jaro + initials - if is_alias { 0.01 } else { 0.0 };
+    let (is_sorted, is_same) = (equality.sorted && !is_same, is_same || equality.sorted);
     let name = name.display().to_owned();
     let squashed = held.squashed.clone();
     let is_firm = likeness.agreed.iter().all(is_firm);
@@ -309,68 +290,6 @@ fn add_parenthetical_evidence(evidence: &mut Evidence, asked: &NameForm, held: &
     evidence.flag(Feature::Aside, aside.iter().any(|word| !word.is_general));
     evidence.flag(Feature::AsidePlace, aside.iter().any(|word| word.is_general));
     evidence.flag(Feature::AsideAgrees, agrees);
-}
-
-impl Sums {
-    fn of(likeness: &Similarity, asked: &NameForm, held: &NameForm) -> Self {
-        let sum = |only: &[(usize, f64)]| only.iter().map(|(_, rarity)| rarity).sum();
-        let specific_of = |only: &[(usize, f64)], words: &[NameWord]| {
-            let only = only.iter().filter(|(at, _)| !words[*at].is_general);
-            only.map(|(_, rarity)| *rarity).fold(0.0, f64::max)
-        };
-        let specific = likeness.agreed.iter().filter(|one| !asked.words[one.left].is_general);
-        Self {
-            agreed: likeness.agreed.iter().map(worth).sum(),
-            specific: specific.map(worth).sum(),
-            full: likeness.agreed.iter().map(|one| one.rarity).sum(),
-            only_asked: sum(&likeness.only_left),
-            only_held: sum(&likeness.only_right),
-            specific_asked: specific_of(&likeness.only_left, &asked.words),
-            specific_held: specific_of(&likeness.only_right, &held.words),
-        }
-    }
-
-    /// Returns the sums for two names that are equal apart from spaces. `all` is the total rarity
-    /// of all words of a name, in nats.
-    fn of_equal(all: f64) -> Self {
-        Self {
-            agreed: all,
-            specific: all,
-            full: all,
-            only_asked: 0.0,
-            only_held: 0.0,
-            specific_asked: 0.0,
-            specific_held: 0.0,
-        }
-    }
-
-    fn shape(&self, likeness: &Similarity) -> Shape {
-        let (is_asked_general, is_held_general) =
-            (self.specific_asked == 0.0, self.specific_held == 0.0);
-        match (likeness.only_left.is_empty(), likeness.only_right.is_empty()) {
-            _ if self.agreed == 0.0 => Shape::Nothing,
-            (true, true) => Shape::All,
-            (false, true) if is_asked_general => Shape::MoreGeneral,
-            (false, true) => Shape::More,
-            (true, false) if is_held_general => Shape::LessGeneral,
-            (true, false) => Shape::Less,
-            (false, false) if is_asked_general && is_held_general => Shape::BothGeneral,
-            (false, false) => Shape::Both,
-        }
-    }
-}
-
-/// Returns what two agreeing words add to the sums, in nats: their rarity, or only a part of it
-/// if the words agree only in part.
-fn worth(one: &Agreed) -> f64 {
-    let share = match one.how {
-        Agreement::Same => 1.0,
-        Agreement::Equivalent | Agreement::Joined => 0.95,
-        Agreement::Misspelt => 0.85,
-        Agreement::Abbreviated => 0.5,
-        Agreement::Initial => 0.2,
-    };
-    share * one.rarity
 }
 
 /// Whether two words agree as whole words: neither is only an abbreviation or an initial of the

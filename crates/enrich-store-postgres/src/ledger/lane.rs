@@ -314,7 +314,9 @@ impl Lane {
     /// Sends the decisions of a group that was sent at `began` and is now durable. Jobs without a
     /// decision wait for the next group. Returns the number of decisions.
     fn finish(&mut self, group: Vec<Job>, settled: Settled, began: Instant) -> usize {
-        self.note_up();
+        if settled.has_locks {
+            self.note_up();
+        }
         self.state.callers.note(self.queue.len());
         self.shared.record_count.count(settled.counted, settled.grown);
         self.state.heads.reserve(settled.heads.len());

@@ -56,6 +56,9 @@ pub(super) struct Settled {
     pub(super) counted: Option<u64>,
     /// The records that the group has added, minus the expired ones that it has removed.
     pub(super) grown: i64,
+    /// Whether an account was locked. Only then does the commit show that the standby confirms
+    /// commits, because locks are written to the database's log.
+    pub(super) has_locks: bool,
 }
 
 /// A stored response was altered.
@@ -83,16 +86,14 @@ pub(super) async fn settle(
         Ok(Err(failure)) => {
             // The connection will be used again, so its transaction must be ended.
             if !failure.loses_connection() {
-                let rollback = timeout(ANSWER_TIMEOUT, connection.client.batch_execute("ROLLBACK"));
-                let rolled_back = rollback.await.map_err(|_| Failure::TimedOut);
-                let rolled_back = rolled_back.and_then(|sent| Ok(sent?));
-                rolled_back.map_err(NotWritten::Certainly)?;
+                roll_back(connection).await.map_err(NotWritten::Certainly)?;
             }
             return Err(NotWritten::Certainly(failure));
         }
         Err(_) => return Err(NotWritten::Certainly(Failure::TimedOut)),
     };
     if !known.is_as_new_as(seen) {
+        roll_back(connection).await.map_err(NotWritten::Certainly)?;
         return Err(NotWritten::Outdated);
     }
     let records = known.counted.unwrap_or(space.records).saturating_sub(known.pruned);
@@ -130,7 +131,13 @@ pub(super) async fn settle(
     let grown = i64::try_from(decider.records.len()).unwrap_or(i64::MAX).saturating_sub(pruned);
     let last_rows = known.last_rows.iter().filter_map(|(id, row)| Some((*id, row.ok()?)));
     let (read, heads) = (last_rows.collect(), decider.heads.into_iter().collect());
-    Ok(Settled { decisions, read, heads, counted: known.counted, grown })
+    let has_locks = !known.accounts.is_empty();
+    Ok(Settled { decisions, read, heads, counted: known.counted, grown, has_locks })
+}
+
+async fn roll_back(connection: &Connection) -> Result<(), Failure> {
+    let rollback = timeout(ANSWER_TIMEOUT, connection.client.batch_execute("ROLLBACK"));
+    Ok(rollback.await.map_err(|_| Failure::TimedOut)??)
 }
 
 /// Decides the jobs of a group, one after the other.

@@ -82,9 +82,12 @@ impl Lane {
         match settled {
             Ok(settled) => {
                 self.note_locks(&group, &settled);
+                // The accounts of these jobs may have been left out. `finish` puts the jobs that were
+                // left out before these, because they arrived earlier.
+                self.wait_for_next_group(repeated);
                 let decided = self.finish(group, settled, began);
                 self.status.counter.read.count_jobs(decided);
-                return repeated;
+                return Vec::new();
             }
             Err(NotWritten::Outdated) => {}
             Err(NotWritten::Certainly(failure)) => self.after_failure(&failure, began),

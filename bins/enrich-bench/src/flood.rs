@@ -245,13 +245,14 @@ impl Flood {
     }
 }
 
-/// Returns the number of answered searches and the number of refused searches.
+/// Returns the number of answered searches and the number of refused searches. `is_flooded` says
+/// whether this run had a flood: many searches by name beside the look-ups by domain.
 ///
 /// # Errors
 ///
 /// - When a look-up by domain was refused or found nothing.
 /// - When an answered search was counted neither as found nor as missed.
-/// - When there are searches without a flood, or no searches during a flood.
+/// - When a run without a flood has searches, or a run with a flood has no answered search.
 /// - When another endpoint was called.
 fn searches(tally: &Tally, is_flooded: bool) -> anyhow::Result<(u64, u64)> {
     let calm = tally.0.get(CALM).copied().unwrap_or_default();

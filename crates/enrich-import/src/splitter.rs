@@ -118,8 +118,8 @@ impl Splitter {
         }))
     }
 
-    /// Makes the cells of a workbook's row the fields of the splitter. A workbook omits the empty
-    /// cells at the end of a row; this function adds them.
+    /// Copies the cells of a workbook's row into the splitter, as if it had split them from a line
+    /// of CSV. A workbook omits the empty cells at the end of a row; this function adds them.
     fn load(&mut self, mut row: SheetRow) -> RawRow {
         let width = self.width.max(row.cells.len());
         row.cells.resize(width, String::new());

@@ -25,7 +25,8 @@ use crate::pulse::Reading;
 
 /// Interval between rounds.
 const INTERVAL: Duration = Duration::from_secs(10);
-/// Interval between removals of expired counts of missed names.
+/// Interval between removals of old rows from the table `missed_name`, which counts the look-ups of
+/// each name that was not found.
 const MISSES_INTERVAL: Duration = Duration::from_secs(60 * 60);
 /// Time limit for one statement, and for removing the rows of one table in one round. It is shorter
 /// than the lease of 30 seconds.

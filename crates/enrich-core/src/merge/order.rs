@@ -132,7 +132,7 @@ impl Value {
 /// 2. the domain that more sources list first;
 /// 3. a domain for which no record gives a country;
 /// 4. the domain that more sources give;
-/// 5. the domain with the lower position in a record;
+/// 5. the domain that is nearer to the beginning of the list in a record;
 /// 6. the domain whose label is the company's name, such as `quill` of `quill.com`;
 /// 7. a domain whose top-level domain belongs to no country.
 fn sort_domains(values: &mut [Value], name: Option<&str>) {

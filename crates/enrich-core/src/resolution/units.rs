@@ -37,8 +37,8 @@ pub fn is_unit_of(unit: &Company, parent: &Company) -> bool {
             .is_nearly_named(&RecordClaims::of_company(&named(parent)))
 }
 
-/// Finds the parent of a unit among the companies with one host. A company can be the parent if
-/// [`is_unit_of`] returns `true`. Of several, the one with the most words in its name is chosen.
+/// Finds the parent of a unit (a department or branch) among `at_host`, the companies that have the
+/// unit's host. A company can be the parent if [`is_unit_of`] returns `true`. Of several, the one with the most words in its name is chosen.
 /// If several have equally many words, the only one without parentheses in its name is chosen.
 /// Returns `None` if no company can be the parent, or if several remain.
 pub fn parent_among<'a>(unit: &Company, at_host: &'a [Company]) -> Option<&'a Company> {

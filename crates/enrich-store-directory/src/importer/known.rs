@@ -28,9 +28,9 @@ pub(crate) struct SourceRecords {
 }
 
 impl SourceRecords {
-    /// Returns the records of a source that were imported before; `None` if there are none. If any
-    /// value is suppressed, the result recognises no record, because then only the importer knows
-    /// which values of a record it may store.
+    /// Returns the records of a source that were imported before; `None` if there are none. If the
+    /// directory has a suppressed value, the importer must check every record for it. Then the
+    /// result finds no record that was imported before, so none is skipped.
     pub(crate) fn of(
         path: &Path,
         secrets: &Secrets,

@@ -11,9 +11,14 @@ struct NoValues {
     any: HashSet<String>,
     exact: HashSet<&'static str>,
     name: HashSet<&'static str>,
-    /// The number of bytes of the longest text.
-    longest: usize,
+    /// For each text of `any` and `exact`: its first byte in lower case, and each number of bytes that
+    /// the text may have in a file. Nearly all values are recognised as values by these two alone.
+    shapes: HashSet<(u8, usize)>,
 }
+
+/// Maximum number of bytes by which a text in a file may be longer than in the list: it may have two
+/// blanks for one.
+const MOST_BLANKS: usize = 2;
 
 static NO_VALUES: LazyLock<NoValues> = LazyLock::new(|| {
     let of = |wanted: &'static str| {
@@ -22,20 +27,30 @@ static NO_VALUES: LazyLock<NoValues> = LazyLock::new(|| {
             .flat_map(|[_, texts]| table::values(texts))
     };
     let any: HashSet<String> = of("any").map(str::to_lowercase).collect();
-    let longest = any.iter().map(String::len).max().unwrap_or_default();
-    NoValues { any, exact: of("exact").collect(), name: of("name").collect(), longest }
+    let exact: HashSet<&str> = of("exact").collect();
+    let texts = any.iter().map(String::as_str).chain(exact.iter().copied());
+    let shapes = texts.flat_map(|text| (0..=MOST_BLANKS).map(|more| shape(text, more)));
+    let shapes = shapes.collect();
+    NoValues { any, exact, name: of("name").collect(), shapes }
 });
+
+fn shape(text: &str, more: usize) -> (u8, usize) {
+    let first = text.bytes().next().unwrap_or_default();
+    // Letters that are not ASCII have other bytes in upper case.
+    let first = if first.is_ascii() { first.to_ascii_lowercase() } else { 0 };
+    (first, text.len() + more)
+}
 
 /// Whether a whole value stands for no value, such as `n/a`, `(none)`, `\N` or `--`. Blanks
 /// around the text do not matter. An empty text is no value either.
 pub fn is_no_value(text: &str) -> bool {
     let text = text.trim();
-    let inside = unbracketed(text);
-    // Two bytes more than the longest text: a text may have two blanks for one.
-    if inside.len() > NO_VALUES.longest + 2 {
-        return false;
+    if has_no_sign(text) {
+        return true;
     }
-    has_no_sign(text) || NO_VALUES.exact.contains(inside) || NO_VALUES.any.contains(&key(inside))
+    let inside = unbracketed(text);
+    NO_VALUES.shapes.contains(&shape(inside, 0))
+        && (NO_VALUES.exact.contains(inside) || NO_VALUES.any.contains(&key(inside)))
 }
 
 /// Whether a text is no name of a company or a person: [`is_no_value`] or a zero.

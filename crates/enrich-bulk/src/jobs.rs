@@ -116,8 +116,8 @@ struct Entry {
     /// Whether the running job must stop and return to the queue, because another account waits or
     /// the job's files must be rewritten.
     is_yielding: bool,
-    /// The lock that is held while the job's files are searched for forgotten values and
-    /// rewritten.
+    /// A thread locks this before it searches the job's files for forgotten values and rewrites
+    /// them.
     files: Arc<Mutex<()>>,
     /// For a running job: the number of suppressed (forgotten) values when the job's files were
     /// last searched for them.

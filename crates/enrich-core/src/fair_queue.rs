@@ -1,5 +1,5 @@
-//! A queue with a maximum length, in which tenants take turns. A tenant is whoever adds items to
-//! the queue, for example an account.
+//! A queue with a maximum length, in which tenants take turns. A tenant adds items to the queue; for
+//! example, each account is a tenant.
 //!
 //! Each tenant has its own queue, and each turn removes the oldest item of one tenant. So a
 //! tenant with one item waits for at most one item of each other tenant. When all queues together

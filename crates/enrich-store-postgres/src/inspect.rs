@@ -256,10 +256,10 @@ pub fn accept_loss(url: &str, secrets: &Secrets) -> Result<String, OpenError> {
 
 #[cfg(test)]
 mod tests {
+    use enrich_core::Account;
     use enrich_core::port::accounts::Accounts as _;
-    use enrich_core::port::ledger::{Charge, Grant, Ledger as _};
-    use enrich_core::{Account, ChargeId, DirectoryRevision, Price, RequestId};
-    use enrich_testkit::contract::{new_key, noon};
+    use enrich_core::port::ledger::{Grant, Ledger as _};
+    use enrich_testkit::contract::{new_charge, new_key, noon};
     use pollster::block_on;
 
     use crate::accounts::PostgresAccounts;
@@ -274,18 +274,7 @@ mod tests {
         let ledger = PostgresLedger::start(&node, None);
         let account = Account::new("Quill", noon());
         let key = new_key(account.id, "");
-        let charge = Charge {
-            id: ChargeId::new(noon()),
-            account: account.id,
-            key: key.id,
-            endpoint: "/v1/dtl",
-            items: 1,
-            price: Price::PerAnswer(1),
-            request_id: RequestId::accept("a-request").unwrap(),
-            revision: DirectoryRevision(7),
-            at: noon(),
-            idempotency: None,
-        };
+        let charge = new_charge(account.id, key.id);
         block_on(async {
             accounts.create(account, key).await.unwrap();
             ledger.grant(Grant::new(charge.account, 5, noon())).await.unwrap();

@@ -28,9 +28,12 @@ use async_trait::async_trait;
 use enrich_core::port::accounts::Accounts;
 use enrich_core::port::directory::Directory;
 use enrich_core::port::importer::Importer;
-use enrich_core::port::ledger::Ledger;
+use enrich_core::port::ledger::{Charge, Ledger};
 use enrich_core::port::usage::Usage;
-use enrich_core::{Account, AccountId, ApiKey, KeyId, NewKey, RateOverride, Timestamp};
+use enrich_core::{
+    Account, AccountId, ApiKey, ChargeId, DirectoryRevision, KeyId, NewKey, Price, RateOverride,
+    RequestId, Timestamp,
+};
 use enrich_sign_in::SignIns;
 
 /// The ports of one store.
@@ -93,6 +96,22 @@ pub fn noon() -> Timestamp {
 /// Returns the instant `seconds` after [`noon`].
 pub fn after_noon(seconds: i64) -> Timestamp {
     Timestamp::from_second(noon().as_second() + seconds).expect("an instant of this millennium")
+}
+
+/// Returns a charge of 1 credit for one item, made at [`noon`].
+pub fn new_charge(account: AccountId, key: KeyId) -> Charge {
+    Charge {
+        id: ChargeId::new(noon()),
+        account,
+        key,
+        endpoint: "/v1/dtl",
+        items: 1,
+        price: Price::PerAnswer(1),
+        request_id: RequestId::accept("a-request").expect("a valid request id"),
+        revision: DirectoryRevision(7),
+        at: noon(),
+        idempotency: None,
+    }
 }
 
 /// Returns a new key for `account`, created at [`noon`].

@@ -26,8 +26,8 @@ pub enum Contrast {
 /// `Academy of Music and Art`.
 const KINDS: [&str; 2] = ["house", "subject"];
 
-/// The largest number that is read from a Roman numeral: XXXIX is the largest numeral that has
-/// only the letters I, V and X.
+/// The largest number that is read from a Roman numeral. Numerals of larger numbers have other
+/// letters than I, V and X.
 const LARGEST_ROMAN: u32 = 39;
 
 /// For each word of the data file: the contrast that the word belongs to, and the first word of its

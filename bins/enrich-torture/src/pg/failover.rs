@@ -228,8 +228,8 @@ impl Pair {
         Ok(())
     }
 
-    /// Accepts the loss of data as `enrich store accept-loss` does: changes the lineage of the
-    /// database. Without this change, the nodes would refuse to charge if the promoted standby
+    /// Accepts the loss of data: changes the lineage of the database, as `enrich store accept-loss`
+    /// does. Does not change the usage counts. Without this change, the nodes would refuse to charge if the promoted standby
     /// lacks rows that the nodes have seen.
     fn accept_loss(&self) -> Result<()> {
         self.standby.psql("UPDATE state SET lineage = gen_random_uuid()")?;

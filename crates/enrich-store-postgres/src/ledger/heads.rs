@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn an_account_is_locked_while_comparisons_are_lost() {
+    fn an_account_is_locked_after_groups_have_left_it_out() {
         let (mut heads, account) = (Heads::default(), AccountId::new(Timestamp::UNIX_EPOCH));
         heads.lost(account);
         for locked in [2, 4, 8, 16, 32, 32] {

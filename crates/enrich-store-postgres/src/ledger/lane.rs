@@ -128,7 +128,7 @@ struct LaneState {
     /// The time since which no commit was confirmed; `None` while commits are confirmed.
     down_since: Option<Instant>,
     /// The jobs for the next groups. They arrived while no commit was confirmed, did not fit into a
-    /// group, or could not be compared because another node or lane had changed their account.
+    /// group, or were left out because another node or lane had locked or changed their account.
     waiting: Vec<Job>,
     heads: Heads,
     callers: Callers,

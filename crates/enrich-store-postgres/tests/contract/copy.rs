@@ -8,8 +8,7 @@ use enrich_core::port::accounts::Accounts as _;
 use enrich_core::port::ledger::{Charge, Charged, Grant, Ledger as _};
 use enrich_core::port::usage::{Usage as _, Use, UseOutcome};
 use enrich_core::{
-    Account, AccountId, BodyTemplate, ChargeId, Credits, DirectoryRevision, IdempotencyKey,
-    IdempotencyRecord, Price, RequestId,
+    Account, AccountId, BodyTemplate, ChargeId, Credits, IdempotencyKey, IdempotencyRecord,
 };
 use enrich_ledger::copy::Batch;
 use enrich_secrets::{SECRET_FILE, Secrets};
@@ -17,7 +16,7 @@ use enrich_sign_in::{Session, SignIns as _, Token};
 use enrich_store::{Store as Folder, export_ledger, import_ledger};
 use enrich_store_postgres::copy::{self, Mode};
 use enrich_store_postgres::{CommandPorts, OpenError, migrate};
-use enrich_testkit::contract::{after_noon, new_key, noon};
+use enrich_testkit::contract::{after_noon, new_charge, new_key, noon};
 use enrich_testkit::postgres::{Cluster, Database};
 use enrich_text::EmailAddress;
 use futures_util::future::join_all;
@@ -58,17 +57,12 @@ fn fill(path: &Path) -> AccountId {
                     question: b"quill.example".to_vec(),
                     body: BodyTemplate::new(b"{\"n\":}".to_vec(), Some(5)),
                 });
+                let charge = new_charge(id, key.id);
                 folder.ledger.charge(Charge {
                     id: ChargeId::new(at),
-                    account: id,
-                    key: key.id,
-                    endpoint: "/v1/dtl",
-                    items: 1,
-                    price: Price::PerAnswer(1),
-                    request_id: RequestId::accept("a-request").unwrap(),
-                    revision: DirectoryRevision(7),
                     at,
                     idempotency: record,
+                    ..charge
                 })
             });
             for charged in join_all(charges).await {

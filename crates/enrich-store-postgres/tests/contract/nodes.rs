@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use enrich_core::port::accounts::{Accounts as _, KeyStored};
 use enrich_core::port::ledger::{Charge, Charged, Grant, Ledger as _};
 use enrich_core::{
-    Account, AccountId, BodyTemplate, ChargeId, Credits, DirectoryRevision, IdempotencyKey,
-    IdempotencyRecord, KeyLimit, NewKey, Price, RequestId, StoredResponse, Timestamp,
+    Account, AccountId, BodyTemplate, Credits, IdempotencyKey, IdempotencyRecord, KeyLimit, NewKey,
+    StoredResponse, Timestamp,
 };
 use enrich_store_postgres::Store;
-use enrich_testkit::contract::{new_key, noon};
+use enrich_testkit::contract::{new_charge, new_key, noon};
 use futures_util::future::join_all;
 use pollster::block_on;
 
@@ -45,18 +45,7 @@ impl Cluster {
     }
 
     pub(super) fn charge(&self) -> Charge {
-        Charge {
-            id: ChargeId::new(noon()),
-            account: self.account,
-            key: self.key.id,
-            endpoint: "/v1/dtl",
-            items: 1,
-            price: Price::PerAnswer(1),
-            request_id: RequestId::accept("a-request").unwrap(),
-            revision: DirectoryRevision(7),
-            at: noon(),
-            idempotency: None,
-        }
+        new_charge(self.account, self.key.id)
     }
 
     fn keyed(&self, key: &str) -> Charge {

@@ -3,11 +3,11 @@
 use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
 use enrich_core::{
     AccountId, BodyTemplate, ChargeId, Credits, DirectoryRevision, EntryKind, IdempotencyKey,
-    IdempotencyRecord, KeyId, Price, RequestId, StoredResponse, Timestamp,
+    IdempotencyRecord, KeyId, Price, StoredResponse, Timestamp,
 };
 use futures_util::future::join_all;
 
-use super::{Harness, Ports, account_with_key, after_noon, noon};
+use super::{Harness, Ports, account_with_key, after_noon, new_charge, noon};
 
 struct Customer {
     account: AccountId,
@@ -40,18 +40,8 @@ impl Customer {
 
     /// Returns a charge for `items` items. The price is 1 credit for every 5 items, rounded up.
     fn charge(&self, items: u64) -> Charge {
-        Charge {
-            id: ChargeId::new(noon()),
-            account: self.account,
-            key: self.key,
-            endpoint: "/v1/dte",
-            items,
-            price: Price::PerItems(5),
-            request_id: RequestId::accept("a-request").unwrap(),
-            revision: DirectoryRevision(7),
-            at: noon(),
-            idempotency: None,
-        }
+        let (endpoint, price) = ("/v1/dte", Price::PerItems(5));
+        Charge { endpoint, items, price, ..new_charge(self.account, self.key) }
     }
 
     fn keyed(&self, items: u64, key: &str, asked: &str) -> Charge {

@@ -36,6 +36,7 @@ mod tests;
 mod threads;
 pub(crate) mod turn;
 mod unresolved;
+mod unwritten;
 mod unwritten_domains;
 mod unwritten_records;
 mod words;

@@ -34,7 +34,7 @@ impl<T> Default for Noted<T> {
 impl<T: Copy> Noted<T> {
     /// Adds a value for a key. Earlier values of the key stay.
     pub(crate) fn note(&mut self, key: &[u8], value: T) {
-        let key = self.keys.number_of(key);
+        let key = self.keys.number_of(key) as usize;
         if key == self.last.len() {
             self.last.push(NONE);
         }
@@ -53,7 +53,7 @@ impl<T: Copy> Noted<T> {
 
     /// Returns the values of a key, the last one first.
     pub(crate) fn of(&self, key: &[u8]) -> impl Iterator<Item = T> + '_ {
-        self.from(self.keys.find(key).map_or(NONE, |key| self.last[key]))
+        self.from(self.keys.find(key).map_or(NONE, |key| self.last[key as usize]))
     }
 
     /// Returns the memory that the values and their keys take, in bytes.
@@ -72,7 +72,7 @@ impl<T: Copy> Noted<T> {
         let mut values = Vec::new();
         for key in self.keys.in_order() {
             values.clear();
-            values.extend(self.from(self.last[key]));
+            values.extend(self.from(self.last[key as usize]));
             values.reverse();
             take(self.keys.get(key), &values)?;
         }

@@ -30,16 +30,19 @@ pub(super) struct Usage {
     pub(super) private_bytes: u64,
     /// The seconds in which the process read each group of `step` records (see [`feed`]).
     pub(super) step_seconds: Vec<f64>,
+    /// The commits of the process: seconds since its start, and the companies in the directory.
+    pub(super) commits: Vec<(f64, u64)>,
 }
 
 /// Runs a command with a file as its standard input. Returns the resources that the process has
 /// used, and the JSON that it prints. After every `step` lines, notes the seconds since the
-/// previous note.
+/// previous note. While the process runs, calls `companies` several times a second, to read how
+/// many companies the directory has; `None` if it does not exist yet.
 pub(super) fn feed(
     mut command: Command,
-    file: &Path,
+    (file, step): (&Path, u64),
     log: File,
-    step: u64,
+    mut companies: impl FnMut() -> Option<u64>,
 ) -> anyhow::Result<(Usage, Value)> {
     let file = File::open(file).with_context(|| file.display().to_string())?;
     let began = Instant::now();
@@ -48,12 +51,18 @@ pub(super) fn feed(
     let input = child.stdin.take().context("no standard input")?;
     let mut output = child.stdout.take().context("no standard output")?;
     let feeding = thread::spawn(move || give(file, input, step));
-    let mut private_bytes = 0;
+    let (mut private_bytes, mut commits) = (0, Vec::new());
+    let mut note_commit = || {
+        let now = companies().filter(|now| commits.last().is_none_or(|(_, last)| now != last));
+        commits.extend(now.map(|now| (began.elapsed().as_secs_f64(), now)));
+    };
     while !has_ended(child.id())? {
         let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
         private_bytes = private_bytes.max(kib_of(&status, "RssAnon").unwrap_or(0) * 1024);
+        note_commit();
         thread::sleep(INTERVAL);
     }
+    note_commit();
     let seconds = began.elapsed().as_secs_f64();
     // The process has ended, but its files in `/proc` exist until this program waits for it.
     let figures = fs::read_to_string(format!("/proc/{}/io", child.id()))?;
@@ -66,7 +75,7 @@ pub(super) fn feed(
     let given = feeding.join().map_err(|_| anyhow::anyhow!("the file was not given"))?;
     let step_seconds = given.context("the file was not given")?;
     Ok((
-        Usage { seconds, processor_seconds, written_bytes, private_bytes, step_seconds },
+        Usage { seconds, processor_seconds, written_bytes, private_bytes, step_seconds, commits },
         serde_json::from_str(&text)?,
     ))
 }
@@ -133,10 +142,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (lines, log) = (folder.path().join("lines"), folder.path().join("log"));
         fs::write(&lines, "[1,\n2]\n").unwrap();
-        let (usage, printed) =
-            feed(Command::new("cat"), &lines, File::create(log).unwrap(), 2).unwrap();
+        let log = File::create(log).unwrap();
+        let (usage, printed) = feed(Command::new("cat"), (&lines, 2), log, || Some(3)).unwrap();
         assert_eq!(printed, serde_json::json!([1, 2]));
         assert_eq!(usage.step_seconds.len(), 1);
+        assert!(matches!(usage.commits[..], [(_, 3)]), "{usage:?}");
         assert!((0.0..1.0).contains(&usage.processor_seconds), "{usage:?}");
     }
 }

@@ -49,7 +49,8 @@ pub(crate) struct DerivedChange {
 }
 
 impl DerivedChange {
-    /// Derives the data of a subject from its facts before the first change and now.
+    /// Derives the data of a subject twice: from its facts as they were when they were read, and from
+    /// its facts as they are now.
     pub(crate) fn of(subject_facts: &SubjectFacts) -> Result<Self, BadProfile> {
         let derived = |merged| Derived::from(subject_facts.subject, subject_facts.kind, &merged);
         Ok(Self {

@@ -75,16 +75,16 @@ impl Writer<'_> {
         }
         let mut alone = UnwrittenDomains::default();
         alone.change(domain, fact, record);
-        alone.write(self.connection, self.at)
+        alone.write(self.connection, self.at).map(drop)
     }
 
     /// Returns the facts about a domain, ordered by their ordinals. Includes the facts that are not
     /// yet written.
     fn domain_facts(&self, domain: &str) -> rusqlite::Result<Vec<DomainFact>> {
         let unwritten = self.unwritten.as_ref().map(|unwritten| &unwritten.domains);
-        let mut facts = match unwritten {
-            Some(unwritten) if unwritten.is_file_empty() => Vec::new(),
-            _ => self.written_domain_facts(domain)?,
+        let mut facts = match unwritten.is_none_or(|unwritten| unwritten.may_be_in_file(domain)) {
+            true => self.written_domain_facts(domain)?,
+            false => Vec::new(),
         };
         if let Some(unwritten) = unwritten {
             unwritten.apply(domain, &mut facts);

@@ -28,16 +28,16 @@ use super::batch::take;
 use super::log::Log;
 use super::resolution;
 use super::turn;
+use super::unwritten::KnownKeys;
 use super::writer::Writer;
 use crate::directory::hash_index::{self, kept::KeptIndex, stored::DirectoryState};
-use crate::directory::unwritten::WrittenKeys;
 
 /// The time for which a transaction of a load accepts batches although another writer waits. A
 /// shorter time would make imports slower: writing pages is a large part of their cost, and a page
 /// that many records change is written once in each transaction.
 const TRANSACTION: Duration = Duration::from_secs(1);
 /// Maximum memory that a transaction takes for rows that are not yet written, in bytes: 900 MiB.
-/// These are the rows of about a million companies. If more rows are written together, more of them
+/// These are the rows of about 1.6 million companies. If more rows are written together, more of them
 /// are in the same page, so fewer bytes are written for each row.
 pub(super) const UNWRITTEN: usize = 900 << 20;
 /// If no batch arrives for this time, the transaction is committed.
@@ -120,8 +120,8 @@ fn run(target: &Target, load: &Load, begun: Answer<()>, commands: &Receiver<Comm
     };
     let log = Log::of(&connection, target.longest_log);
     let kept_index = RefCell::new(KeptIndex::new(&target.path));
-    let (kept_index, written_keys) = (&kept_index, RefCell::new(None));
-    let run = Run { connection: &connection, target, load, log, kept_index, written_keys };
+    let (kept_index, known_keys) = (&kept_index, RefCell::new(None));
+    let run = Run { connection: &connection, target, load, log, kept_index, known_keys };
     match load.atomic {
         Atomic::Batch => {
             send_answer(begun, Ok(()));
@@ -138,9 +138,9 @@ struct Run<'a> {
     load: &'a Load,
     log: Log<'a>,
     kept_index: &'a RefCell<KeptIndex>,
-    /// The keys of the identifiers in the file, and the state of the directory after the last
-    /// transaction of this load; `None` if the keys are not known.
-    written_keys: RefCell<Option<(WrittenKeys, DirectoryState)>>,
+    /// Keys of rows in the file, and the state of the directory, after the last transaction of this
+    /// load; `None` before the first transaction.
+    known_keys: RefCell<Option<(KnownKeys, DirectoryState)>>,
 }
 
 impl Run<'_> {
@@ -273,23 +273,21 @@ impl Run<'_> {
 
     fn writer(&self) -> rusqlite::Result<Writer<'_>> {
         self.kept_index.borrow_mut().begin(self.connection)?;
-        let mut writer = Writer::of_load(self.connection, &self.target.secrets, self.load.at)?;
+        let known = match self.known_keys.take() {
+            Some((known, state)) if state == DirectoryState::read(self.connection)? => known,
+            // Either no transaction of this load has written yet, or another writer has changed the
+            // directory since then, so that the file may contain further keys.
+            _ => KnownKeys::of_empty_tables(self.connection)?,
+        };
+        let (secrets, at) = (&self.target.secrets, self.load.at);
+        let mut writer = Writer::of_load(self.connection, secrets, at, known)?;
         writer.kept_index = Some(self.kept_index);
-        // If another writer has changed the directory since then, the file may contain further
-        // keys. In this case, `keys` is not used.
-        if let Some((keys, state)) = self.written_keys.take()
-            && state == DirectoryState::read(self.connection)?
-        {
-            writer.know_keys(keys);
-        }
         Ok(writer)
     }
 
     fn finish(&self, writer: Writer<'_>) -> rusqlite::Result<()> {
-        if let Some(keys) = writer.finish()? {
-            let state = DirectoryState::read(self.connection)?;
-            self.written_keys.replace(Some((keys, state)));
-        }
+        let known = writer.finish()?;
+        self.known_keys.replace(Some((known, DirectoryState::read(self.connection)?)));
         self.kept_index.borrow_mut().end(self.connection)
     }
 

@@ -114,7 +114,7 @@ impl Writer<'_> {
             if let Some(subject) = unwritten.and_then(|records| records.subject(source, hash)) {
                 return Ok(Some(subject));
             }
-            if unwritten.is_some_and(|records| records.is_file_empty()) {
+            if unwritten.is_some_and(|records| !records.may_be_in_file(source, hash)) {
                 continue;
             }
             let values = params![source, hash];

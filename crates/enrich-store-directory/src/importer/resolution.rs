@@ -30,6 +30,7 @@ use rustc_hash::FxHashSet;
 
 use super::threads::{in_parts, processors};
 use super::turn;
+use super::unwritten::KnownKeys;
 use super::writer::Writer;
 use crate::directory::codes::{sql_id, subject_id};
 use crate::directory::hash_index::kept::KeptIndex;
@@ -126,7 +127,8 @@ fn resolve_part(
     }
     // This stage adds no new facts, so the timestamp is not used: facts keep the time of their
     // import.
-    let mut writer = Writer::of_load(connection, secrets, Timestamp::UNIX_EPOCH)?;
+    let mut writer =
+        Writer::of_load(connection, secrets, Timestamp::UNIX_EPOCH, KnownKeys::default())?;
     writer.kept_index = kept_index;
     writer.is_resolving(true);
     let (assignments, settled) = assignments(&writer, &noted, known)?;

@@ -7,12 +7,13 @@
 use std::collections::BTreeMap;
 
 use enrich_core::{Attribute, Confidence, Timestamp};
-use enrich_store_sqlite::{Column, Statements};
+use enrich_store_sqlite::Column;
 use rusqlite::Connection;
 
 use super::rows_at_once::{ROWS, RowsAtOnce};
 use super::threads::{Add, make_ahead};
 use crate::directory::codes::attribute_code;
+use crate::directory::unwritten::WrittenKeys;
 use crate::noted::{Keys, Noted};
 
 const WRITE: &str = "INSERT INTO domain_fact (domain, ordinal, attribute, value, source,
@@ -37,31 +38,33 @@ pub(crate) struct UnwrittenDomains {
     rows: Noted<Row>,
     /// The values and record ids of the rows.
     texts: Keys,
-    /// Whether the database file contains no facts about domains. If so, reads need not look in the
-    /// file.
-    is_file_empty: bool,
+    /// The domains of which the database file has facts; `None` if they are not known.
+    pub(super) written_keys: Option<WrittenKeys>,
 }
 
 /// A new or changed row. Texts are stored as their numbers in [`UnwrittenDomains::texts`].
 #[derive(Clone, Copy, Debug)]
+#[repr(Rust, packed(4))]
 struct Row {
     ordinal: i64,
     attribute: Attribute,
     source: i64,
-    value: usize,
+    value: u32,
     /// The source's own id of the record.
-    record: Option<usize>,
+    record: Option<u32>,
     confidence: Confidence,
 }
 
 impl UnwrittenDomains {
-    pub(super) fn new(connection: &Connection) -> rusqlite::Result<Self> {
-        let is_file_empty = !connection.has("SELECT 1 FROM domain_fact LIMIT 1", [])?;
-        Ok(Self { is_file_empty, ..Self::default() })
+    /// Creates an empty collection. `written_keys` are the domains of which the database file has
+    /// facts; `None` if they are not known.
+    pub(super) fn new(written_keys: Option<WrittenKeys>) -> Self {
+        Self { written_keys, ..Self::default() }
     }
 
-    pub(super) fn is_file_empty(&self) -> bool {
-        self.is_file_empty
+    /// Whether the file may contain facts about this domain.
+    pub(super) fn may_be_in_file(&self, domain: &str) -> bool {
+        self.written_keys.as_ref().is_none_or(|written| written.may_have(&domain))
     }
 
     /// Stores a new or changed fact, and the source's own id of its record.
@@ -98,8 +101,14 @@ impl UnwrittenDomains {
         self.rows.bytes() + self.texts.bytes()
     }
 
-    /// Writes the last change of each row, in the order of the domains.
-    pub(super) fn write(&self, connection: &Connection, at: Timestamp) -> rusqlite::Result<()> {
+    /// Writes the last change of each row, in the order of the domains. Returns the domains of which
+    /// the file then has facts, if they are known.
+    pub(super) fn write(
+        mut self,
+        connection: &Connection,
+        at: Timestamp,
+    ) -> rusqlite::Result<Option<WrittenKeys>> {
+        let mut written_keys = self.written_keys.take();
         let mut insert = RowsAtOnce::new(connection, WRITE)?;
         let collect = |add: Add<'_, _>| {
             self.rows.each_in_order(|domain, rows| {
@@ -111,6 +120,11 @@ impl UnwrittenDomains {
             })
         };
         make_ahead(ROWS, collect, |rows: Vec<(String, DomainFact, Option<String>)>| {
+            if let Some(keys) = &mut written_keys {
+                rows.iter().for_each(|(domain, ..)| {
+                    keys.add(&domain.as_str());
+                });
+            }
             insert.write(&rows, |(domain, fact, record), bind| {
                 bind(domain)?;
                 bind(&fact.ordinal)?;
@@ -121,7 +135,8 @@ impl UnwrittenDomains {
                 bind(&fact.confidence.percent())?;
                 bind(&Column(at))
             })
-        })
+        })?;
+        Ok(written_keys)
     }
 
     fn fact(&self, row: Row) -> DomainFact {
@@ -129,7 +144,7 @@ impl UnwrittenDomains {
         DomainFact { ordinal, attribute, source, value: self.text(value).to_owned(), confidence }
     }
 
-    fn text(&self, number: usize) -> &str {
+    fn text(&self, number: u32) -> &str {
         text_of(self.texts.get(number))
     }
 }
@@ -149,7 +164,8 @@ mod tests {
         let create = "CREATE TABLE domain_fact (domain, ordinal, attribute, value, source,
                           source_record, confidence, at, PRIMARY KEY (domain, ordinal))";
         connection.execute_batch(create).unwrap();
-        let mut unwritten = UnwrittenDomains::new(&connection).unwrap();
+        let mut unwritten = UnwrittenDomains::new(Some(WrittenKeys::default()));
+        assert!(!unwritten.may_be_in_file("d0.example"));
         for value in ["first", "last"] {
             for number in 0..100 {
                 let fact = DomainFact {
@@ -162,7 +178,10 @@ mod tests {
                 unwritten.change(&format!("d{number}.example"), &fact, Some(value));
             }
         }
-        unwritten.write(&connection, Timestamp::UNIX_EPOCH).unwrap();
+        let keys = unwritten.write(&connection, Timestamp::UNIX_EPOCH).unwrap();
+        let unwritten = UnwrittenDomains::new(keys);
+        assert!((0..100).all(|number| unwritten.may_be_in_file(&format!("d{number}.example"))));
+        assert!(!unwritten.may_be_in_file("other.example"));
         let count =
             "SELECT count(*) FROM domain_fact WHERE value = 'last' AND source_record = 'last'";
         let last: u64 = connection.query_row(count, [], |row| row.get(0)).unwrap();

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::rows_at_once::RowsAtOnce;
 use crate::directory::codes::sql_id;
+use crate::directory::unwritten::WrittenKeys;
 
 const INSERT: &str = "INSERT INTO record (source, hash, subject) VALUES (?, ?, ?)
      ON CONFLICT (source, hash) DO UPDATE SET subject = excluded.subject";
@@ -15,19 +16,20 @@ const INSERT: &str = "INSERT INTO record (source, hash, subject) VALUES (?, ?, ?
 #[derive(Debug, Default)]
 pub(crate) struct UnwrittenRecords {
     subjects: FxHashMap<(i64, [u8; 16]), SubjectId>,
-    /// Whether the database file contains no fingerprints. If so, reads need not look in the file.
-    is_file_empty: bool,
+    /// The fingerprints in the database file; `None` if they are not known.
+    pub(super) written_keys: Option<WrittenKeys>,
 }
 
 impl UnwrittenRecords {
-    /// Creates an empty collection for the directory that `connection` writes.
-    pub(crate) fn new(connection: &Connection) -> rusqlite::Result<Self> {
-        let is_file_empty = !connection.has("SELECT 1 FROM record LIMIT 1", [])?;
-        Ok(Self { subjects: FxHashMap::default(), is_file_empty })
+    /// Creates an empty collection. `written_keys` are the fingerprints in the database file; `None`
+    /// if they are not known.
+    pub(crate) fn new(written_keys: Option<WrittenKeys>) -> Self {
+        Self { written_keys, ..Self::default() }
     }
 
-    pub(crate) fn is_file_empty(&self) -> bool {
-        self.is_file_empty
+    /// Whether the file may contain this fingerprint.
+    pub(crate) fn may_be_in_file(&self, source: i64, hash: [u8; 16]) -> bool {
+        self.written_keys.as_ref().is_none_or(|written| written.may_have(&(source, hash)))
     }
 
     /// Adds a fingerprint with its subject. If the fingerprint is present already, its subject is
@@ -46,15 +48,23 @@ impl UnwrittenRecords {
         self.subjects.capacity() * (size_of::<((i64, [u8; 16]), SubjectId)>() + 1)
     }
 
-    /// Writes all fingerprints in the order of their rows.
-    pub(crate) fn write(self, connection: &Connection) -> rusqlite::Result<()> {
+    /// Writes all fingerprints in the order of their rows. Returns the fingerprints that the file
+    /// then contains, if they are known.
+    pub(crate) fn write(self, connection: &Connection) -> rusqlite::Result<Option<WrittenKeys>> {
+        let mut written_keys = self.written_keys;
+        if let Some(keys) = &mut written_keys {
+            self.subjects.keys().for_each(|key| {
+                keys.add(key);
+            });
+        }
         let mut rows: Vec<_> = self.subjects.into_iter().collect();
         rows.sort_unstable();
         RowsAtOnce::new(connection, INSERT)?.write(&rows, |((source, hash), subject), bind| {
             bind(source)?;
             bind(hash)?;
             bind(&sql_id(*subject))
-        })
+        })?;
+        Ok(written_keys)
     }
 }
 

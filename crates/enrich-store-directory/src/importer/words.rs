@@ -37,8 +37,10 @@ pub(crate) struct WordChanges {
     noted: usize,
 }
 
-/// The change of a posting in the list of a word.
+/// The change of a posting in the list of a word. A load keeps millions of them in memory; with this
+/// alignment, one takes 12 bytes instead of 16.
 #[derive(Clone, Copy, Debug)]
+#[repr(Rust, packed(4))]
 struct PostingChange {
     company: u64,
     /// The new number of words; `None` if the company no longer has the word.

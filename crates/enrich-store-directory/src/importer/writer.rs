@@ -16,13 +16,14 @@ use super::rows_at_once::ROWS;
 use super::subject_facts::{Kind, SubjectFacts};
 use super::threads::{Add, make_ahead};
 use super::unresolved::{KeyNotes, UnresolvedNotes};
+use super::unwritten::{KnownKeys, Unwritten};
 use super::unwritten_domains::UnwrittenDomains;
 use super::unwritten_records::UnwrittenRecords;
 use super::words::WordChanges;
 use super::{fact_rows, stored_facts};
 use crate::directory::codes::{COMPANY, PERSON, sql_id, subject_id};
 use crate::directory::hash_index::kept::KeptIndex;
-use crate::directory::unwritten::{Change, UnwrittenIdentifiers, WrittenKeys};
+use crate::directory::unwritten::{Change, add_written};
 use crate::directory::view::{View, unreadable};
 
 /// Writes to the directory in a transaction. The caller commits the transaction.
@@ -65,21 +66,6 @@ pub(crate) enum Saved {
     Gone,
 }
 
-/// Rows that are kept in memory, so that they can be written in the order of their keys.
-#[derive(Debug)]
-pub(crate) struct Unwritten {
-    identifiers: UnwrittenIdentifiers,
-    pub(super) domains: UnwrittenDomains,
-    pub(crate) records: UnwrittenRecords,
-}
-
-impl Unwritten {
-    /// Returns the memory that the rows take, in bytes.
-    fn bytes(&self) -> usize {
-        self.identifiers.bytes() + self.domains.bytes() + self.records.bytes()
-    }
-}
-
 impl<'c> Writer<'c> {
     /// Creates a writer. `connection` must be in a transaction that has the write lock, unless the
     /// writer is used only for reads.
@@ -117,27 +103,15 @@ impl<'c> Writer<'c> {
     /// Creates a writer for a load. It collects the rows of identifiers, domains and records in
     /// memory. [`finish`](Self::finish) writes them in the order of their keys, so that each
     /// changed page is written only once. Until then, only reads by [`view`](Self::view) see these
-    /// rows.
+    /// rows. `known` are keys in the file, as the previous transaction of the load returned them.
     pub(crate) fn of_load(
         connection: &'c Connection,
         secrets: &'c Secrets,
         at: Timestamp,
+        known: KnownKeys,
     ) -> rusqlite::Result<Self> {
         let writer = Self::new(connection, secrets, at)?;
-        let unwritten = Unwritten {
-            identifiers: UnwrittenIdentifiers::new(writer.is_first),
-            domains: UnwrittenDomains::new(connection)?,
-            records: UnwrittenRecords::new(connection)?,
-        };
-        Ok(Self { unwritten: Some(unwritten), ..writer })
-    }
-
-    /// Sets the keys of the identifiers in the file, which the previous transaction of the load
-    /// returned.
-    pub(crate) fn know_keys(&mut self, keys: WrittenKeys) {
-        if let Some(rows) = &mut self.unwritten {
-            rows.identifiers.written_keys = Some(keys);
-        }
+        Ok(Self { unwritten: Some(Unwritten::new(known)), ..writer })
     }
 
     /// Returns a view of the directory that includes the rows that this writer has written or still
@@ -155,8 +129,10 @@ impl<'c> Writer<'c> {
     /// Writes the rows that are kept in memory, in the order of their keys.
     pub(crate) fn write_unwritten(&mut self) -> rusqlite::Result<()> {
         if let Some(rows) = &mut self.unwritten {
-            std::mem::take(&mut rows.records).write(self.connection)?;
-            std::mem::take(&mut rows.domains).write(self.connection, self.at)?;
+            let records = std::mem::take(&mut rows.records).write(self.connection)?;
+            rows.records = UnwrittenRecords::new(records);
+            let domains = std::mem::take(&mut rows.domains).write(self.connection, self.at)?;
+            rows.domains = UnwrittenDomains::new(domains);
             let mut identifiers = std::mem::take(&mut rows.identifiers);
             let mut written_keys = identifiers.written_keys.take();
             let mut of_key = KeyNotes::new(self.connection, &identifiers);
@@ -170,7 +146,7 @@ impl<'c> Writer<'c> {
                     if let Some(index) = self.kept_index {
                         index.borrow_mut().note(*kind, key, *change);
                     }
-                    let may_be_held = written_keys.as_mut().is_none_or(|keys| keys.add(*kind, key));
+                    let may_be_held = add_written(&mut written_keys, *kind, key);
                     of_key.add(&mut self.notes, (*kind, key), *change, may_be_held)?;
                 }
                 Ok(())
@@ -183,8 +159,8 @@ impl<'c> Writer<'c> {
     }
 
     /// Writes the collected rows, and the state of the directory. The caller must call this before
-    /// the commit. Returns the keys of the identifiers in the file, if they are known.
-    pub(crate) fn finish(mut self) -> rusqlite::Result<Option<WrittenKeys>> {
+    /// the commit. Returns keys that the file then contains.
+    pub(crate) fn finish(mut self) -> rusqlite::Result<KnownKeys> {
         self.write_unwritten()?;
         if self.is_changed {
             self.connection.run(
@@ -200,7 +176,7 @@ impl<'c> Writer<'c> {
                 ],
             )?;
         }
-        Ok(self.unwritten.and_then(|rows| rows.identifiers.written_keys))
+        Ok(self.unwritten.map(Unwritten::known_keys).unwrap_or_default())
     }
 
     /// Sets whether entity resolution is changing companies. Its changes are not noted.

@@ -1,18 +1,19 @@
-//! Remembers the keys that a load (one import) has written to a directory that was empty before.
+//! Remembers the keys of the rows that a load (one import) has written to a table that was empty
+//! before.
 //!
-//! Most records of such a load describe a new company, so most identifiers that the load looks for
-//! are not in the file. Bloom filters show this without reading a page. They take ten bits of
-//! memory for each key. For one in a hundred keys that were not added, a filter says by mistake
-//! that it contains the key. Then the file is read.
+//! Most records of such a load describe a new company, so most keys that the load looks for are not
+//! in the file. Bloom filters show this without reading a page. They take ten bits of memory for
+//! each key. For one in a hundred keys that were not added, a filter says by mistake that it
+//! contains the key. Then the file is read.
+
+use std::hash::Hash;
 
 use fastbloom::BloomFilter;
 
-use crate::directory::codes::IdentifierKind;
-
 /// The number of keys in one filter. A filter takes 20 MB.
 const KEYS: usize = if cfg!(test) { 64 } else { 1 << 24 };
-/// Maximum number of filters: enough for 20 million companies, in 160 MB. Each search for a key
-/// asks all filters.
+/// Maximum number of filters of a table: 160 MB. They are enough for the identifiers of 20 million
+/// companies. Each search for a key asks all filters.
 const MOST_FILTERS: usize = 8;
 /// Share of the keys that were not added, but that a filter seems to contain.
 const FALSE_POSITIVES: f64 = 0.01;
@@ -28,9 +29,9 @@ pub(crate) struct WrittenKeys {
 }
 
 impl WrittenKeys {
-    /// Adds the key of an identifier. Returns `false` if the key was surely not added before.
-    pub(crate) fn add(&mut self, kind: IdentifierKind, key: &str) -> bool {
-        if self.may_have(kind, key) {
+    /// Adds the key of a row. Returns `false` if the key was surely not added before.
+    pub(crate) fn add(&mut self, key: &impl Hash) -> bool {
+        if self.may_have(key) {
             return true;
         }
         if self.filters.is_empty() || self.in_last == KEYS {
@@ -45,35 +46,26 @@ impl WrittenKeys {
             self.in_last = 0;
         }
         if let Some(last) = self.filters.last_mut() {
-            last.insert(&(kind, key));
+            last.insert(key);
             self.in_last += 1;
         }
         false
     }
 
-    /// Whether the key of an identifier may have been added. `false` is certain; `true` may be
-    /// wrong.
-    pub(crate) fn may_have(&self, kind: IdentifierKind, key: &str) -> bool {
-        if !is_kept(kind) || self.is_full {
+    /// Whether the key may have been added. `false` is certain; `true` may be wrong.
+    pub(crate) fn may_have(&self, key: &impl Hash) -> bool {
+        if self.is_full {
             return true;
         }
         let Some(first) = self.filters.first() else { return false };
-        let hash = first.source_hash(&(kind, key));
+        let hash = first.source_hash(key);
         self.filters.iter().any(|filter| filter.contains_hash(hash))
     }
-}
-
-/// Whether keys of this kind are remembered. A load needs only these kinds: it uses them to find
-/// the company of a record, and to find companies that entity resolution must compare.
-fn is_kept(kind: IdentifierKind) -> bool {
-    kind.is_blocking() || kind == IdentifierKind::CompanyLinkableName
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const KIND: IdentifierKind = IdentifierKind::CompanyDomain;
 
     fn key(number: usize) -> String {
         format!("quill{number}.example")
@@ -82,23 +74,21 @@ mod tests {
     #[test]
     fn added_keys_are_there_and_most_others_are_not() {
         let mut keys = WrittenKeys::default();
-        assert!(!keys.may_have(KIND, &key(0)));
+        assert!(!keys.may_have(&key(0)));
         (0..3 * KEYS).for_each(|number| {
-            keys.add(KIND, &key(number));
+            keys.add(&key(number));
         });
-        assert!((0..3 * KEYS).all(|number| keys.may_have(KIND, &key(number))));
-        let others = (3 * KEYS..10 * KEYS).filter(|number| keys.may_have(KIND, &key(*number)));
+        assert!((0..3 * KEYS).all(|number| keys.may_have(&key(number))));
+        let others = (3 * KEYS..10 * KEYS).filter(|number| keys.may_have(&key(*number)));
         assert!(others.count() < KEYS);
-        assert!(!keys.may_have(IdentifierKind::CompanyName, "quill"));
-        assert!(keys.may_have(IdentifierKind::CompanyLabel, "quill"));
     }
 
     #[test]
     fn any_key_may_be_there_after_too_many() {
         let mut keys = WrittenKeys::default();
         (0..2 * MOST_FILTERS * KEYS).for_each(|number| {
-            keys.add(KIND, &key(number));
+            keys.add(&key(number));
         });
-        assert!(keys.may_have(KIND, "other.example"));
+        assert!(keys.may_have(&"other.example"));
     }
 }

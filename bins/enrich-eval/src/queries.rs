@@ -28,11 +28,18 @@ impl Query {
     /// Whether a domain is a correct answer: an expected domain, or a host below an expected
     /// domain.
     pub(crate) fn is_right(&self, domain: &str) -> bool {
+        let domain = in_unicode(domain);
         self.expected.split('|').filter(|expected| !expected.is_empty()).any(|expected| {
             domain == expected
                 || domain.strip_suffix(expected).is_some_and(|rest| rest.ends_with('.'))
         })
     }
+}
+
+/// Converts a domain to the form in which the set has domains: with Unicode letters, where answers
+/// have `xn--…`.
+pub(crate) fn in_unicode(domain: &str) -> String {
+    idna::domain_to_unicode(domain).0
 }
 
 /// Reads a query file of one half of the evaluation set. `half` is `dev` or `test`, and `name` is

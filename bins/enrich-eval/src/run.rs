@@ -16,6 +16,7 @@ use crate::draw;
 use crate::half::Half;
 use crate::identifiers;
 use crate::pairs;
+use crate::queries;
 use crate::strict;
 
 #[derive(Debug, Args)]
@@ -77,7 +78,8 @@ fn write(path: &Path, answered: &[Answered]) -> anyhow::Result<()> {
     file.write_record(["qid", "domain", "confidence"])?;
     for one in answered {
         if let Some((domain, confidence)) = &one.answer {
-            file.write_record([one.query.qid.as_str(), domain, &confidence.to_string()])?;
+            let domain = queries::in_unicode(domain);
+            file.write_record([&one.query.qid, &domain, &confidence.to_string()])?;
         }
     }
     file.flush()?;

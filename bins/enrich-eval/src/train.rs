@@ -158,8 +158,8 @@ impl Train {
             let calibrated = Weights::new(Vec::new(), curve);
             for one in held_out.iter().filter(is_own).filter(is_of_the_set) {
                 let percent = (calibrated.calibrated(one.raw) * 100.0).round();
-                let domain = one.domain.unwrap_or_default();
-                file.write_record([&one.asked.qid, domain, &percent.to_string()])?;
+                let domain = queries::in_unicode(one.domain.unwrap_or_default());
+                file.write_record([&one.asked.qid, &domain, &percent.to_string()])?;
             }
         }
         file.flush()?;

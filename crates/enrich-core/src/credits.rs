@@ -67,9 +67,9 @@ impl Price {
         }
     }
 
-    /// Returns the maximum number of items that `balance` pays for. A price for each answer does
-    /// not depend on the number of items. For this price, returns [`u64::MAX`] if `balance` pays
-    /// for an answer, and otherwise 0.
+    /// Returns the maximum number of items that `balance` pays for. With [`Price::PerAnswer`], an
+    /// answer costs the same with any number of items: returns [`u64::MAX`] if `balance` pays for
+    /// an answer, and otherwise 0.
     pub const fn most_items(self, balance: Credits) -> u64 {
         match self {
             Self::PerAnswer(credits) if balance.0 < credits => 0,

@@ -100,7 +100,7 @@ pub struct ServicePorts {
 }
 
 impl Service {
-    /// Creates a service with the default rate limit of the interface ([`RateLimit::default`]).
+    /// Creates a service with the default rate limit ([`RateLimit::default`]).
     /// Requests beyond the limit are counted, but answered as usual ([`RatePolicy::Observe`]).
     pub fn new(ports: ServicePorts) -> Self {
         let ServicePorts { directory, accounts, ledger, rate_limiter, usage, clock } = ports;

@@ -156,7 +156,7 @@ const TRADES: [&str; 48] = [
     "Ventures",
 ];
 
-/// Countries, each with a legal form that is usual in the country.
+/// Pairs of a country and a legal form that is usual there.
 const COUNTRIES: [(&str, &str); 20] = [
     ("US", "Inc."),
     ("US", "LLC"),

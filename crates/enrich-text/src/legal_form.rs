@@ -85,8 +85,9 @@ pub(crate) fn strip_end(folded: &str) -> Option<&str> {
     (rest.starts_with(' ')).then(|| &folded[..stripped.len()])
 }
 
-/// Returns the legal forms that `strip` has removed from a folded name, as rows of the data file,
-/// in ascending order. `Ltd` and `Limited` are in the same row.
+/// Returns the legal forms that `strip` has removed from the name `folded`, each as the number of
+/// its row in the data file, in ascending order. `stripped` is the result of `strip`. All spellings
+/// of a form, such as `Ltd` and `Limited`, are in one row.
 pub(crate) fn forms_around(folded: &str, stripped: &str) -> Vec<u16> {
     let Some((before, behind)) = folded.split_once(stripped) else { return Vec::new() };
     let mut found = Vec::new();

@@ -37,7 +37,8 @@ const OPEN_WITHIN: Duration = Duration::from_secs(60);
 const GRANT_PERCENT: u8 = 2;
 /// Percentage of calls that are charges of the account with few credits.
 const POOR_PERCENT: u8 = 6;
-/// Percentage of the other calls that have an idempotency key.
+/// Percentage of the calls with an idempotency key, among the calls that are neither grants nor
+/// charges of the account with few credits.
 const KEYED_PERCENT: u8 = 40;
 /// The interval, in microseconds, after which clients may use one more idempotency key. They may
 /// use key n when n intervals have passed since `World::since`, on all nodes at the same time.

@@ -113,7 +113,7 @@ impl Row for ShownDecision {
     }
 }
 
-/// Returns the records of one side: `Quill (wikidata Q42), Ink (list) and 3 more`.
+/// Names the records of one side of a decision: `Quill (wikidata Q42), Ink (list) and 3 more`.
 fn in_words(records: &[NamedRecord]) -> String {
     let record = |NamedRecord { source, id, name, .. }: &NamedRecord| match id {
         Some(id) => format!("{name} ({source} {id})").trim_start().to_owned(),

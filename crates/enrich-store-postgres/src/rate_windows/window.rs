@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use enrich_core::{RateLimit, RateLimitStatus, RateScope};
 use tokio::sync::oneshot;
 
-/// Maximum number of requests that wait for a reserved place in one window.
+/// Maximum number of requests of one window that wait until this node has reserved a place for them
+/// (see [`Window`]).
 const MAX_WAITING: usize = 4096;
 
 /// The outcome of counting a request.

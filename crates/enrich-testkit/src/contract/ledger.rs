@@ -425,9 +425,10 @@ pub async fn a_kept_answer_is_given_again_where_the_clock_was_set_back(harness: 
     );
 }
 
-/// An account can store at most half of the allowed responses, even if it has only one credit. So
-/// other accounts can still store theirs. When this half is full, only calls of the account with a
-/// new idempotency key are refused; its other calls still work.
+/// The responses of one account take at most half of the places for stored responses, so other
+/// accounts can still store theirs. An account with one credit can fill its half with calls that
+/// cost nothing. Then a call of this account is refused if it has a new idempotency key. Its other
+/// calls still work.
 pub async fn one_account_leaves_room_for_the_kept_answers_of_others(harness: &dyn Harness) {
     let ports = harness.fresh_keeping(160).await;
     let greedy = Customer::with(&ports, 1).await;

@@ -27,7 +27,7 @@ impl Client {
         self
     }
 
-    /// Sends the request that [`request`] returns for these arguments, and reads the answer.
+    /// Makes a request with the function [`request`], sends it, and reads the answer.
     pub fn request(&mut self, method: &str, path: &str, headers: &str, body: &str) -> Reply {
         self.send(request(method, path, headers, body)).answer(method == "HEAD")
     }

@@ -211,10 +211,15 @@ pub(crate) fn open(set: &Path, folder: &Path, least: Confidence) -> anyhow::Resu
     Ok(store)
 }
 
-/// Returns names of companies from the compressed files (`*.gz`) of a set. Only companies for
-/// whose first domain the set has a page rank are returned. A name is cut before its first
-/// bracket.
-pub(crate) fn names(set: &Path) -> anyhow::Result<BTreeSet<String>> {
+/// Names of companies. A name is cut before its first bracket.
+pub(crate) struct Names {
+    pub(crate) all: BTreeSet<String>,
+    /// The names of the companies for whose first domain the set has a page rank.
+    pub(crate) of_ranked: BTreeSet<String>,
+}
+
+/// Returns the names of the companies in the compressed files (`*.gz`) of a set.
+pub(crate) fn names(set: &Path) -> anyhow::Result<Names> {
     let (mut names, mut ranked) = (Vec::new(), HashSet::new());
     for path in files(&set.join("native"), &["gz"])? {
         for line in BufReader::new(GzDecoder::new(File::open(&path)?)).lines() {
@@ -230,8 +235,12 @@ pub(crate) fn names(set: &Path) -> anyhow::Result<BTreeSet<String>> {
             }
         }
     }
-    names.retain(|(_, domain)| ranked.contains(domain));
-    Ok(names.into_iter().map(|(name, _)| name).collect())
+    let is_ranked = |(_, domain): &(String, String)| ranked.contains(domain);
+    let of_ranked = names.iter().filter(|one| is_ranked(one)).map(|(name, _)| name.clone());
+    Ok(Names {
+        of_ranked: of_ranked.collect(),
+        all: names.into_iter().map(|(name, _)| name).collect(),
+    })
 }
 
 /// Returns every domain in the records of the set's compressed files (`*.gz`), and all parent

@@ -13,9 +13,9 @@ use clap::Args;
 use enrich_core::matching::{Feature, ScoredCandidate, Weights, likeliest};
 use enrich_core::{Confidence, SubjectId};
 use enrich_store::{Options, Store};
-use enrich_text::{CompanyName, Country};
+use enrich_text::{CompanyName, Country, fold, is_misspelt};
 
-use crate::known::{self, KnownQuery, KnownSet};
+use crate::known::{self, KnownQuery, KnownSet, Names};
 use crate::logit::{self, Choice, Example};
 use crate::queries::number_of;
 use crate::train::{choice, table};
@@ -28,6 +28,10 @@ const ASKED_WEIGHT: f64 = 1.0;
 const MADE_WEIGHT: f64 = 0.2;
 /// The weight of a generated name that means no company in the directory.
 const MADE_NEGATIVE_WEIGHT: f64 = 0.3;
+/// The weight of a word that only looks like a misspelling of a company's name. There are few.
+const KNOWN_WORD_WEIGHT: f64 = 1.0;
+/// Minimum number of names that have a word, if the word is not taken for a misspelling.
+const LEAST_COMMON: usize = 4;
 /// Words of business that are appended to a company's name. The result is the name of another
 /// company, or of no company.
 const BUSINESS: [&str; 24] = [
@@ -104,7 +108,8 @@ pub(crate) struct TrainProminence {
     write: PathBuf,
 }
 
-/// A query or a generated name, with its candidates.
+/// An example for the training: a query of the set, or a name that was generated from the name of a
+/// well-known company. With the companies that were found for it.
 struct Asked {
     /// The query of the set; `None` for a generated name.
     query: Option<KnownQuery>,
@@ -224,10 +229,12 @@ fn of_query(store: &Store, query: KnownQuery) -> anyhow::Result<Asked> {
 }
 
 /// Generates names from the names of the best-known companies: the name alone, with a typing error,
-/// with a place, and with a word of business.
-fn made(store: &Store, names: &BTreeSet<String>) -> anyhow::Result<Vec<Asked>> {
+/// with a place, and with a word of business. Adds words of other names that only look like a typing
+/// error: `Channel` for Chanel.
+fn made(store: &Store, names: &Names) -> anyhow::Result<Vec<Asked>> {
+    let common = common_words(&names.all);
     let mut known: Vec<(f64, String, BTreeSet<SubjectId>)> = Vec::new();
-    for text in names {
+    for text in &names.of_ranked {
         let Ok(name) = CompanyName::parse(text) else { continue };
         let judged = store.directory.judged(&name, None)?;
         let bearers = judged.iter().filter(|one| {
@@ -249,15 +256,23 @@ fn made(store: &Store, names: &BTreeSet<String>) -> anyhow::Result<Vec<Asked>> {
             (format!("{name} {}", PLACES[at % PLACES.len()]), MADE_WEIGHT, true),
             (format!("{name} {}", BUSINESS[at % BUSINESS.len()]), MADE_NEGATIVE_WEIGHT, false),
         ];
-        for (text, weight, is_there) in variants {
+        let folded = fold(name);
+        let near = common.iter().filter(|word| **word != folded && is_misspelt(word, &folded));
+        let near: Vec<&String> = near.collect();
+        let made = near.iter().map(|word| ((*word).clone(), KNOWN_WORD_WEIGHT, false));
+        for (text, weight, is_there) in variants.into_iter().chain(made) {
             let Ok(parsed) = CompanyName::parse(&text) else { continue };
-            let candidates = store.directory.judged(&parsed, None::<Country>)?;
+            let mut candidates = store.directory.judged(&parsed, None::<Country>)?;
             // If a company in the directory has the generated name, the name is not used: it is
             // neither a misspelling nor an unknown name.
             let has_exact =
                 candidates.iter().any(|one| one.evidence.of(Feature::SameStripped) > 0.0);
             if has_exact && text != *name {
                 continue;
+            }
+            if near.contains(&&text) {
+                // The word may mean another company, so only the famous one is no answer for sure.
+                candidates.retain(|one| right.contains(&one.company.id));
             }
             let is_right = |one: &ScoredCandidate| is_there && right.contains(&one.company.id);
             let choices = candidates.iter().map(|one| choice(one, is_right(one))).collect();
@@ -266,6 +281,18 @@ fn made(store: &Store, names: &BTreeSet<String>) -> anyhow::Result<Vec<Asked>> {
         }
     }
     Ok(all)
+}
+
+/// Returns the words that at least [`LEAST_COMMON`] of the names have.
+fn common_words(names: &BTreeSet<String>) -> Vec<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for name in names {
+        let folded = fold(name);
+        let words: BTreeSet<&str> = folded.split(' ').collect();
+        words.into_iter().for_each(|word| *counts.entry(word.to_owned()).or_default() += 1);
+    }
+    counts.retain(|_, count| *count >= LEAST_COMMON);
+    counts.into_keys().collect()
 }
 
 /// Returns the name with one typing error. `at` selects the error.

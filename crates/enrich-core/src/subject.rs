@@ -186,12 +186,15 @@ impl Company {
     /// country, a domain for which a record gives the country, or a domain under the country's
     /// top-level domain.
     pub fn is_in(&self, country: Country) -> bool {
-        self.seats.contains(&country)
-            || self.sites.iter().any(|site| {
-                site.country == Some(country)
-                    || Domain::parse(&site.domain)
-                        .is_ok_and(|domain| domain.country() == Some(country))
-            })
+        self.countries().any(|known| known == country)
+    }
+
+    /// Returns the countries in which the company is: those of its head offices, and those of its
+    /// domains. A country can be in the result several times.
+    pub fn countries(&self) -> impl Iterator<Item = Country> + '_ {
+        let of_domain = |site: &Site| Domain::parse(&site.domain).ok()?.country();
+        let of_sites = self.sites.iter().flat_map(move |site| [site.country, of_domain(site)]);
+        self.seats.iter().copied().chain(of_sites.flatten())
     }
 
     /// Returns the aliases that are compared with `name`: the first `most` aliases, and of the

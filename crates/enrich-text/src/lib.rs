@@ -24,6 +24,7 @@ mod fold;
 mod host;
 mod input;
 mod legal_form;
+mod letter_countries;
 mod letters;
 mod mail_host;
 mod misspelling;
@@ -50,11 +51,14 @@ pub use email::{EmailAddress, InvalidEmailAddress};
 pub use external_id::{ExternalId, InvalidExternalId};
 pub use fold::fold;
 pub use input::MAX_CHARACTERS;
+pub use letter_countries::countries_of_letters;
 pub use letters::oddity;
 pub use mail_host::is_public_mail_host;
 pub use misspelling::{dice, is_misspelt};
 pub use name_form::NameForm;
-pub use name_words::{NameWord, common_share, country_of_word, misspelt_root, name_words};
+pub use name_words::{
+    NameWord, common_share, country_of_word, is_municipal, misspelt_root, name_words,
+};
 pub use network::Network;
 pub use page::{InvalidPage, PageUrl};
 pub use person_name::{InvalidPersonName, PersonName};

@@ -129,6 +129,13 @@ pub(crate) fn is_place(word: &NameWord) -> bool {
     word.is_general && LISTS.places.contains(&word.root)
 }
 
+/// Whether a word means a municipality or its government: `city`, `ville`, `Gemeinde`, `council`.
+pub fn is_municipal(word: &NameWord) -> bool {
+    const ROOTS: [&str; 7] =
+        ["municipality", "municipal", "city", "town", "village", "council", "government"];
+    word.is_general && ROOTS.contains(&word.root.as_str())
+}
+
 /// Returns the country that a word means (`deutsche`: Germany).
 pub fn country_of_word(word: &NameWord) -> Option<Country> {
     if !word.is_general || word.root.len() <= 3 {

@@ -1,14 +1,14 @@
 //! The requested company name, prepared for comparison.
 
 use enrich_text::{
-    CompanyName, Country, Domain, NameForm, Region, Side, additions, country_of_word, is_addition,
-    region, without_inner_legal_form,
+    CompanyName, Country, Domain, NameForm, Region, Side, additions, countries_of_letters,
+    country_of_word, is_addition, region, without_inner_legal_form,
 };
 
 /// A requested company name, with the data by which it is compared with the names of candidates.
 #[derive(Clone, Debug)]
 pub struct AskedName {
-    /// The requested name. If it ends with an addition, such as a place, a legal form before the
+    /// The requested name, or its domain if it is a URL. If it ends with an addition, such as a place, a legal form before the
     /// addition is removed: `Quill GmbH Berlin` becomes `Quill Berlin`.
     pub name: CompanyName,
     /// The name, split into words, in the forms in which words are compared.
@@ -31,6 +31,8 @@ pub struct AskedName {
     /// The countries that the name contains, each with the index of the word that names it. The
     /// index is `None` for a country in parentheses.
     pub(super) countries: Vec<(Option<usize>, Country)>,
+    /// The countries in which the letters of the name are used; none if many countries use them.
+    pub(super) letter_countries: Vec<Country>,
     /// The index of the first word of the addition at the end of the name. An addition is words
     /// such as a place or `HQ`. If there is no addition, this is the number of words.
     pub(super) addition: usize,
@@ -46,6 +48,8 @@ impl AskedName {
 
     /// Prepares a name that was requested without a country.
     pub fn new(name: &CompanyName) -> Self {
+        let of_url = domain_of_url(name);
+        let name = of_url.as_ref().unwrap_or(name);
         let display = name.display();
         let shorter = if display.ends_with(')') { None } else { without_inner_legal_form(name) };
         let name = shorter.as_ref().unwrap_or(name);
@@ -80,8 +84,22 @@ impl AskedName {
             domain,
             region,
             countries,
+            letter_countries: countries_of_letters(display),
         }
     }
+}
+
+/// Returns the domain of a URL that was given as a name, such as `https://quill.example/pens` or
+/// `www.quill.example`; `None` for any other name.
+fn domain_of_url(name: &CompanyName) -> Option<CompanyName> {
+    let is_beginning = |beginning: &str| {
+        let begins = name.display().get(..beginning.len());
+        begins.is_some_and(|begins| begins.eq_ignore_ascii_case(beginning))
+    };
+    if !["https://", "http://", "www."].into_iter().any(is_beginning) {
+        return None;
+    }
+    CompanyName::parse(Domain::parse(name.display()).ok()?.as_str()).ok()
 }
 
 fn is_acronym(display: &str, form: &NameForm) -> bool {
@@ -90,4 +108,22 @@ fn is_acronym(display: &str, form: &NameForm) -> bool {
         && (2..=8).contains(&form.acronym.chars().count())
         && letters().count() >= 2
         && letters().all(char::is_uppercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_domain_of_a_url_is_the_name() {
+        for (name, asked) in [
+            ("https://quill.example/pens", "quill.example"),
+            ("WWW.Quill.example", "quill.example"),
+            ("Quill", "Quill"),
+            ("www. Quill", "www. Quill"),
+        ] {
+            let name = CompanyName::parse(name).unwrap();
+            assert_eq!(AskedName::new(&name).name.display(), asked);
+        }
+    }
 }

@@ -113,6 +113,7 @@ impl Compared {
         evidence.add_if(is_acronym, Feature::ProminentAcronym, value);
         evidence.add_if(is_slip, Feature::ProminentSlip, value);
         evidence.add_if(is_slip, Feature::ProminentSlipLabel, value * labels.like);
+        evidence.add_if(is_slip, Feature::ProminentSlipKnown, value * pair.slip_known);
         evidence.add_if(is_complete && pair.is_addition, Feature::ProminentAddition, value);
         evidence.add_if(is_more && !pair.is_addition, Feature::ProminentMore, value);
         evidence.add_if(is_longer, Feature::ProminentLonger, value);
@@ -162,6 +163,8 @@ fn of_labels(evidence: &mut Evidence, asked: &AskedName, pair: &Pair, labels: &L
         evidence.flag(shape, true);
         evidence.add(with_label, fit);
     }
+    let is_only_municipality = evidence.of(Feature::OnlyMunicipality);
+    evidence.add(Feature::OnlyMunicipalityLabel, is_only_municipality * fit);
     let is_initials = evidence.of(Feature::IsInitials);
     if asked.is_acronym {
         evidence.flag(Feature::Acronym, true);
@@ -227,6 +230,11 @@ fn of_places(evidence: &mut Evidence, asked: &AskedName, company: &Company) {
     evidence.flag(Feature::CountryAgrees, agrees);
     evidence.flag(Feature::CountryDiffers, differs);
     evidence.flag(Feature::CountryAsideDiffers, differs && asked.name.country().is_some());
+    if !asked.letter_countries.is_empty() {
+        let agree = company.countries().any(|country| asked.letter_countries.contains(&country));
+        evidence.flag(Feature::LettersAgree, agree);
+        evidence.flag(Feature::LettersDiffer, !agree && company.has_country());
+    }
 }
 
 #[cfg(test)]

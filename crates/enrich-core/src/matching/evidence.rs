@@ -260,6 +260,11 @@ features! {
     /// name has additional words. At least one additional word is neither a general word, such as
     /// `university`, nor a place.
     ShapeBothLabel "shape_both_label",
+    /// The names differ only by words for a municipality, such as `city`: `City of Quill`, `Quill`.
+    OnlyMunicipality "only_municipality",
+    /// How well a domain label fits the requested name, from 0 to 1, if the names differ only by
+    /// words for a municipality.
+    OnlyMunicipalityLabel "only_municipality_label",
     /// The requested name looks like an acronym: it is one short word in capitals.
     Acronym "acronym",
     /// The requested name looks like an acronym and equals a domain label.
@@ -285,6 +290,12 @@ features! {
     CountryDiffers "country_differs",
     /// The same as `CountryDiffers`, but only if the requested name has a country in parentheses.
     CountryAsideDiffers "country_aside_differs",
+    /// The letters of the requested name are used in few countries, as those of `ჭილყვი` are. The
+    /// company is in one of these countries.
+    LettersAgree "letters_agree",
+    /// The letters of the requested name are used in few countries. The company is in another
+    /// country, and in none of these.
+    LettersDiffer "letters_differ",
     /// The requested name is a domain that does not belong to the company.
     OtherDomain "other_domain",
     /// The requested name is one word.
@@ -316,6 +327,10 @@ features! {
     /// The value of [`ProminentSlip`](Self::ProminentSlip), times the similarity of a domain
     /// label and the requested name.
     ProminentSlipLabel "prominent_slip_label",
+    /// The value of [`ProminentSlip`](Self::ProminentSlip), times a number from 0 to 1: 0 if the
+    /// misspelt word is in hardly any name, 1 if it is in many names. A word of many names, such as
+    /// `channel`, is probably no misspelling of a famous name.
+    ProminentSlipKnown "prominent_slip_known",
     /// The company's prominence, if the requested name is the candidate's name and an addition,
     /// such as a place, at its end or in parentheses: `Quill London` for `Quill`.
     ProminentAddition "prominent_addition",

@@ -2,7 +2,7 @@
 
 use enrich_text::{
     Agreed, Agreement, CompanyName, Contrast, NameForm, NameWord, Rarity, Side, Similarity, dice,
-    oddity, similar,
+    is_municipal, oddity, similar,
 };
 
 use super::MOST_RARITY;
@@ -10,6 +10,11 @@ use super::asked::AskedName;
 use super::evidence::{Evidence, Feature};
 use super::slip::{Slip, slip};
 use super::sums::{Shape, Sums};
+
+/// The rarity, in nats, of a word that may be a misspelling: one of 60,000 names has it.
+const UNKNOWN: f64 = 11.0;
+/// The rarity, in nats, of a word that is spelt as intended: one of 30,000 names has it.
+const KNOWN: f64 = 10.3;
 
 /// The comparison of the requested name with one name of the candidate.
 #[derive(Clone, Debug)]
@@ -32,6 +37,9 @@ pub(super) struct Pair {
     /// its end or in parentheses. `false` if there are no additional words, or if only general
     /// words, such as `university`, and places agree.
     pub(super) is_addition: bool,
+    /// Whether the misspelt word of the requested name is a word of other names: 0 if it is in
+    /// hardly any name, 1 if it is in many. 0 if no word is misspelt.
+    pub(super) slip_known: f64,
     /// How well the names fit each other; a higher value is better. Of several names of a
     /// candidate, the one with the highest value is used.
     pub(super) fit: f64,
@@ -129,8 +137,9 @@ pub(super) fn compare(
     if !is_same {
         of_contrasts(&mut evidence, &likeness, asked, held);
     }
+    evidence.flag(Feature::OnlyMunicipality, is_only_municipality(&likeness, form, held));
     add_parenthetical_evidence(&mut evidence, form, held);
-    let is_addition = is_addition(asked, &likeness, &sums);
+    let is_addition = is_addition(asked, held, &likeness, &sums);
 
     let initials = if is_initials { 0.5 } else { 0.0 };
     let fit =
@@ -139,6 +148,8 @@ pub(super) fn compare(
     let name = name.display().to_owned();
     let squashed = held.squashed.clone();
     let is_firm = likeness.agreed.iter().all(is_firm);
+    let misspelt = likeness.agreed.iter().find(|one| one.how == Agreement::Misspelt);
+    let slip_known = misspelt.map_or(0.0, |one| share_known(rarity.of(&form.words[one.left])));
     Pair {
         name,
         evidence,
@@ -149,18 +160,28 @@ pub(super) fn compare(
         squashed,
         is_alias,
         is_addition,
+        slip_known,
         fit,
     }
 }
 
+/// Returns a number from 0 for a word of the rarity [`UNKNOWN`] and above, to 1 for a word of the
+/// rarity [`KNOWN`] and below.
+fn share_known(rarity: f64) -> f64 {
+    ((UNKNOWN - rarity) / (UNKNOWN - KNOWN)).clamp(0.0, 1.0)
+}
+
 /// Whether the requested name has additional words, and all of them are an addition, such as a
 /// place, at its end or in parentheses. Returns `false` if the two names have only general words,
-/// such as `university`, and places in common.
-fn is_addition(asked: &AskedName, likeness: &Similarity, sums: &Sums) -> bool {
+/// such as `university`, and places in common. Also returns `false` if only the requested name has
+/// the word `of`: `Quill of London` is a name of its own, and not `Quill` with a place.
+fn is_addition(asked: &AskedName, held: &NameForm, likeness: &Similarity, sums: &Sums) -> bool {
     let is_in_addition = likeness.only_left.iter().all(|(at, _)| *at >= asked.addition);
     let is_any = !likeness.only_left.is_empty() || asked.is_aside_addition;
     let is_aside = asked.form.aside.is_empty() || asked.is_aside_addition;
-    is_any && is_in_addition && is_aside && sums.specific > 0.0
+    let has_of = |form: &NameForm| form.fillers.iter().any(|filler| filler == "of");
+    let is_own_name = has_of(&asked.form) && !has_of(held);
+    is_any && is_in_addition && is_aside && !is_own_name && sums.specific > 0.0
 }
 
 /// Adds the features that depend on the rarities of the words that agree and of the words that
@@ -275,6 +296,15 @@ fn of_contrasts(
     }
     evidence.flag(Feature::Contrast, sides);
     evidence.flag(Feature::ContrastKind, kinds);
+}
+
+/// Whether some words of the two names agree, and all other words mean a municipality, such as
+/// `city`.
+fn is_only_municipality(likeness: &Similarity, asked: &NameForm, held: &NameForm) -> bool {
+    let mut asked = likeness.only_left.iter().map(|(at, _)| &asked.words[*at]).peekable();
+    let mut held = likeness.only_right.iter().map(|(at, _)| &held.words[*at]).peekable();
+    let is_any = asked.peek().is_some() || held.peek().is_some();
+    !likeness.agreed.is_empty() && is_any && asked.chain(held).all(is_municipal)
 }
 
 fn add_parenthetical_evidence(evidence: &mut Evidence, asked: &NameForm, held: &NameForm) {

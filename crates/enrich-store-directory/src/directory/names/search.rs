@@ -159,10 +159,15 @@ impl Search<'_> {
         for rest in &form.unglued {
             self.of_key(CompanyName, rest, WHOLE)?;
         }
-        let mut beginning = String::new();
+        let (mut beginning, mut is_general) = (String::new(), true);
         for word in form.words.iter().take(MOST_FIRST_WORDS) {
             beginning.push_str(&word.root);
-            self.of_part(&beginning)?;
+            is_general &= word.is_general;
+            // General words, such as `city`, are labels of many domains (`city.quill.example`), and
+            // say nothing about the company.
+            if !is_general {
+                self.of_part(&beginning)?;
+            }
         }
         self.of_part(&form.initials)?;
         if form.all_initials != form.initials {

@@ -8,7 +8,8 @@ use enrich_text::{
 /// A requested company name, with the data by which it is compared with the names of candidates.
 #[derive(Clone, Debug)]
 pub struct AskedName {
-    /// The requested name, or its domain if it is a URL. If it ends with an addition, such as a place, a legal form before the
+    /// The requested name, or its domain if it is a URL, without the number of a branch at its end
+    /// (`#1234`). If it ends with an addition, such as a place, a legal form before the
     /// addition is removed: `Quill GmbH Berlin` becomes `Quill Berlin`.
     pub name: CompanyName,
     /// The name, split into words, in the forms in which words are compared.
@@ -48,8 +49,8 @@ impl AskedName {
 
     /// Prepares a name that was requested without a country.
     pub fn new(name: &CompanyName) -> Self {
-        let of_url = domain_of_url(name);
-        let name = of_url.as_ref().unwrap_or(name);
+        let other = domain_of_url(name).or_else(|| without_branch_number(name));
+        let name = other.as_ref().unwrap_or(name);
         let display = name.display();
         let shorter = if display.ends_with(')') { None } else { without_inner_legal_form(name) };
         let name = shorter.as_ref().unwrap_or(name);
@@ -89,17 +90,29 @@ impl AskedName {
     }
 }
 
-/// Returns the domain of a URL that was given as a name, such as `https://quill.example/pens` or
-/// `www.quill.example`; `None` for any other name.
+/// Returns the domain of a URL that was given as a name, such as `https://quill.example/` or
+/// `www.quill.example`. Returns `None` for any other name, and for a URL with a path: it may be a
+/// page of somebody else on a network or a platform.
 fn domain_of_url(name: &CompanyName) -> Option<CompanyName> {
-    let is_beginning = |beginning: &str| {
-        let begins = name.display().get(..beginning.len());
-        begins.is_some_and(|begins| begins.eq_ignore_ascii_case(beginning))
+    let text = name.display();
+    let without = |beginning: &str| {
+        let begins = text.get(..beginning.len())?;
+        begins.eq_ignore_ascii_case(beginning).then(|| &text[beginning.len()..])
     };
-    if !["https://", "http://", "www."].into_iter().any(is_beginning) {
+    let scheme = without("https://").or_else(|| without("http://"));
+    let host = scheme.or_else(|| without("www.").map(|_| text))?;
+    if host.trim_end_matches('/').contains('/') {
         return None;
     }
-    CompanyName::parse(Domain::parse(name.display()).ok()?.as_str()).ok()
+    CompanyName::parse(Domain::parse(text).ok()?.as_str()).ok()
+}
+
+/// Returns a name without the number of a branch at its end: `Quill Pens` for `Quill Pens #1234`.
+/// Returns `None` if there is no such number.
+fn without_branch_number(name: &CompanyName) -> Option<CompanyName> {
+    let (named, number) = name.display().rsplit_once('#')?;
+    let is_number = !number.is_empty() && number.bytes().all(|sign| sign.is_ascii_digit());
+    CompanyName::parse(named).ok().filter(|_| is_number && named.ends_with(' '))
 }
 
 fn is_acronym(display: &str, form: &NameForm) -> bool {
@@ -115,9 +128,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_domain_of_a_url_is_the_name() {
+    fn a_url_is_its_domain_and_the_number_of_a_branch_is_left_out() {
         for (name, asked) in [
-            ("https://quill.example/pens", "quill.example"),
+            ("https://quill.example/", "quill.example"),
+            ("https://pages.example/quill", "https://pages.example/quill"),
+            ("Quill Pens #1234", "Quill Pens"),
+            ("Quill #1 Pens", "Quill #1 Pens"),
+            ("Studio#5", "Studio#5"),
             ("WWW.Quill.example", "quill.example"),
             ("Quill", "Quill"),
             ("www. Quill", "www. Quill"),

@@ -141,9 +141,8 @@ pub(super) fn compare(
     add_parenthetical_evidence(&mut evidence, form, held);
     let is_addition = is_addition(asked, held, &likeness, &sums);
 
-    let initials = if is_initials { 0.5 } else { 0.0 };
-    let fit =
-        equality.count() + 2.0 * covered + jaro + initials - if is_alias { 0.01 } else { 0.0 };
+    let more = if is_initials { 0.5 } else { 0.0 } - if is_alias { 0.01 } else { 0.0 };
+    let fit = equality.count() + 2.0 * covered + jaro + more;
     let (is_sorted, is_same) = (equality.sorted && !is_same, is_same || equality.sorted);
     let name = name.display().to_owned();
     let squashed = held.squashed.clone();

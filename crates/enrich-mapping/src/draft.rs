@@ -336,14 +336,22 @@ impl Draft {
     }
 }
 
-/// Returns the phone numbers in a text. Splits the text at slashes only if every part is a
-/// complete number. A slash can also be inside one number: after the area code (`030/5550100`),
-/// or before a second ending (`5550100/01`).
+/// Returns the phone numbers in a text. Splits the text at slashes, or at dashes between blanks,
+/// only if every part is a complete number. A slash or a dash can also be inside one number: after
+/// the area code (`030/5550100`), or before a second ending (`5550100/01`).
 fn whole_numbers(text: &str) -> Vec<&str> {
+    ["/", " - ", " – "]
+        .into_iter()
+        .map(|separator| whole_numbers_between(text, separator))
+        .find(|numbers| numbers.len() > 1)
+        .unwrap_or_else(|| vec![text])
+}
+
+fn whole_numbers_between<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
     /// Minimum number of digits of a complete number.
     const LEAST_DIGITS: usize = 7;
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).count();
-    let parts: Vec<&str> = text.split('/').map(str::trim).collect();
+    let parts: Vec<&str> = text.split(separator).map(str::trim).collect();
     let length = parts.first().map_or(0, |part| digits(part));
     let has_prefix = |part: &str| names_country(part) || has_trunk_zero(part);
     let are_whole = parts.iter().all(|part| digits(part) >= LEAST_DIGITS)

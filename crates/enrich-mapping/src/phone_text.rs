@@ -39,7 +39,18 @@ pub(crate) fn phone_texts(text: &str) -> Vec<String> {
             number.push_str(token);
             continue;
         }
-        let next = match WORDS.get(token.to_lowercase().as_str()).copied() {
+        let word = WORDS.get(token.to_lowercase().as_str()).copied();
+        // `(dem. Quill)` behind a number says whose it is.
+        if word.is_none()
+            && number.ends_with('(')
+            && let Some((remark, after)) = rest.split_once(')')
+            && !remark.contains(|sign: char| sign.is_ascii_digit())
+        {
+            number.pop();
+            rest = after;
+            continue;
+        }
+        let next = match word {
             Some("extension") => {
                 number.push_str(token);
                 continue;
@@ -88,6 +99,9 @@ mod tests {
             ("Fon (0 30) 23 12 50 61", &["(0 30) 23 12 50 61"]),
             ("mobil 0171/3920062", &["0171/3920062"]),
             ("030 23125001 (Zentrale)", &["030 23125001"]),
+            ("030 23125001 (dem. M. Quill)", &["030 23125001"]),
+            ("Växel: 08-465 004 21, jour 08-465 004 22", &["08-465 004 21", "08-465 004 22"]),
+            ("031-390 06 24 alt. 0701740624", &["031-390 06 24", "0701740624"]),
             ("'+49 30 23125 041", &["+49 30 23125 041"]),
             ("0221 4710-181 oder 182", &["0221 4710-181"]),
             ("0221 4710181 oder 0221 4710182", &["0221 4710181", "0221 4710182"]),

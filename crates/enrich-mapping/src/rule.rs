@@ -34,6 +34,8 @@ pub(crate) struct Values {
     pick: Pick,
     apply: Vec<Transform>,
     prefix: String,
+    /// The place of the area code of phone numbers. Numbers that begin without a code get this one.
+    area_code: Option<Path>,
 }
 
 #[derive(Clone, Debug)]
@@ -105,6 +107,20 @@ impl Rule {
             Self::One(Box::new(Values { split: split.clone(), ..values }))
         };
         Self::All(names.into_iter().map(column).collect())
+    }
+
+    /// Adds the column with the area codes of the phone numbers in the column `phones`.
+    pub(crate) fn with_area_codes(mut self, phones: &str, area_codes: &str) -> Self {
+        if let Self::All(rules) = &mut self {
+            for rule in rules {
+                if let Self::One(values) = rule
+                    && values.origin.is_column(phones)
+                {
+                    values.area_code = Some(Path::column(area_codes));
+                }
+            }
+        }
+        self
     }
 
     fn read_within(node: Node<'_, '_>, levels: usize) -> Result<Self, MappingError> {
@@ -179,6 +195,7 @@ impl Values {
             pick: Pick::All,
             apply: Vec::new(),
             prefix: String::new(),
+            area_code: None,
         }
     }
 
@@ -242,6 +259,16 @@ impl Values {
             Pick::First => found.truncate(1),
             Pick::Last => found = found.pop().into_iter().collect(),
         }
+        if let Some(area_code) = &self.area_code {
+            let area_code = area_code.find(record).into_iter().flat_map(texts).next();
+            for text in &mut found {
+                if let Some(area_code) = &area_code
+                    && !text.starts_with(['+', '0', '('])
+                {
+                    *text = format!("{area_code} {text}");
+                }
+            }
+        }
         found.into_iter().filter_map(|text| self.changed(text)).collect()
     }
 
@@ -264,6 +291,10 @@ impl Values {
 }
 
 impl Origin {
+    fn is_column(&self, name: &str) -> bool {
+        matches!(self, Self::Places(places) if *places == [Path::column(name)])
+    }
+
     fn read(table: &Table<'_, '_>) -> Result<Self, MappingError> {
         match (table.get("from"), table.get("value")) {
             (Some(from), None) => {

@@ -54,6 +54,15 @@ impl Synonyms {
     }
 }
 
+/// Returns the column with area codes, such as `Vorwahl`, and the column with their phone numbers:
+/// the next one, or else the first one.
+fn area_codes<'c>(known: &[(&'c str, &'static str)]) -> Option<(&'c str, &'c str)> {
+    let at = known.iter().position(|(_, meaning)| *meaning == "area_code")?;
+    let mut next = known[at..].iter().chain(known);
+    let (phones, _) = next.find(|(_, meaning)| *meaning == "phones")?;
+    Some((known[at].0, phones))
+}
+
 /// Whether at least three quarters of the records have a text in this column that may be a name, and
 /// these texts differ.
 fn are_mostly_distinct_names(column: &str, records: &[Map<String, Value>]) -> bool {
@@ -133,8 +142,18 @@ impl Mapping {
         if fields.is_empty() {
             return None;
         }
+        let area_codes = area_codes(&known);
+        if let Some((column, _)) = area_codes
+            && fields.iter().any(|(field, _)| *field == Field::Phones)
+        {
+            used.push((column.to_owned(), Field::Phones.name()));
+        }
         let rule = |(field, columns): (Field, Vec<&str>)| {
-            (field, Rule::columns(columns, separators(field)))
+            let rule = Rule::columns(columns, separators(field));
+            match area_codes.filter(|_| field == Field::Phones) {
+                Some((area_codes, phones)) => (field, rule.with_area_codes(phones, area_codes)),
+                None => (field, rule),
+            }
         };
         let fields = fields.into_iter().map(rule);
         let rule = RecordRule::of(record_type, fields.collect(), ids);

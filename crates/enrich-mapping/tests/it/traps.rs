@@ -378,8 +378,33 @@ fn a_cell_may_have_several_numbers_between_slashes() {
     assert_eq!(phones, two);
     let (phones, _) = phones_of("GB", "Tel. 020 7946 0101 (mobil), Fax 020 7946 0103", None);
     assert_eq!(phones, json!(["+442079460101"]));
+    let (phones, _) = phones_of("GB", "020 7946 0101 - 020 7946 0102", None);
+    assert_eq!(phones, two);
     let (phones, _) = phones_of("D", "030 / 23125-001", None);
     assert_eq!(phones, json!(["+493023125001"]));
+    let (phones, _) = phones_of("D", "030 - 23125001", None);
+    assert_eq!(phones, json!(["+493023125001"]));
+}
+
+#[test]
+fn a_number_gets_the_area_code_of_its_row() {
+    let columns = ["Firma", "Land", "Vorwahl", "Telefon", "Handy"].map(str::to_owned);
+    let found = Mapping::from_synonyms(&columns).unwrap();
+    assert!(found.unused.is_empty(), "{:?}", found.unused);
+    let phones = |area_code: &str, phone: &str, mobile: &str| {
+        let record = json!({"Firma": "Quill", "Land": "DE", "Vorwahl": area_code, "Telefon": phone,
+            "Handy": mobile});
+        match found.mapping.map(record.as_object().unwrap(), &Settings::default()).outcome {
+            Outcome::Records(records) => records[0]["phones"].clone(),
+            Outcome::Skipped(reason) => reason.into(),
+        }
+    };
+    assert_eq!(phones("030", "23125-001", ""), json!(["+493023125001"]));
+    assert_eq!(phones("030", "23125001; 23125002", ""), json!(["+493023125001", "+493023125002"]));
+    assert_eq!(phones("030", "030/23125001", ""), json!(["+493023125001"]));
+    assert_eq!(phones("030", "+49 30 23125001", ""), json!(["+493023125001"]));
+    let two = json!(["+493023125001", "+491713920001"]);
+    assert_eq!(phones("030", "23125001", "0171 3920001"), two);
 }
 
 #[test]

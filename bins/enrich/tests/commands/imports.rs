@@ -372,9 +372,21 @@ fn only_known_adds_no_company_and_no_employer() {
 fn an_unknown_layout_is_refused_with_the_ways_to_name_it() {
     let fixture = Fixture::new();
     fixture.file("odd.json", "[{\"x\":1},{\"x\":2}]");
-    fixture.run(&["import", "odd.json"]).refused(2, "a format with --format");
+    fixture.run(&["import", "odd.json"]).refused(2, "the format is not known (it has x)");
     fixture.run(&["import", "odd.json", "--format", "none"]).refused(2, "there is no format none");
     fixture.file("many.jsonl", format!("{QUILL}\n{ADA}\n"));
     let ran = fixture.run(&["import", "many.jsonl", "--limit", "1", "--json"]);
     assert_eq!(ran.json()["read"], 1, "{ran:?}");
+}
+
+#[test]
+fn a_country_for_a_file_in_the_native_format_is_said_to_have_no_effect() {
+    let fixture = Fixture::new();
+    fixture.file("crm.csv", "name,domain,phones\nQuill,quill.example,030 23125001\n");
+    let ran = fixture.run(&["import", "crm.csv", "--country", "DE"]);
+    assert!(ran.err.contains("crm.csv: read in Enrich's own format"), "{ran:?}");
+    let columns = ["--column", "name=name", "--column", "phones=phones"];
+    let named = [&["import", "crm.csv", "--country", "DE"][..], &columns].concat();
+    let ran = fixture.run(&named);
+    assert!(!ran.err.contains("own format"), "{ran:?}");
 }

@@ -3,6 +3,7 @@
 mod format;
 mod formats;
 mod inputs;
+mod notes;
 mod outcome;
 mod progress;
 mod rejects;

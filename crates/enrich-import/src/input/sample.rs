@@ -35,6 +35,9 @@ pub struct Sample {
     /// [`MAX_COLUMNS`]. After the name of a member that is an object, the names inside this object
     /// follow, as in `Entity.LegalName`.
     pub names: Vec<String>,
+    /// The name of the sheet that is read, and the number of sheets in the workbook; `None` for any
+    /// other file.
+    pub sheet: Option<(String, usize)>,
     /// The number of rows above the header of a table, which are skipped.
     pub rows_above: usize,
     /// The first records.
@@ -72,6 +75,7 @@ fn read(mut input: InputRecords, file_name: String, records: usize) -> Result<Sa
         names.add(column);
     }
     let is_table = !names.all.is_empty();
+    let sheet = input.layout().and_then(|layout| Some((layout.sheet?, layout.sheets)));
     let (mut first, mut bytes) = (Vec::new(), 0);
     while first.len() < records && bytes < MAX_SAMPLE_BYTES {
         let Some(record) = input.next_record()? else { break };
@@ -93,6 +97,7 @@ fn read(mut input: InputRecords, file_name: String, records: usize) -> Result<Sa
         record_path,
         envelope,
         names,
+        sheet,
         rows_above,
         records,
     })

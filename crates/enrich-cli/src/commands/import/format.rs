@@ -13,11 +13,12 @@ use enrich_mapping::{
 };
 
 use super::super::{Console, Failure};
+use super::notes::{
+    note_columns, note_country, note_format, note_likely_company, note_unused, unknown_format,
+};
 
 /// Number of records from which a format is recognised.
 const SAMPLE_RECORDS: usize = 20;
-/// Maximum number of unused columns that a note names.
-const MOST_UNUSED: usize = 20;
 /// The name, for `--format`, of Enrich's own import format.
 const NATIVE: &str = "native";
 
@@ -193,7 +194,12 @@ impl FormatArgs {
                 let mapping = mapping.map_err(|error| Failure::of_file(file, &error))?;
                 Ok(Some((mapping, Input::default())))
             }
-            Detection::Native => Ok(None),
+            Detection::Native => {
+                if self.country.is_some() {
+                    note_country(file, console);
+                }
+                Ok(None)
+            }
             Detection::BuiltIn(mapping, input) => {
                 note_format(file, mapping, console);
                 Ok(Some((mapping.clone(), input.clone())))
@@ -212,12 +218,7 @@ impl FormatArgs {
                     Ok(Some((synonyms.mapping, Input::default())))
                 }
                 _ if has_layout || (is_table && !sample.records.is_empty()) => {
-                    Err(Failure::Impossible(format!(
-                        "{}: the format is not known; name the columns with --column, such as \
-                         --column name=Firma --column domains=Homepage, a format with --format, or \
-                         write a mapping for --map",
-                        file.display()
-                    )))
+                    Err(unknown_format(file, &sample))
                 }
                 _ => Ok(None),
             },
@@ -323,50 +324,6 @@ fn terms(source: &SourceInfo) -> SourceTerms {
         licence: source.licence.clone(),
         attribution: source.attribution.clone(),
         homepage: source.homepage.clone(),
-    }
-}
-
-fn note_format(file: &Path, mapping: &Mapping, console: &mut Console<'_>) {
-    let name = &mapping.source().name;
-    console.note(&format!("{}: the format is {name}", file.display()));
-}
-
-fn note_columns(
-    file: &Path,
-    used: &[(String, &'static str)],
-    unused: &[String],
-    console: &mut Console<'_>,
-) {
-    let used: Vec<_> = used.iter().map(|(column, field)| format!("{field}={column}")).collect();
-    console.note(&format!("{}: read as {}", file.display(), used.join(", ")));
-    note_not_used(file, unused, console);
-}
-
-/// Prints that no column is known to have the name of the people's employers, but this one may.
-fn note_likely_company(file: &Path, column: &str, console: &mut Console<'_>) {
-    console.note(&format!(
-        "{}: no column for the company's name; is it `{column}`? Then name the columns to read, such \
-         as --column name=\"{column}\"",
-        file.display()
-    ));
-}
-
-/// Prints the columns of the first records that look like domains or addresses, but that the user's
-/// mapping does not read.
-fn note_unused(file: &Path, mapping: &Mapping, sample: Option<&Sample>, console: &mut Console<'_>) {
-    let records = sample.map_or(&[][..], |sample| sample.records.as_slice());
-    let records: Vec<_> = records.iter().filter_map(|record| record.fields.clone().ok()).collect();
-    note_not_used(file, &mapping.unused(&records), console);
-}
-
-fn note_not_used(file: &Path, columns: &[String], console: &mut Console<'_>) {
-    let Some(shown) = columns.get(..columns.len().min(MOST_UNUSED)) else { return };
-    if !shown.is_empty() {
-        let more = match columns.len() - shown.len() {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        console.note(&format!("{}: not used: {}{more}", file.display(), shown.join(", ")));
     }
 }
 

@@ -1,0 +1,96 @@
+//! What the import says of the format of a file.
+
+use std::path::Path;
+
+use enrich_import::Sample;
+use enrich_mapping::Mapping;
+
+use super::super::{Console, Failure};
+
+/// Maximum number of columns that a message names.
+const MOST_SHOWN: usize = 20;
+
+/// Returns the error for a file whose format is not known. It says which columns or keys the file has,
+/// and which sheet was read.
+pub(super) fn unknown_format(file: &Path, sample: &Sample) -> Failure {
+    let names = match sample.names.as_slice() {
+        [] => String::new(),
+        names => format!(" (it has {})", shown(names)),
+    };
+    let sheet = match &sample.sheet {
+        Some((name, sheets @ 2..)) => format!(
+            "; only the first of its {sheets} sheets, `{name}`, was read: if the table is in another \
+             one, move that to the front"
+        ),
+        _ => String::new(),
+    };
+    Failure::Impossible(format!(
+        "{}: the format is not known{names}; name the columns with --column, such as --column \
+         name=Firma --column domains=Homepage, a format with --format, or write a mapping for \
+         --map{sheet}",
+        file.display()
+    ))
+}
+
+/// Prints that `--country` has no effect, because the file is in the native format.
+pub(super) fn note_country(file: &Path, console: &mut Console<'_>) {
+    console.note(&format!(
+        "{}: read in Enrich's own format, in which every number is international: --country has no \
+         effect; for national numbers name the columns, such as --column name=name --column \
+         phones=phones",
+        file.display()
+    ));
+}
+
+pub(super) fn note_format(file: &Path, mapping: &Mapping, console: &mut Console<'_>) {
+    let name = &mapping.source().name;
+    console.note(&format!("{}: the format is {name}", file.display()));
+}
+
+pub(super) fn note_columns(
+    file: &Path,
+    used: &[(String, &'static str)],
+    unused: &[String],
+    console: &mut Console<'_>,
+) {
+    let used: Vec<_> = used.iter().map(|(column, field)| format!("{field}={column}")).collect();
+    console.note(&format!("{}: read as {}", file.display(), used.join(", ")));
+    note_not_used(file, unused, console);
+}
+
+/// Prints that no column is known to have the name of the people's employers, but this one may.
+pub(super) fn note_likely_company(file: &Path, column: &str, console: &mut Console<'_>) {
+    console.note(&format!(
+        "{}: no column for the company's name; is it `{column}`? Then name the columns to read, such \
+         as --column name=\"{column}\"",
+        file.display()
+    ));
+}
+
+/// Prints the columns of the first records that look like domains or addresses, but that the user's
+/// mapping does not read.
+pub(super) fn note_unused(
+    file: &Path,
+    mapping: &Mapping,
+    sample: Option<&Sample>,
+    console: &mut Console<'_>,
+) {
+    let records = sample.map_or(&[][..], |sample| sample.records.as_slice());
+    let records: Vec<_> = records.iter().filter_map(|record| record.fields.clone().ok()).collect();
+    note_not_used(file, &mapping.unused(&records), console);
+}
+
+fn note_not_used(file: &Path, columns: &[String], console: &mut Console<'_>) {
+    if !columns.is_empty() {
+        console.note(&format!("{}: not used: {}", file.display(), shown(columns)));
+    }
+}
+
+/// Returns the first columns as text, and the number of the others.
+fn shown(columns: &[String]) -> String {
+    let (first, others) = columns.split_at(columns.len().min(MOST_SHOWN));
+    match others.len() {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}

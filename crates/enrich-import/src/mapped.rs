@@ -17,7 +17,7 @@ use crate::layout::Layout;
 use crate::lines::Line;
 use crate::parsed::{Next, Parsed};
 use crate::read_error::ReadError;
-use crate::report::{Notes, ROW_ABOVE, TOTAL_ROW};
+use crate::report::{Notes, REPEATED_HEADER, ROW_ABOVE, TOTAL_ROW};
 use crate::shared_domains::{DomainCount, SharedDomains};
 use crate::source::Source;
 
@@ -199,6 +199,9 @@ impl MappedReading {
 
     /// Maps a record and parses the native records that it becomes.
     fn map(&mut self, fields: &Map<String, Value>, line: u64, notes: &mut Notes) {
+        if self.records.is_table() && is_repeated_header(fields) {
+            return notes.skip(REPEATED_HEADER);
+        }
         let mapped = self.map_as.mapping.map(fields, &self.map_as.settings);
         let left_out = mapped.notes.into_iter().map(Note::as_str);
         left_out.for_each(|what| notes.leave_out(what, line));
@@ -270,6 +273,16 @@ fn is_total_of(fields: &Map<String, Value>, records: &[Map<String, Value>]) -> b
     let names = || records.iter().filter_map(|record| record.get("name")?.as_str());
     let cells = fields.iter().map(|(column, cell)| (column.as_str(), cell.as_str().unwrap_or("")));
     records.iter().all(name_only) && (is_total_row(cells) || names().any(is_total))
+}
+
+/// Whether a row repeats the header, as tables with page breaks do: at least two cells are the name of
+/// their column, and no cell has another text.
+fn is_repeated_header(fields: &Map<String, Value>) -> bool {
+    let cells = fields.iter().filter_map(|(column, cell)| {
+        let cell = cell.as_str()?.trim();
+        (!cell.is_empty()).then(|| cell.eq_ignore_ascii_case(column.trim()))
+    });
+    cells.clone().all(|is_name| is_name) && cells.count() > 1
 }
 
 /// Returns the number by which reports name a record. Usually this is its line. For a record on the

@@ -24,6 +24,9 @@ const MAX_SEEN_BYTES: usize = 300;
 /// The reason that is reported for a row of a table that holds totals.
 pub(crate) const TOTAL_ROW: &str = "total row";
 
+/// The reason that is reported for a row of a table that repeats the header.
+pub(crate) const REPEATED_HEADER: &str = "repeated header";
+
 /// The reason that is reported for a row above the header of a table.
 pub(crate) const ROW_ABOVE: &str = "row above the header";
 

@@ -68,3 +68,12 @@ fn rows_of_totals_are_skipped_in_tables() {
     assert_eq!(places.report.skipped.get("total row"), Some(&2));
     assert_eq!(places.report.added, 7);
 }
+
+#[test]
+fn rows_that_repeat_the_header_are_skipped() {
+    let (header, _) = PLACES.split_once('\n').unwrap();
+    let text = format!("{PLACES}{}\n{header}\nName,name.example,,\n", header.to_uppercase());
+    let places = seen(text, u64::MAX);
+    assert_eq!(places.report.skipped.get("repeated header"), Some(&2));
+    assert_eq!(places.report.added, 7);
+}

@@ -268,10 +268,8 @@ fn only_match<'a>(
 fn is_label(name: &CompanyName, domain: &str) -> bool {
     let label = domain.split('.').next().unwrap_or_default();
     let is = |label: &str| label == name.squashed() || label == name.folded();
-    // The first label of a host below a registrable domain is the name of a part of its owner: `quill`
-    // for `quill.university.example`. Many owners have a part with this name.
+    // In `quill.university.example`, the label is only the name of a part of the university.
     let is_own = || Domain::parse(domain).is_ok_and(|domain| domain.is_registrable());
-    // Most labels have no hyphen, so the second comparison is made only for those that have one.
     ((is(label) || (label.contains('-') && is(&label.replace('-', "")))) && is_own())
         || Domain::parse(name.display()).is_ok_and(|asked| asked.as_str() == domain)
 }

@@ -280,7 +280,7 @@ fn is_total_of(fields: &Map<String, Value>, records: &[Map<String, Value>]) -> b
 fn is_repeated_header(fields: &Map<String, Value>) -> bool {
     let cells = fields.iter().filter_map(|(column, cell)| {
         let cell = cell.as_str()?.trim();
-        (!cell.is_empty()).then(|| cell.eq_ignore_ascii_case(column.trim()))
+        (!cell.is_empty()).then(|| cell.to_lowercase() == column.trim().to_lowercase())
     });
     cells.clone().all(|is_name| is_name) && cells.count() > 1
 }

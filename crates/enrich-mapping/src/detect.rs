@@ -157,7 +157,8 @@ fn is_native_enough(sample: &Sample<'_>) -> bool {
         return false;
     }
     let others: Vec<String> = sample.keys.iter().filter(|key| !is_native(key)).cloned().collect();
-    Synonyms::known(&others).is_empty()
+    // An area code says nothing without the column of its numbers, which is a native one here.
+    Synonyms::known(&others).iter().all(|(_, meaning)| *meaning == "area_code")
 }
 
 fn has_subject(sample: &Sample<'_>) -> bool {

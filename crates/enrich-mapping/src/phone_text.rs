@@ -39,29 +39,35 @@ pub(crate) fn phone_texts(text: &str) -> Vec<String> {
             number.push_str(token);
             continue;
         }
-        let word = WORDS.get(token.to_lowercase().as_str()).copied();
-        // `(dem. Quill)` behind a number says whose it is.
-        if word.is_none()
+        let word = token.to_lowercase();
+        let is_short = rest.starts_with('.') && WORDS.contains_key(format!("{word}.").as_str());
+        let word = if is_short { format!("{word}.") } else { word };
+        let kind = WORDS.get(word.as_str()).copied();
+        // `(dem. Quill)` behind a number says whose it is, and `(nur Fax)` that it is no phone number.
+        if kind.is_none()
             && number.ends_with('(')
             && let Some((remark, after)) = rest.split_once(')')
             && !remark.contains(|sign: char| sign.is_ascii_digit())
         {
             number.pop();
+            if is_no_phone(&format!("{word}{remark}")) {
+                number.clear();
+            }
             rest = after;
             continue;
         }
-        let next = match word {
+        let next = match kind {
             Some("extension") => {
                 number.push_str(token);
                 continue;
             }
             Some("phone") => Part::Number,
             Some("or") => Part::Other,
-            Some("fax") if number.ends_with('(') => {
+            Some("fax" | "invalid") if number.ends_with('(') => {
                 number.clear();
                 Part::Nothing
             }
-            Some("fax" | "inside") => Part::Nothing,
+            Some("fax" | "inside" | "invalid") => Part::Nothing,
             _ => return vec![text.to_owned()],
         };
         found.extend(whole(&number, part));
@@ -70,6 +76,31 @@ pub(crate) fn phone_texts(text: &str) -> Vec<String> {
     }
     found.extend(whole(&number, part));
     found
+}
+
+/// Whether a remark behind a number says that it is the number of a fax machine, or no longer valid.
+fn is_no_phone(remark: &str) -> bool {
+    let remark = remark.to_lowercase();
+    let mut words = remark.split(|sign: char| !sign.is_alphabetic());
+    words.any(|word| matches!(WORDS.get(word), Some(&"fax" | &"invalid")))
+}
+
+/// Returns a phone number with the area code before it. Returns the number as it is if it seems to be
+/// complete: it begins with `+`, `(`, a zero or the area code, or has ten digits or more.
+pub(crate) fn with_area_code(area_code: Option<&str>, number: String) -> String {
+    /// Minimum number of digits of a number that is complete.
+    const WHOLE: usize = 10;
+    /// Minimum number of digits after the area code, if a number begins with it.
+    const LOCAL: usize = 5;
+    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
+    let Some(area_code) = area_code else { return number };
+    let (all, code) = (digits(&number), digits(area_code));
+    let code = code.trim_start_matches('0');
+    let has_code = all.strip_prefix(code).is_some_and(|rest| rest.len() >= LOCAL);
+    if number.starts_with(['+', '0', '(']) || has_code || all.len() >= WHOLE {
+        return number;
+    }
+    format!("{area_code} {number}")
 }
 
 /// Returns the number in a text between two words; `None` if there is none.
@@ -100,6 +131,9 @@ mod tests {
             ("mobil 0171/3920062", &["0171/3920062"]),
             ("030 23125001 (Zentrale)", &["030 23125001"]),
             ("030 23125001 (dem. M. Quill)", &["030 23125001"]),
+            ("030 23125-299 (nur Fax)", &[]),
+            ("030 23125001 (ungültig)", &[]),
+            ("030 23125001, alt 030 23125002", &["030 23125001"]),
             ("Växel: 08-465 004 21, jour 08-465 004 22", &["08-465 004 21", "08-465 004 22"]),
             ("031-390 06 24 alt. 0701740624", &["031-390 06 24", "0701740624"]),
             ("'+49 30 23125 041", &["+49 30 23125 041"]),
@@ -118,5 +152,23 @@ mod tests {
         ] {
             assert_eq!(phone_texts(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn only_incomplete_numbers_get_the_area_code() {
+        for (number, expected) in [
+            ("23125001", "030 23125001"),
+            ("3023125001", "3023125001"),
+            ("30 23125", "30 23125"),
+            ("1713920001", "1713920001"),
+            ("49 30 23125001", "49 30 23125001"),
+            ("030 23125001", "030 23125001"),
+            ("+49 30 23125001", "+49 30 23125001"),
+        ] {
+            assert_eq!(with_area_code(Some("030"), number.to_owned()), expected);
+        }
+        assert_eq!(with_area_code(None, "23125001".to_owned()), "23125001");
+        let whole = "202-555-0152".to_owned();
+        assert_eq!(with_area_code(Some("202"), whole.clone()), whole);
     }
 }

@@ -7,6 +7,7 @@ use crate::error::MappingError;
 use crate::no_value::is_no_value;
 use crate::node::{Node, Table, list};
 use crate::path::{Path, texts};
+use crate::phone_text::{phone_texts, with_area_code};
 use crate::template::Template;
 use crate::transform::Transform;
 
@@ -34,7 +35,7 @@ pub(crate) struct Values {
     pick: Pick,
     apply: Vec<Transform>,
     prefix: String,
-    /// The place of the area code of phone numbers. Numbers that begin without a code get this one.
+    /// The place of the area code of phone numbers ([`with_area_code`]).
     area_code: Option<Path>,
 }
 
@@ -260,14 +261,9 @@ impl Values {
             Pick::Last => found = found.pop().into_iter().collect(),
         }
         if let Some(area_code) = &self.area_code {
-            let area_code = area_code.find(record).into_iter().flat_map(texts).next();
-            for text in &mut found {
-                if let Some(area_code) = &area_code
-                    && !text.starts_with(['+', '0', '('])
-                {
-                    *text = format!("{area_code} {text}");
-                }
-            }
+            let code = area_code.find(record).into_iter().flat_map(texts).find(is_value);
+            let numbers = found.iter().flat_map(|text| phone_texts(text));
+            found = numbers.map(|number| with_area_code(code.as_deref(), number)).collect();
         }
         found.into_iter().filter_map(|text| self.changed(text)).collect()
     }

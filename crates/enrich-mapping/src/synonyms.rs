@@ -146,7 +146,7 @@ impl Mapping {
         if let Some((column, _)) = area_codes
             && fields.iter().any(|(field, _)| *field == Field::Phones)
         {
-            used.push((column.to_owned(), Field::Phones.name()));
+            used.push((column.to_owned(), "area code"));
         }
         let rule = |(field, columns): (Field, Vec<&str>)| {
             let rule = Rule::columns(columns, separators(field));

@@ -12,6 +12,18 @@ struct Row {
     countries: Vec<Country>,
 }
 
+impl Row {
+    /// Returns the number of letters that a name must have: two of a script other than Latin, because
+    /// one may be a decoration (`µQuill`), and one of a few single letters.
+    fn fewest(&self) -> usize {
+        const LATIN: [RangeInclusive<char>; 2] = ['\u{80}'..='\u{24f}', '\u{1e00}'..='\u{1eff}'];
+        let is_script = |range: &RangeInclusive<char>| {
+            range.start() != range.end() && !LATIN.iter().any(|latin| latin.contains(range.start()))
+        };
+        if self.letters.iter().any(is_script) { 2 } else { 1 }
+    }
+}
+
 static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let rows = table::rows(include_str!("../data/letter_countries.txt"));
     rows.map(|[letters, countries]| Row {
@@ -32,8 +44,8 @@ pub fn countries_of_letters(name: &str) -> Vec<Country> {
     }
     let name = name.to_lowercase();
     for row in ROWS.iter() {
-        let has = |letter| row.letters.iter().any(|range| range.contains(&letter));
-        if !name.chars().any(has) {
+        let has = |letter: &char| row.letters.iter().any(|range| range.contains(letter));
+        if name.chars().filter(has).count() < row.fewest() {
             continue;
         }
         match &mut countries {
@@ -73,7 +85,11 @@ mod tests {
             ("クイル社", "JP"),
             ("ჭილყვი", "GE"),
             ("Їжак", "UA"),
-            ("Перо і Папір", "UA BY"),
+            ("Перо і Папір", "UA BY KZ"),
+            ("Қауырсын сия", "RU KZ KG TJ UZ"),
+            ("Bút Mực Võ", "VN"),
+            ("Fjøður", "IS FO"),
+            ("μQuill", ""),
             ("Перье", "RU UA BY BG RS MK ME BA KZ KG TJ UZ MN MD"),
             ("Pióro Łódź", "PL"),
             ("Øl Straße", ""),

@@ -385,8 +385,9 @@ fn a_country_for_a_file_in_the_native_format_is_said_to_have_no_effect() {
     fixture.file("crm.csv", "name,domain,phones\nQuill,quill.example,030 23125001\n");
     let ran = fixture.run(&["import", "crm.csv", "--country", "DE"]);
     assert!(ran.err.contains("crm.csv: read in Enrich's own format"), "{ran:?}");
-    let columns = ["--column", "name=name", "--column", "phones=phones"];
-    let named = [&["import", "crm.csv", "--country", "DE"][..], &columns].concat();
-    let ran = fixture.run(&named);
+    let columns = ["--column", "name=name", "--column", "domains=domain"];
+    let named = ["import", "crm.csv", "--country", "DE", "--column", "phones=phones", "--dry-run"];
+    let ran = fixture.run(&[&named[..], &columns].concat());
     assert!(!ran.err.contains("own format"), "{ran:?}");
+    assert!(ran.out.contains("+493023125001") && ran.out.contains("quill.example"), "{ran:?}");
 }

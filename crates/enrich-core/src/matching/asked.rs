@@ -108,10 +108,11 @@ fn domain_of_url(name: &CompanyName) -> Option<CompanyName> {
 }
 
 /// Returns a name without the number of a branch at its end: `Quill Pens` for `Quill Pens #1234`.
-/// Returns `None` if there is no such number.
+/// Returns `None` if there is no such number. A number of one or two digits may be a part of the
+/// name: `Quill Lodge #12`.
 fn without_branch_number(name: &CompanyName) -> Option<CompanyName> {
     let (named, number) = name.display().rsplit_once('#')?;
-    let is_number = !number.is_empty() && number.bytes().all(|sign| sign.is_ascii_digit());
+    let is_number = number.len() > 2 && number.bytes().all(|sign| sign.is_ascii_digit());
     CompanyName::parse(named).ok().filter(|_| is_number && named.ends_with(' '))
 }
 
@@ -133,7 +134,8 @@ mod tests {
             ("https://quill.example/", "quill.example"),
             ("https://pages.example/quill", "https://pages.example/quill"),
             ("Quill Pens #1234", "Quill Pens"),
-            ("Quill #1 Pens", "Quill #1 Pens"),
+            ("Quill Lodge #12", "Quill Lodge #12"),
+            ("Quill #100 Pens", "Quill #100 Pens"),
             ("Studio#5", "Studio#5"),
             ("WWW.Quill.example", "quill.example"),
             ("Quill", "Quill"),

@@ -11,7 +11,8 @@ use super::evidence::{Evidence, Feature};
 use super::slip::{Slip, slip};
 use super::sums::{Shape, Sums};
 
-/// The rarity, in nats, of a word that may be a misspelling: one of 60,000 names has it.
+/// The rarity, in nats, of a word that may be a misspelling: one of 60,000 names has it. In a
+/// directory of a hundred thousand companies, these are two names.
 const UNKNOWN: f64 = 11.0;
 /// The rarity, in nats, of a word that is spelt as intended: one of 30,000 names has it.
 const KNOWN: f64 = 10.3;
@@ -173,13 +174,15 @@ fn share_known(rarity: f64) -> f64 {
 /// Whether the requested name has additional words, and all of them are an addition, such as a
 /// place, at its end or in parentheses. Returns `false` if the two names have only general words,
 /// such as `university`, and places in common. Also returns `false` if only the requested name has
-/// the word `of`: `Quill of London` is a name of its own, and not `Quill` with a place.
+/// the word `of`, and the candidate's name has no general word: `Quill of London` is a name of its
+/// own, and not `Quill` with a place.
 fn is_addition(asked: &AskedName, held: &NameForm, likeness: &Similarity, sums: &Sums) -> bool {
     let is_in_addition = likeness.only_left.iter().all(|(at, _)| *at >= asked.addition);
     let is_any = !likeness.only_left.is_empty() || asked.is_aside_addition;
     let is_aside = asked.form.aside.is_empty() || asked.is_aside_addition;
     let has_of = |form: &NameForm| form.fillers.iter().any(|filler| filler == "of");
-    let is_own_name = has_of(&asked.form) && !has_of(held);
+    let is_general = held.words.iter().any(|word| word.is_general);
+    let is_own_name = has_of(&asked.form) && !has_of(held) && !is_general;
     is_any && is_in_addition && is_aside && !is_own_name && sums.specific > 0.0
 }
 

@@ -19,7 +19,7 @@ pub(super) fn unknown_format(file: &Path, sample: &Sample) -> Failure {
     };
     let sheet = match &sample.sheet {
         Some((name, sheets @ 2..)) => format!(
-            "; only the first of its {sheets} sheets, `{name}`, was read: if the table is in another \
+            "; only the first visible one of its {sheets} sheets, `{name}`, was read: if the table is in another \
              one, move that to the front"
         ),
         _ => String::new(),
@@ -36,8 +36,8 @@ pub(super) fn unknown_format(file: &Path, sample: &Sample) -> Failure {
 pub(super) fn note_country(file: &Path, console: &mut Console<'_>) {
     console.note(&format!(
         "{}: read in Enrich's own format, in which every number is international: --country has no \
-         effect; for national numbers name the columns, such as --column name=name --column \
-         phones=phones",
+         effect; to read national numbers, name all columns, such as --column name=name --column \
+         domains=domain --column phones=phones",
         file.display()
     ));
 }

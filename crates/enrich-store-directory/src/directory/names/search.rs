@@ -159,13 +159,12 @@ impl Search<'_> {
         for rest in &form.unglued {
             self.of_key(CompanyName, rest, WHOLE)?;
         }
-        let (mut beginning, mut is_general) = (String::new(), true);
-        for word in form.words.iter().take(MOST_FIRST_WORDS) {
+        let mut beginning = String::new();
+        for (at, word) in form.words.iter().enumerate().take(MOST_FIRST_WORDS) {
             beginning.push_str(&word.root);
-            is_general &= word.is_general;
-            // General words, such as `city`, are labels of many domains (`city.quill.example`), and
-            // say nothing about the company.
-            if !is_general {
+            // A general word, such as `city`, is the label of many domains (`city.quill.example`), and
+            // says nothing about the company.
+            if at > 0 || !word.is_general {
                 self.of_part(&beginning)?;
             }
         }

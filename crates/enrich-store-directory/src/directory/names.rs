@@ -460,6 +460,8 @@ mod tests {
             let known = vec![company(1, "Quill", &[], &["a.example", domain])];
             assert_eq!(asked("Quill", known), Some((1, 99)), "{domain}");
         }
+        let part = vec![company(1, "Quill", &[], &["quill.inkwell.example"])];
+        assert_eq!(asked("Quill", part), None, "a part of Inkwell");
         let swiss = vec![company(1, "Quill", &[], &["inkwell.ch"])];
         assert_eq!(asked_in("Quill", Some("CH"), swiss), Some((1, 99)));
     }

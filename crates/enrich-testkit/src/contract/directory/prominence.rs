@@ -77,6 +77,41 @@ pub async fn another_word_is_no_misspelt_prominent_name(harness: &dyn Harness) {
     }
 }
 
+pub async fn a_word_of_many_names_is_no_misspelt_prominent_name(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let tallow = vec![unknown("Tallow", "tallow.example"), ranked("tallow.example", "6.5")];
+    load(&ports, "a", tallow).await;
+    let found = by_name(&ports, "Talloww", None).await;
+    assert!(found.is_some_and(|(_, sure)| sure >= 90));
+    let works = |at: u32| unknown(&format!("Talloww Works {at}"), &format!("works{at}.example"));
+    load(&ports, "b", (0..60).map(works).collect()).await;
+    let found = by_name(&ports, "Talloww", None).await;
+    assert!(found.as_ref().is_none_or(|(_, sure)| *sure < 90), "{found:?}");
+}
+
+pub async fn a_municipality_is_found_beside_many_hosts_of_cities(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let clinic = |at: u32| {
+        unknown(&format!("City Clinic of Inkwell {at}"), &format!("city.inkwell{at}.example"))
+    };
+    let mut records: Vec<Record> = (0..60).map(clinic).collect();
+    records.push(unknown("Quillburg", "quillburg.example"));
+    load(&ports, "a", records).await;
+    for name in ["City of Quillburg", "Stadt Quillburg", "Ville de Quillburg"] {
+        let (domain, sure) = by_name(&ports, name, None).await.expect(name);
+        assert_eq!(domain, "quillburg.example", "{name}");
+        assert!(sure >= 70, "{name} {sure}");
+    }
+}
+
+pub async fn letters_of_one_country_choose_among_namesakes(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let records = vec![unknown("Kalami", "stifte.de"), unknown("Kalami", "papers.ge")];
+    load(&ports, "a", records).await;
+    let found = by_name(&ports, "კალამი", None).await;
+    assert_eq!(found.map(|(domain, _)| domain).as_deref(), Some("papers.ge"));
+}
+
 pub async fn country_sites_of_a_prominent_company_are_no_rivals(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let seated = |name: &str, domain: &str, code: &str| {

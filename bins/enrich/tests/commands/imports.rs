@@ -389,5 +389,5 @@ fn a_country_for_a_file_in_the_native_format_is_said_to_have_no_effect() {
     let named = ["import", "crm.csv", "--country", "DE", "--column", "phones=phones", "--dry-run"];
     let ran = fixture.run(&[&named[..], &columns].concat());
     assert!(!ran.err.contains("own format"), "{ran:?}");
-    assert!(ran.out.contains("+493023125001") && ran.out.contains("quill.example"), "{ran:?}");
+    assert!(ran.err.contains("+493023125001") && ran.err.contains("quill.example"), "{ran:?}");
 }

@@ -259,8 +259,8 @@ fn made(store: &Store, names: &Names) -> anyhow::Result<Vec<Asked>> {
         let folded = fold(name);
         let near = common.iter().filter(|word| **word != folded && is_misspelt(word, &folded));
         let near: Vec<&String> = near.collect();
-        let made = near.iter().map(|word| ((*word).clone(), KNOWN_WORD_WEIGHT, false));
-        for (text, weight, is_there) in variants.into_iter().chain(made) {
+        let words = near.iter().map(|word| ((*word).clone(), KNOWN_WORD_WEIGHT, false));
+        for (text, weight, is_there) in variants.into_iter().chain(words) {
             let Ok(parsed) = CompanyName::parse(&text) else { continue };
             let mut candidates = store.directory.judged(&parsed, None::<Country>)?;
             // If a company in the directory has the generated name, the name is not used: it is

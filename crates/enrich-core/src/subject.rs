@@ -193,8 +193,11 @@ impl Company {
     /// domains. A country can be in the result several times.
     pub fn countries(&self) -> impl Iterator<Item = Country> + '_ {
         let of_domain = |site: &Site| Domain::parse(&site.domain).ok()?.country();
-        let of_sites = self.sites.iter().flat_map(move |site| [site.country, of_domain(site)]);
-        self.seats.iter().copied().chain(of_sites.flatten())
+        // A domain is parsed only if the caller has not found the country before.
+        let of_sites = self.sites.iter().flat_map(move |site| {
+            site.country.into_iter().chain(std::iter::once_with(move || of_domain(site)).flatten())
+        });
+        self.seats.iter().copied().chain(of_sites)
     }
 
     /// Returns the aliases that are compared with `name`: the first `most` aliases, and of the

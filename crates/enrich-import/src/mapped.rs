@@ -278,9 +278,12 @@ fn is_total_of(fields: &Map<String, Value>, records: &[Map<String, Value>]) -> b
 /// Whether a row repeats the header, as tables with page breaks do: at least two cells are the name of
 /// their column, and no cell has another text.
 fn is_repeated_header(fields: &Map<String, Value>) -> bool {
+    fn lower(text: &str) -> impl Iterator<Item = char> + '_ {
+        text.chars().flat_map(char::to_lowercase)
+    }
     let cells = fields.iter().filter_map(|(column, cell)| {
         let cell = cell.as_str()?.trim();
-        (!cell.is_empty()).then(|| cell.to_lowercase() == column.trim().to_lowercase())
+        (!cell.is_empty()).then(|| lower(cell).eq(lower(column.trim())))
     });
     cells.clone().all(|is_name| is_name) && cells.count() > 1
 }

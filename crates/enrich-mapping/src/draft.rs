@@ -340,8 +340,9 @@ impl Draft {
 /// only if every part is a complete number. A slash or a dash can also be inside one number: after
 /// the area code (`030/5550100`), or before a second ending (`5550100/01`).
 fn whole_numbers(text: &str) -> Vec<&str> {
-    let numbers = ["/", " - ", " – "].map(|separator| whole_numbers_between(text, separator));
-    numbers.into_iter().find(|numbers| numbers.len() > 1).unwrap_or_else(|| vec![text])
+    let separators = ["/", " - ", " – "].into_iter().filter(|separator| text.contains(separator));
+    let mut numbers = separators.map(|separator| whole_numbers_between(text, separator));
+    numbers.find(|numbers| numbers.len() > 1).unwrap_or_else(|| vec![text])
 }
 
 fn whole_numbers_between<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {

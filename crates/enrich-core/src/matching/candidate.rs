@@ -113,7 +113,8 @@ impl Compared {
         evidence.add_if(is_acronym, Feature::ProminentAcronym, value);
         evidence.add_if(is_slip, Feature::ProminentSlip, value);
         evidence.add_if(is_slip, Feature::ProminentSlipLabel, value * labels.like);
-        evidence.add_if(is_slip, Feature::ProminentSlipKnown, value * pair.slip_known);
+        let known = words::slip_known(evidence);
+        evidence.add_if(is_slip, Feature::ProminentSlipKnown, value * known);
         evidence.add_if(is_complete && pair.is_addition, Feature::ProminentAddition, value);
         evidence.add_if(is_more && !pair.is_addition, Feature::ProminentMore, value);
         evidence.add_if(is_longer, Feature::ProminentLonger, value);

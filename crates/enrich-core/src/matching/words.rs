@@ -38,9 +38,6 @@ pub(super) struct Pair {
     /// its end or in parentheses. `false` if there are no additional words, or if only general
     /// words, such as `university`, and places agree.
     pub(super) is_addition: bool,
-    /// Whether the misspelt word of the requested name is a word of other names: 0 if it is in
-    /// hardly any name, 1 if it is in many. 0 if no word is misspelt.
-    pub(super) slip_known: f64,
     /// How well the names fit each other; a higher value is better. Of several names of a
     /// candidate, the one with the highest value is used.
     pub(super) fit: f64,
@@ -148,8 +145,6 @@ pub(super) fn compare(
     let name = name.display().to_owned();
     let squashed = held.squashed.clone();
     let is_firm = likeness.agreed.iter().all(is_firm);
-    let misspelt = likeness.agreed.iter().find(|one| one.how == Agreement::Misspelt);
-    let slip_known = misspelt.map_or(0.0, |one| share_known(rarity.of(&form.words[one.left])));
     Pair {
         name,
         evidence,
@@ -160,14 +155,15 @@ pub(super) fn compare(
         squashed,
         is_alias,
         is_addition,
-        slip_known,
         fit,
     }
 }
 
-/// Returns a number from 0 for a word of the rarity [`UNKNOWN`] and above, to 1 for a word of the
-/// rarity [`KNOWN`] and below.
-fn share_known(rarity: f64) -> f64 {
+/// Whether the misspelt word of the requested name is a word of other names: a number from 0 for a
+/// word of the rarity [`UNKNOWN`] and above, to 1 for a word of the rarity [`KNOWN`] and below. 0 if
+/// no word is misspelt.
+pub(super) fn slip_known(evidence: &Evidence) -> f64 {
+    let rarity = MOST_RARITY - 10.0 * evidence.of(Feature::SlipKnown);
     ((UNKNOWN - rarity) / (UNKNOWN - KNOWN)).clamp(0.0, 1.0)
 }
 

@@ -4,7 +4,7 @@
 use enrich_core::{CompanyRecord, DomainRecord, Record};
 
 use super::by_name;
-use crate::contract::Harness;
+use crate::contract::{Harness, Ports};
 use crate::loading::load;
 use crate::records::{aliases, company, countries, domain_record, hashed, ids, sites};
 
@@ -14,6 +14,15 @@ fn unknown(name: &str, domain: &str) -> Record {
 
 fn ranked(domain: &str, rank: &str) -> Record {
     hashed(DomainRecord { page_rank: Some(rank.to_owned()), ..domain_record(domain) })
+}
+
+/// Asserts that each name has this domain as its answer, with at least this confidence in percent.
+async fn all_mean(ports: &Ports, names: &[&str], expected: &str, least: u8) {
+    for name in names {
+        let (domain, sure) = by_name(ports, name, None).await.expect(name);
+        assert_eq!(domain, expected, "{name}");
+        assert!(sure >= least, "{name} {sure}");
+    }
 }
 
 pub async fn a_prominent_company_goes_before_its_namesakes(harness: &dyn Harness) {
@@ -39,11 +48,8 @@ pub async fn a_place_after_a_prominent_name_changes_nothing(harness: &dyn Harnes
     let records =
         vec![unknown("Tallowmere", "tallowmere.example"), ranked("tallowmere.example", "6.5")];
     load(&ports, "a", records).await;
-    for name in ["Tallowmere Sheffield", "Tallowmere HQ", "Tallowmere (NYSE: TLW)"] {
-        let (domain, sure) = by_name(&ports, name, None).await.expect(name);
-        assert_eq!(domain, "tallowmere.example", "{name}");
-        assert!(sure >= 90, "{name} {sure}");
-    }
+    let names = ["Tallowmere Sheffield", "Tallowmere HQ", "Tallowmere (NYSE: TLW)"];
+    all_mean(&ports, &names, "tallowmere.example", 90).await;
     for name in ["Tallowmere Insurance", "Tallowmere Coffee"] {
         let found = by_name(&ports, name, None).await;
         assert!(found.as_ref().is_none_or(|(_, sure)| *sure < 60), "{name} {found:?}");
@@ -55,11 +61,8 @@ pub async fn a_misspelt_prominent_name_is_found(harness: &dyn Harness) {
     let records =
         vec![unknown("Tallowphone", "tallowphone.example"), ranked("tallowphone.example", "6.5")];
     load(&ports, "a", records).await;
-    for name in ["Talowphone", "Tallow Phonne", "Tallowfone"] {
-        let (domain, sure) = by_name(&ports, name, None).await.expect(name);
-        assert_eq!(domain, "tallowphone.example", "{name}");
-        assert!(sure >= 90, "{name} {sure}");
-    }
+    let names = ["Talowphone", "Tallow Phonne", "Tallowfone"];
+    all_mean(&ports, &names, "tallowphone.example", 90).await;
 }
 
 pub async fn another_word_is_no_misspelt_prominent_name(harness: &dyn Harness) {
@@ -97,11 +100,8 @@ pub async fn a_municipality_is_found_beside_many_hosts_of_cities(harness: &dyn H
     let mut records: Vec<Record> = (0..60).map(clinic).collect();
     records.push(unknown("Quillburg", "quillburg.example"));
     load(&ports, "a", records).await;
-    for name in ["City of Quillburg", "Stadt Quillburg", "Ville de Quillburg"] {
-        let (domain, sure) = by_name(&ports, name, None).await.expect(name);
-        assert_eq!(domain, "quillburg.example", "{name}");
-        assert!(sure >= 70, "{name} {sure}");
-    }
+    let names = ["City of Quillburg", "Stadt Quillburg", "Ville de Quillburg"];
+    all_mean(&ports, &names, "quillburg.example", 70).await;
 }
 
 pub async fn letters_of_one_country_choose_among_namesakes(harness: &dyn Harness) {

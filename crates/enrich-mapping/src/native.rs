@@ -2,6 +2,7 @@
 //! that have them.
 
 use std::fmt;
+use std::sync::LazyLock;
 
 /// The kind of a native record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,6 +128,10 @@ const TABLE: [(Field, &str, &[RecordType]); 26] = {
     ]
 };
 
+/// The native fields with their names as [`plain_name`] returns them.
+static NATIVE_COLUMNS: LazyLock<Vec<(Field, String)>> =
+    LazyLock::new(|| Field::native().map(|field| (field, plain_name(field.name()))).collect());
+
 impl Field {
     /// The number of fields.
     pub const COUNT: usize = TABLE.len();
@@ -147,16 +152,13 @@ impl Field {
     /// accepted.
     pub fn from_column(column: &str) -> Option<Named> {
         let plain = plain_name(column);
-        let mut native = TABLE.into_iter().filter(|(field, ..)| field.is_native());
-        let same = native.clone().find(|(_, known, _)| plain_name(known) == plain);
-        match same {
-            Some((field, ..)) => Some(Named { field, is_singular: false }),
-            None => native.find_map(|(field, known, _)| {
-                let known = plain_name(known);
-                differ_in_number(&known, &plain)
-                    .then_some(Named { field, is_singular: plain.len() < known.len() })
-            }),
+        let same = NATIVE_COLUMNS.iter().find(|(_, known)| *known == plain);
+        if let Some(&(field, _)) = same {
+            return Some(Named { field, is_singular: false });
         }
+        let (field, known) =
+            NATIVE_COLUMNS.iter().find(|(_, known)| differ_in_number(known, &plain))?;
+        Some(Named { field: *field, is_singular: plain.len() < known.len() })
     }
 
     /// Returns the field with this name, in the singular or the plural; `None` if no mapping can

@@ -18,7 +18,7 @@ pub enum Format {
     Csv,
     /// CSV whose fields are separated by tabs.
     Tsv,
-    /// An Excel workbook: the first row of its first sheet is the header.
+    /// An Excel workbook: the first row of its first sheet with a table is the header.
     Xlsx,
 }
 

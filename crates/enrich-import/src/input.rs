@@ -29,6 +29,7 @@ use crate::source::Source;
 use crate::workbook::Limits;
 use archive::{Archive, Member};
 use content::{Content, Opened};
+pub(crate) use header::is_table;
 pub use record::{InputRecord, Place};
 pub use sample::{Sample, Sampled, sample};
 

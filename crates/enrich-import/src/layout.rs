@@ -71,7 +71,7 @@ impl fmt::Display for Layout {
             write!(f, "Excel workbook, sheet `{sheet}`")?;
             return match self.sheets {
                 0 | 1 => Ok(()),
-                sheets => write!(f, ", the first of {sheets}"),
+                sheets => write!(f, ", one of {sheets}"),
             };
         }
         f.write_str(match self.format {

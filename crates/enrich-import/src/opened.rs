@@ -10,6 +10,7 @@ use crate::delimiter::Delimiter;
 use crate::delimiter_detection;
 use crate::encoding::{Decoding, KnownEncoding, detect_by_start, resumed};
 use crate::format::Format;
+use crate::input::is_table;
 use crate::layout::{Layout, ReadAs};
 use crate::lines::Lines;
 use crate::quoting::has_quoting;
@@ -191,9 +192,11 @@ impl Opened {
                 Workbook::open(Box::new(Cursor::new(held)), limits)
             }
         };
-        let workbook = opened.map_err(|error| self.explain(error))?;
+        let mut workbook = opened.map_err(|error| self.explain(error))?;
+        let chosen = workbook.choose_sheet(|rows| is_table(rows, &[]));
+        chosen.map_err(|error| self.explain(error))?;
         self.format = Some(Format::Xlsx);
-        self.sheet = Some((workbook.sheet.clone(), workbook.sheets));
+        self.sheet = Some((workbook.sheet().to_owned(), workbook.sheets));
         self.workbook = Some(workbook);
         Ok(())
     }

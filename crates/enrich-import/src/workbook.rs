@@ -1,4 +1,4 @@
-//! Reads the rows of the first visible sheet of an Excel workbook (.xlsx).
+//! Reads the rows of a sheet of an Excel workbook (.xlsx).
 //!
 //! A file can claim any size for its parts. Libraries that load a whole workbook reserve memory for
 //! the claimed size; this reader does not. It decompresses the parts piece by piece and within
@@ -14,13 +14,14 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, channel, sync_channel};
+use std::thread::JoinHandle;
 
 use zip::ZipArchive;
 
 use crate::bounds::{Bounds, Halt};
 use crate::content::{Content, NoList};
-use parts::Strings;
+use parts::{SheetPart, Strings};
 use sheet::SheetReading;
 
 /// Maximum number of files in a workbook, which is a zip archive.
@@ -29,6 +30,10 @@ const MAX_FILES: usize = 10_000;
 const MAX_CELL_BYTES: usize = 128 * 1024;
 /// Maximum size of a decompressed sheet in bytes, if the caller sets no limit.
 const MAX_SHEET_BYTES: u64 = 4 * 1024 * 1024 * 1024;
+/// Maximum number of visible sheets among which [`Workbook::choose_sheet`] chooses.
+const MAX_CHOICES: usize = 20;
+/// Number of rows by which a sheet is chosen.
+const CHOICE_ROWS: usize = 21;
 
 pub(crate) trait Seekable: Read + Seek + Send {}
 
@@ -45,9 +50,13 @@ pub(crate) struct SheetRow {
 }
 
 pub(crate) struct Workbook {
-    pub(crate) sheet: String,
     /// The number of sheets in the workbook.
     pub(crate) sheets: usize,
+    visible: Vec<SheetPart>,
+    /// The index in `visible` of the sheet that is read.
+    current: usize,
+    /// The thread that reads the sheet. It returns what the reading of another sheet needs.
+    thread: Option<JoinHandle<(SheetReading, Archive)>>,
     rows: Receiver<io::Result<Vec<SheetRow>>>,
     ready: std::vec::IntoIter<SheetRow>,
     limits: Limits,
@@ -56,7 +65,7 @@ pub(crate) struct Workbook {
 
 impl std::fmt::Debug for Workbook {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Workbook").field("sheet", &self.sheet).finish_non_exhaustive()
+        f.debug_struct("Workbook").field("sheet", &self.sheet()).finish_non_exhaustive()
     }
 }
 
@@ -83,33 +92,87 @@ impl Limits {
 }
 
 impl Workbook {
-    /// Opens a workbook and starts the thread that reads its first sheet.
+    /// Opens a workbook and starts the thread that reads its first visible sheet.
     pub(crate) fn open(mut file: Box<dyn Seekable>, limits: Limits) -> io::Result<Self> {
         check_file_count(&mut file, &limits)?;
         file.seek(SeekFrom::Start(0))?;
         let mut archive = ZipArchive::new(file).map_err(damaged)?;
         let folder = folder_of_workbook(&archive)?;
         let sheets = parts::sheets(&mut archive, &folder, &limits)?;
-        let first = sheets.first.ok_or_else(|| refusal(NoList::Empty))?;
         let styles = parts::styles(&mut archive, &folder, sheets.is_1904, &limits)?;
         let strings = Strings::read(&mut archive, &folder, &limits)?;
-        let (into, rows) = sync_channel(2);
-        let reading = SheetReading { strings, styles, limits: limits.clone() };
-        let path = first.path;
-        std::thread::Builder::new().name("enrich-workbook".to_owned()).spawn(move || {
-            let ended = reading.run(&mut archive, &path, &into);
-            // An empty batch marks the end of the sheet. Sending fails if the `Workbook` was
-            // dropped. Then nothing is left to do.
-            let _ = into.send(ended.map(|()| Vec::new()));
-        })?;
-        Ok(Self {
-            sheet: first.name,
+        let mut workbook = Self {
             sheets: sheets.count,
-            rows,
+            visible: sheets.visible,
+            current: 0,
+            thread: None,
+            rows: channel().1,
+            limits: limits.clone(),
             ready: Vec::new().into_iter(),
-            limits,
             is_ended: false,
-        })
+        };
+        workbook.start(SheetReading { strings, styles, limits }, archive, 0)?;
+        Ok(workbook)
+    }
+
+    /// Returns the name of the sheet that is read.
+    pub(crate) fn sheet(&self) -> &str {
+        self.visible.get(self.current).map_or("", |sheet| &sheet.name)
+    }
+
+    /// Chooses the first visible sheet whose first rows are a table, as `is_table` says. Chooses
+    /// the first visible sheet if there is no such sheet. A sheet in front of the table may be a
+    /// cover or have notes.
+    pub(crate) fn choose_sheet(
+        &mut self,
+        is_table: impl Fn(&[SheetRow]) -> bool,
+    ) -> io::Result<()> {
+        if self.visible.len() < 2 {
+            return Ok(());
+        }
+        for sheet in 0..self.visible.len().min(MAX_CHOICES) {
+            self.turn_to(sheet)?;
+            if is_table(self.peek(CHOICE_ROWS)?) {
+                return Ok(());
+            }
+        }
+        self.turn_to(0)
+    }
+
+    /// Reads another sheet from its first row on.
+    fn turn_to(&mut self, sheet: usize) -> io::Result<()> {
+        if sheet == self.current {
+            return Ok(());
+        }
+        // The thread ends when it sends its next rows, because nobody can receive them.
+        self.rows = channel().1;
+        let ended = self.thread.take().map(JoinHandle::join);
+        let Some(Ok((reading, archive))) = ended else { return Err(unreadable()) };
+        self.start(reading, archive, sheet)
+    }
+
+    fn start(
+        &mut self,
+        reading: SheetReading,
+        mut archive: Archive,
+        sheet: usize,
+    ) -> io::Result<()> {
+        let part = self.visible.get(sheet).ok_or_else(|| refusal(NoList::Empty))?;
+        let (into, rows) = sync_channel(2);
+        let path = part.path.clone();
+        let thread = std::thread::Builder::new().name("enrich-workbook".to_owned());
+        self.thread = Some(thread.spawn(move || {
+            let ended = reading.run(&mut archive, &path, &into);
+            // An empty batch marks the end of the sheet. Sending fails if nobody reads the sheet
+            // any more. Then nothing is left to do.
+            let _ = into.send(ended.map(|()| Vec::new()));
+            (reading, archive)
+        })?);
+        self.rows = rows;
+        self.ready = Vec::new().into_iter();
+        self.is_ended = false;
+        self.current = sheet;
+        Ok(())
     }
 
     /// Returns the next rows that aren't blank: `count` rows, or all that are left. `next_row`
@@ -138,10 +201,7 @@ impl Workbook {
 
     /// Waits for the next rows of the reading thread. An empty batch marks the end of the sheet.
     fn next_batch(&mut self) -> io::Result<Vec<SheetRow>> {
-        let batch = self
-            .rows
-            .recv()
-            .map_err(|_| refusal(NoList::DamagedWorkbook("its first sheet cannot be read")))??;
+        let batch = self.rows.recv().map_err(|_| unreadable())??;
         self.is_ended = batch.is_empty();
         Ok(batch)
     }
@@ -203,6 +263,10 @@ fn check_file_count(file: &mut dyn Seekable, limits: &Limits) -> io::Result<()> 
 
 fn refusal(refused: NoList) -> io::Error {
     io::Error::other(refused)
+}
+
+fn unreadable() -> io::Error {
+    refusal(NoList::DamagedWorkbook("its sheet cannot be read"))
 }
 
 fn damaged(error: zip::result::ZipError) -> io::Error {

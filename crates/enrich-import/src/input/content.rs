@@ -5,6 +5,7 @@ use std::io::{self, BufRead, Cursor, Read};
 
 use enrich_mapping::{Input, InputKind};
 
+use super::header::is_table;
 use super::json::{JsonLayout, JsonReader, detected, first_names};
 use super::json_lines::JsonLinesReader;
 use super::record::InputRecord;
@@ -142,7 +143,7 @@ impl Opened {
         limits: Limits,
         options: &Input,
     ) -> io::Result<Self> {
-        let workbook = match file {
+        let mut workbook = match file {
             Some(file) => Workbook::open(Box::new(file), limits)?,
             None => {
                 let mut held = Vec::new();
@@ -154,7 +155,10 @@ impl Opened {
                 Workbook::open(Box::new(Cursor::new(held)), limits)?
             }
         };
-        let sheet = Some((workbook.sheet.clone(), workbook.sheets));
+        if options.skip_until.is_none() && options.header.is_empty() {
+            workbook.choose_sheet(|rows| is_table(rows, &options.columns))?;
+        }
+        let sheet = Some((workbook.sheet().to_owned(), workbook.sheets));
         let table = TableReader::workbook(workbook, options)?;
         let reader = table.map_or(Reader::Empty, |table| Reader::Table(Box::new(table)));
         let encoding = KnownEncoding::default();

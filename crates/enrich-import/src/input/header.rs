@@ -7,6 +7,7 @@ use enrich_mapping::is_known_column;
 use crate::delimiter::Delimiter;
 use crate::lines::{Line, Lines};
 use crate::splitter::Splitter;
+use crate::workbook::SheetRow;
 
 /// Maximum number of rows above the header.
 pub(super) const MAX_TITLE_ROWS: usize = 20;
@@ -53,16 +54,29 @@ pub(super) fn rows_before_header(
     }
     let readable = rows.iter().map_while(Option::as_ref);
     let first = readable.clone().position(|fields| is_header_below_title(fields)).unwrap_or(0);
-    let known = |fields: &[String]| fields.iter().filter(|field| is_known_column(field)).count();
     let mut best = (first, rows.get(first).and_then(Option::as_ref).map_or(0, |row| known(row)));
     for (at, fields) in readable.enumerate().skip(first + 1) {
-        let (count, filled) = (known(fields), filled(fields).count());
-        let is_header = count >= LEAST_KNOWN || (count > 1 && count == filled);
+        let count = known(fields);
+        let is_header = count >= LEAST_KNOWN || (count > 1 && count == filled(fields).count());
         if is_header && count > best.1 {
             best = (at, count);
         }
     }
     best.0
+}
+
+/// Whether one of the first rows of a sheet is the header of a table: it has all of these columns,
+/// or, if no columns are given, at least two known columns.
+pub(crate) fn is_table(rows: &[SheetRow], columns: &[String]) -> bool {
+    let is_header = |fields: &[String]| match columns {
+        [] => known(fields) > 1,
+        columns => columns.iter().all(|column| has(fields, column)),
+    };
+    rows.iter().any(|row| is_header(&row.cells))
+}
+
+fn known(fields: &[String]) -> usize {
+    fields.iter().filter(|field| is_known_column(field)).count()
 }
 
 fn has(fields: &[String], column: &str) -> bool {

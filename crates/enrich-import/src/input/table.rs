@@ -75,7 +75,7 @@ impl TableReader {
         Self { lines, splitter, columns, records: 0, rows_above, delimiter }.with_header(options)
     }
 
-    /// Opens the first sheet of a workbook. Returns `None` if the sheet is empty.
+    /// Opens the chosen sheet of a workbook. Returns `None` if the sheet is empty.
     pub(super) fn workbook(mut workbook: Workbook, options: &Input) -> io::Result<Option<Self>> {
         let mut rows_above = 0;
         if let Some(begins_with) = &options.skip_until {

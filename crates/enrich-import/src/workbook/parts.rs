@@ -25,23 +25,25 @@ const MAX_STRINGS_PART_BYTES: u64 = 1024 * 1024 * 1024;
 const MAX_ENTRIES: usize = 100_000;
 
 pub(super) struct Sheets {
-    pub(super) first: Option<FirstSheet>,
+    /// The visible sheets, in their order.
+    pub(super) visible: Vec<SheetPart>,
+    /// The number of all sheets.
     pub(super) count: usize,
     /// Whether day numbers count from 1904 instead of 1900.
     pub(super) is_1904: bool,
 }
 
-pub(super) struct FirstSheet {
+pub(super) struct SheetPart {
     pub(super) name: String,
     pub(super) path: String,
 }
 
-/// Finds the first visible sheet, and counts the sheets.
+/// Finds the visible sheets, and counts all sheets.
 pub(super) fn sheets(archive: &mut Archive, folder: &str, limits: &Limits) -> io::Result<Sheets> {
     let worksheets = worksheets(archive, folder, limits)?;
     let part = archive.by_name(&format!("{folder}workbook.xml")).map_err(damaged)?;
     let mut xml = Xml::new(part, MAX_PART_BYTES, limits);
-    let mut sheets = Sheets { first: None, count: 0, is_1904: false };
+    let mut sheets = Sheets { visible: Vec::new(), count: 0, is_1904: false };
     loop {
         match xml.next()? {
             Event::Start(tag) | Event::Empty(tag) => match tag.local_name().as_ref() {
@@ -55,9 +57,9 @@ pub(super) fn sheets(archive: &mut Archive, folder: &str, limits: &Limits) -> io
                     let is_shown = attribute(&tag, b"state").is_none_or(|state| state == "visible");
                     if let Some(path) = path {
                         sheets.count += 1;
-                        if is_shown && sheets.first.is_none() {
+                        if is_shown && sheets.visible.len() < MAX_ENTRIES {
                             let name = attribute(&tag, b"name").unwrap_or_default();
-                            sheets.first = Some(FirstSheet { name, path: path.clone() });
+                            sheets.visible.push(SheetPart { name, path: path.clone() });
                         }
                     }
                 }

@@ -178,7 +178,7 @@ impl SheetReading {
                     _ => {}
                 },
                 Event::Eof => {
-                    return Err(refusal(NoList::DamagedWorkbook("its first sheet is incomplete")));
+                    return Err(refusal(NoList::DamagedWorkbook("its sheet is incomplete")));
                 }
                 event if is_value => {
                     if let Some(text) = text_of(&event)? {

@@ -201,6 +201,38 @@ fn rows_of_a_workbook_are_objects() {
 }
 
 #[test]
+fn the_first_sheet_with_a_table_is_read() {
+    let workbook = |sheets: &[&[&[&str]]]| {
+        let mut workbook = rust_xlsxwriter::Workbook::new();
+        for rows in sheets {
+            let sheet = workbook.add_worksheet();
+            for (row, cells) in rows.iter().enumerate() {
+                sheet.write_row(row as u32, 0, cells.iter().copied()).unwrap();
+            }
+        }
+        workbook.save_to_buffer().unwrap()
+    };
+    let cover: &[&[&str]] =
+        &[&["Customers"], &["Date", "2026-11-01"], &["Phone", "+1 201 555 0100"]];
+    let table: &[&[&str]] = &[&["Company", "Website", "Note"], &["Quill", "quill.example", "x"]];
+    let other: &[&[&str]] = &[&["Company", "Phone"], &["Ink", "1"]];
+    let expected = ["{\"Company\":\"Quill\",\"Website\":\"quill.example\",\"Note\":\"x\"}"];
+    assert_eq!(
+        fields(&records("a.xlsx", workbook(&[cover, &[], table, other]), options())),
+        expected
+    );
+    assert_eq!(fields(&records("a.xlsx", workbook(&[table, other]), options())), expected);
+    // Without a table, the first sheet is read.
+    let rows =
+        records("a.xlsx", workbook(&[&[&["A", "B"], &["1", "2"]], &[&["C"], &["3"]]]), options());
+    assert_eq!(fields(&rows), ["{\"A\":\"1\",\"B\":\"2\"}"]);
+    // The columns that a mapping needs decide.
+    let columns = Input { columns: vec!["B".to_owned()], ..options() };
+    let rows = records("a.xlsx", workbook(&[table, &[&["A", "B"], &["1", "2"]]]), columns);
+    assert_eq!(fields(&rows), ["{\"A\":\"1\",\"B\":\"2\"}"]);
+}
+
+#[test]
 fn a_workbook_of_a_million_empty_rows_has_few_records() {
     let mut workbook = rust_xlsxwriter::Workbook::new();
     let sheet = workbook.add_worksheet_with_constant_memory().unwrap();

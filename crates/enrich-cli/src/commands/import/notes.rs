@@ -19,8 +19,8 @@ pub(super) fn unknown_format(file: &Path, sample: &Sample) -> Failure {
     };
     let sheet = match &sample.sheet {
         Some((name, sheets @ 2..)) => format!(
-            "; only the first visible one of its {sheets} sheets, `{name}`, was read: if the table is in another \
-             one, move that to the front"
+            "; of its {sheets} sheets, only `{name}` was read: if the table is in another one, move \
+             that to the front"
         ),
         _ => String::new(),
     };

@@ -1,53 +1,73 @@
 //! Text encodings, and a reader that converts a text to UTF-8.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
 use std::io::{self, BufRead, Cursor, Read};
 use std::rc::Rc;
 
-use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use enrich_mapping::CodePage;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::encoding_guess::guess;
 
 /// Number of bytes that are examined to guess an encoding. The examination begins at the first byte
 /// that is not ASCII.
 const WINDOW_BYTES: usize = 64 * 1024;
 
-/// A text encoding, such as UTF-8 or Windows-1252.
+/// A text encoding, such as UTF-8, Windows-1252 or CP850.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct TextEncoding(&'static Encoding);
+pub enum TextEncoding {
+    /// An encoding of the WHATWG Encoding Standard.
+    Standard(&'static Encoding),
+    /// A code page of DOS.
+    Page(CodePage),
+}
 
 impl TextEncoding {
     /// The encoding UTF-8.
-    pub const UTF_8: Self = Self(UTF_8);
+    pub const UTF_8: Self = Self::Standard(UTF_8);
 
-    /// Parses a label of the WHATWG Encoding Standard: `utf-8`, `utf-16`, `windows-1252`, `latin1`,
-    /// …
+    /// Parses a label of the WHATWG Encoding Standard (`utf-8`, `utf-16`, `windows-1252`,
+    /// `latin1`, …), or of a code page (`cp850`, …).
     pub fn parse(label: &str) -> Option<Self> {
-        Encoding::for_label_no_replacement(label.trim().as_bytes()).map(Self)
+        let standard = Encoding::for_label_no_replacement(label.trim().as_bytes());
+        standard.map(Self::Standard).or_else(|| CodePage::parse(label).map(Self::Page))
     }
 
-    /// Returns the encoding's name as users see it: `UTF-8`, `UTF-16`, `Windows-1252`.
+    /// Returns the encoding's name as users see it: `UTF-8`, `UTF-16`, `Windows-1252`, `CP850`.
     pub fn name(self) -> String {
-        match self.0.name() {
-            "UTF-16LE" | "UTF-16BE" => "UTF-16".to_owned(),
-            name => name.replace("windows", "Windows"),
+        match self {
+            Self::Standard(encoding) if self.is_utf_16() => {
+                encoding.name().trim_end_matches(['L', 'B', 'E']).to_owned()
+            }
+            Self::Standard(encoding) => encoding.name().replace("windows", "Windows"),
+            Self::Page(page) => page.label().to_ascii_uppercase(),
         }
     }
 
-    /// Returns the label that selects the encoding: `utf-8`, `utf-16`, `windows-1252`.
+    /// Returns the label that selects the encoding: `utf-8`, `utf-16`, `windows-1252`, `cp850`.
     pub fn label(self) -> String {
         self.name().to_ascii_lowercase()
     }
 
+    /// Decodes bytes, without a byte order mark. Replaces what is no text.
+    pub(crate) fn decode(self, bytes: &[u8]) -> Cow<'_, str> {
+        match self {
+            Self::Standard(encoding) => encoding.decode_without_bom_handling(bytes).0,
+            Self::Page(page) => page.decode(bytes).into(),
+        }
+    }
+
     fn is_utf_16(self) -> bool {
-        self.0 == UTF_16LE || self.0 == UTF_16BE
+        matches!(self, Self::Standard(encoding) if encoding == UTF_16LE || encoding == UTF_16BE)
     }
 }
 
 impl fmt::Debug for TextEncoding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.name())
+        f.write_str(&self.name())
     }
 }
 
@@ -74,16 +94,16 @@ impl<'de> Deserialize<'de> for TextEncoding {
 /// in bytes; `None` if the first bytes do not show the encoding.
 pub(crate) fn detect_by_start(head: &[u8]) -> Option<(TextEncoding, usize)> {
     if let Some((encoding, mark)) = Encoding::for_bom(head) {
-        return Some((TextEncoding(encoding), mark));
+        return Some((TextEncoding::Standard(encoding), mark));
     }
     // In UTF-16 text, every second byte is often zero. Text in other encodings has no zero bytes.
     let zeros = |odd: usize| head.iter().skip(odd).step_by(2).filter(|byte| **byte == 0).count();
     let (even, odd) = (zeros(0), zeros(1));
     let is_full = |zeros: usize, others: usize| 4 * zeros >= head.len() && zeros > 10 * others;
     if is_full(odd, even) {
-        Some((TextEncoding(UTF_16LE), 0))
+        Some((TextEncoding::Standard(UTF_16LE), 0))
     } else if is_full(even, odd) {
-        Some((TextEncoding(UTF_16BE), 0))
+        Some((TextEncoding::Standard(UTF_16BE), 0))
     } else {
         None
     }
@@ -121,6 +141,7 @@ enum State {
     Ascii(usize),
     Utf8,
     Other(Decoder),
+    Page(CodePage),
     /// The input has ended, and its encoding is not UTF-8.
     Ended,
 }
@@ -150,7 +171,7 @@ impl Decoding {
         known.0.set(detected.map(|(encoding, _)| encoding));
         let state = match detected {
             None => State::Ascii(0),
-            Some((TextEncoding(encoding), mark)) => {
+            Some((encoding, mark)) => {
                 skip(&mut input, mark)?;
                 State::of(encoding)
             }
@@ -163,8 +184,9 @@ impl Decoding {
     fn decide(&mut self) -> io::Result<()> {
         let mut window = Vec::new();
         let failure = (&mut self.input).take(WINDOW_BYTES as u64).read_to_end(&mut window).err();
-        let encoding = if self.guesses { guess(&window) } else { UTF_8 };
-        self.known.0.set(Some(TextEncoding(encoding)));
+        let is_cut = window.len() == WINDOW_BYTES;
+        let encoding = if self.guesses { guess(&window, is_cut) } else { TextEncoding::UTF_8 };
+        self.known.0.set(Some(encoding));
         self.state = State::of(encoding);
         let rest = std::mem::replace(&mut self.input, Box::new(io::empty()));
         self.input = resumed(window, failure, rest);
@@ -172,7 +194,18 @@ impl Decoding {
     }
 
     fn decode(&mut self) -> io::Result<()> {
-        let State::Other(decoder) = &mut self.state else { return Ok(()) };
+        let decoder = match &mut self.state {
+            State::Other(decoder) => decoder,
+            State::Page(page) => {
+                let ready = self.input.fill_buf()?;
+                let read = ready.len();
+                self.decoded = page.decode(ready).into_bytes();
+                self.given = 0;
+                self.input.consume(read);
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
         self.decoded.clear();
         self.given = 0;
         while self.decoded.is_empty() {
@@ -193,11 +226,13 @@ impl Decoding {
 }
 
 impl State {
-    fn of(encoding: &'static Encoding) -> Self {
-        if encoding == UTF_8 {
-            Self::Utf8
-        } else {
-            Self::Other(encoding.new_decoder_without_bom_handling())
+    fn of(encoding: TextEncoding) -> Self {
+        match encoding {
+            TextEncoding::Standard(encoding) if encoding == UTF_8 => Self::Utf8,
+            TextEncoding::Standard(encoding) => {
+                Self::Other(encoding.new_decoder_without_bom_handling())
+            }
+            TextEncoding::Page(page) => Self::Page(page),
         }
     }
 }
@@ -213,7 +248,7 @@ impl BufRead for Decoding {
                 self.decide()?;
             }
         }
-        if let State::Other(_) = self.state
+        if let State::Other(_) | State::Page(_) = self.state
             && self.given >= self.decoded.len()
         {
             self.decode()?;
@@ -221,7 +256,7 @@ impl BufRead for Decoding {
         match self.state {
             State::Ascii(ascii) => Ok(self.input.fill_buf()?.get(..ascii).unwrap_or_default()),
             State::Utf8 => self.input.fill_buf(),
-            State::Other(_) | State::Ended => {
+            State::Other(_) | State::Page(_) | State::Ended => {
                 Ok(self.decoded.get(self.given..).unwrap_or_default())
             }
         }
@@ -234,7 +269,7 @@ impl BufRead for Decoding {
                 self.input.consume(amount);
             }
             State::Utf8 => self.input.consume(amount),
-            State::Other(_) | State::Ended => self.given += amount,
+            State::Other(_) | State::Page(_) | State::Ended => self.given += amount,
         }
     }
 }
@@ -245,26 +280,6 @@ impl Read for Decoding {
         self.consume(read);
         Ok(read)
     }
-}
-
-/// Guesses the encoding of a text from its first bytes, which are not all ASCII.
-fn guess(window: &[u8]) -> &'static Encoding {
-    let (mut letters, mut faults) = (0, 0);
-    let mut chunks = window.utf8_chunks().peekable();
-    while let Some(chunk) = chunks.next() {
-        letters += chunk.valid().chars().filter(|letter| !letter.is_ascii()).count();
-        // The window may end in the middle of a character. This is not an error in the text.
-        let is_cut = chunks.peek().is_none() && window.len() == WINDOW_BYTES;
-        faults += usize::from(!chunk.invalid().is_empty() && !is_cut);
-    }
-    // UTF-8 text may be damaged at a few places. So the text counts as UTF-8 if it has at least
-    // as many valid letters outside ASCII as damaged places.
-    if letters >= faults {
-        return UTF_8;
-    }
-    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    detector.feed(window, window.len() < WINDOW_BYTES);
-    detector.guess(None, Utf8Detection::Deny)
 }
 
 fn skip(input: &mut impl BufRead, mut bytes: usize) -> io::Result<()> {
@@ -374,6 +389,15 @@ mod tests {
         assert_eq!(decoded("Café".as_bytes(), Some("windows-1252")).0, text.as_bytes());
         assert_eq!(decoded(&utf_16("Ab", false), Some("utf-16")).0, b"Ab");
         assert_eq!(decoded(b"Caf\xe9", Some("utf-8")).0, b"Caf\xe9");
+    }
+
+    #[test]
+    fn code_pages_are_decoded() {
+        let text = "Müller & Söhne".repeat(3);
+        let bytes = b"M\x81ller & S\x94hne".repeat(3);
+        for chosen in [None, Some("cp850")] {
+            assert_eq!(decoded(&bytes, chosen), (text.clone().into_bytes(), "CP850".to_owned()));
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod decompressed;
 mod delimiter;
 mod delimiter_detection;
 mod encoding;
+mod encoding_guess;
 mod format;
 mod glob;
 mod ids;

@@ -3,6 +3,7 @@
 use encoding_rs::Encoding;
 use glob::Pattern;
 
+use crate::code_page::CodePage;
 use crate::error::MappingError;
 use crate::node::{Table, list};
 
@@ -168,13 +169,14 @@ pub(crate) fn globs(table: &Table<'_, '_>, name: &str) -> Result<Vec<String>, Ma
 fn encoding(table: &Table<'_, '_>) -> Result<Option<String>, MappingError> {
     let Some(node) = table.get("encoding") else { return Ok(None) };
     let label = node.text()?;
-    match Encoding::for_label_no_replacement(label.trim().as_bytes()) {
-        Some(_) => Ok(Some(label)),
-        None => Err(node.refused(format!(
-            "`{label}` is no encoding; write utf-8, utf-16, windows-1252 or another label of the \
-             Encoding Standard"
-        ))),
+    let is_standard = Encoding::for_label_no_replacement(label.trim().as_bytes()).is_some();
+    if is_standard || CodePage::parse(&label).is_some() {
+        return Ok(Some(label));
     }
+    Err(node.refused(format!(
+        "`{label}` is no encoding; write utf-8, utf-16, windows-1252, cp850 or another label of \
+         the Encoding Standard"
+    )))
 }
 
 fn delimiter(table: &Table<'_, '_>) -> Result<Option<char>, MappingError> {

@@ -39,6 +39,7 @@
 //! are compiled into it.
 
 mod built_in;
+mod code_page;
 mod columns;
 mod condition;
 mod country_item;
@@ -73,6 +74,7 @@ mod vcard;
 mod wikidata;
 
 pub use built_in::built_ins;
+pub use code_page::CodePage;
 pub use detect::{Detection, Sample, detect};
 pub use error::MappingError;
 pub use input::{Input, InputKind};

@@ -10,8 +10,8 @@ pub(super) struct ReadAsArgs {
     /// Delimiter of the columns of CSV: `,`, `;`, `tab` or `|` [default: detected]
     #[arg(long, value_name = "DELIMITER", value_parser = delimiter)]
     delimiter: Option<Delimiter>,
-    /// Encoding of the text: utf-8, utf-16, windows-1252 or another label of the Encoding Standard
-    /// [default: detected]
+    /// Encoding of the text: utf-8, utf-16, windows-1252, cp850 or another label of the Encoding
+    /// Standard [default: detected]
     #[arg(long, value_name = "ENCODING", value_parser = encoding)]
     encoding: Option<TextEncoding>,
 }
@@ -27,6 +27,6 @@ fn delimiter(text: &str) -> Result<Delimiter, String> {
 }
 
 fn encoding(text: &str) -> Result<TextEncoding, String> {
-    let said = "it is utf-8, utf-16, windows-1252 or another label of the Encoding Standard";
+    let said = "it is utf-8, utf-16, windows-1252, cp850 or another label of the Encoding Standard";
     TextEncoding::parse(text).ok_or_else(|| said.to_owned())
 }

@@ -208,6 +208,7 @@ impl Search<'_> {
             let adds = gathered + companies <= MOST_GATHERED;
             if adds {
                 gathered += companies;
+                self.worth.reserve(usize::try_from(companies).unwrap_or_default());
             }
             let known = &mut self.worth;
             self.view.postings(&word, |posting| {

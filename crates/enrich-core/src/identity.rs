@@ -55,7 +55,7 @@ fn scheme_of(id: &str) -> &str {
 
 /// The values by which a store searches for the company or person that an imported record
 /// describes. [`CompanyRecord::identity`] and [`PersonRecord::identities`] return them. The store
-/// tries them in that order.
+/// tries the values in the order in which these methods return them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Identity<'a> {
     /// The record describes the company with this domain.

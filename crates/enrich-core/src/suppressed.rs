@@ -17,9 +17,9 @@ pub use screening::{names_suppressed, without_suppressed};
 
 /// The suppressed values at one point in time.
 pub trait SuppressedValues: Send + Sync {
-    /// Returns how many changes the suppressed values have had. Each suppression of a value is
-    /// one change, and each end of a suppression is one too. So if the number is the same as
-    /// before, the values are also the same as before.
+    /// Returns how many changes the suppressed values have had. Each suppression of a value and
+    /// each end of a suppression is one change. So if the number is the same as before, the values
+    /// are also the same as before.
     fn count(&self) -> u64;
 
     /// Whether exactly this value is suppressed.
@@ -33,7 +33,7 @@ pub trait SuppressedValues: Send + Sync {
 pub struct SuppressedSince<'a> {
     /// All suppressed values, including those that were suppressed before `since`.
     pub values: &'a dyn SuppressedValues,
-    /// The values that were suppressed before this time are ignored.
+    /// Values that were suppressed before this time are ignored.
     pub since: Timestamp,
 }
 

@@ -49,7 +49,7 @@ pub enum JobLease {
     Expired,
 }
 
-/// A job, as the store has it.
+/// A stored job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobRow {
     /// The job's id: 128 random bits.
@@ -124,12 +124,12 @@ pub trait JobRecords: Send + Sync {
     async fn page(&self, after: u128, limit: u32) -> Result<Vec<JobRow>, StoreError>;
 
     /// Changes a [free](JobLease::Free) job, and raises its turn by one. Returns `false` and
-    /// changes nothing if the job is not free, or has another turn than `job`.
+    /// changes nothing if the job is not free, or if its turn is not the turn in `job`.
     async fn change(&self, job: &JobChange) -> Result<bool, StoreError>;
 
-    /// Gets the lease of a job that no other node has, so that the caller can work on the job's
-    /// files. Sets the job's phase to `phase` and raises its turn by one. Returns `false` if a
-    /// node has the lease, or if the job's turn is not `turn`.
+    /// Gets the lease of a job if no other node has the lease. With the lease, the caller may work
+    /// on the job's files. Sets the job's phase to `phase` and raises its turn by one. Returns
+    /// `false` if a node has the lease, or if the job's turn is not `turn`.
     ///
     /// # Errors
     ///
@@ -143,9 +143,10 @@ pub trait JobRecords: Send + Sync {
     /// first. If several accounts have equally few, the account whose last job was taken the
     /// longest ago comes first.
     ///
-    /// The returned row has the new turn, but its [`lease`](JobRow::lease) is the one from before
-    /// this call. If it is [`Expired`](JobLease::Expired), the earlier node may still write the
-    /// job's files. A job that must stop keeps the phase [`Stopping`](JobPhase::Stopping).
+    /// The returned row has the new turn, but its [`lease`](JobRow::lease) is the state of the
+    /// lease before this call. If this state is [`Expired`](JobLease::Expired), the node that had
+    /// the lease may still write the job's files. A job that must stop keeps the phase
+    /// [`Stopping`](JobPhase::Stopping).
     ///
     /// # Errors
     ///

@@ -38,7 +38,7 @@ pub struct LookUp {
     idempotency_key: Option<String>,
 }
 
-/// The result of a look-up.
+/// The result of [`Service::look_up`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LookUpAnswer<T> {
     /// The value that was found; `None` if nothing was found, which is free.
@@ -277,13 +277,13 @@ impl Service {
 }
 
 struct StoredValue<T> {
-    /// The balance after the charge for the first answer.
+    /// The account's balance after the charge for the stored answer.
     balance: Credits,
     found: Option<(T, Confidence)>,
 }
 
-/// Writes an answer as lines: the balance, the confidence and the value. The line of the balance
-/// is left empty; the balance is inserted after the charge.
+/// Writes an answer as lines: the balance, the confidence and the value. The first line, the
+/// balance, is left empty: the balance is inserted after the charge.
 fn write<V: Stored + ?Sized>(ask: &Ask, picked: Option<(&V, Confidence)>) -> ResponseTemplate {
     let mut body = b"\n".to_vec();
     let limit = ask.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);

@@ -39,9 +39,9 @@ pub enum Pushed<T> {
     /// The new item is in the queue. To make room, an item of another tenant was removed. The value
     /// is the removed item.
     Displaced(T),
-    /// The item is not in the queue. Either its tenant has the maximum number of items, or the
-    /// queue is full and no tenant has at least two items more than this tenant. The value is the
-    /// refused item.
+    /// The item was not added. Either its tenant has the maximum number of items, or the queue is
+    /// full and no tenant has at least two items more than this tenant. The value is the refused
+    /// item.
     Refused(T),
 }
 

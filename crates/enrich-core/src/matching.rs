@@ -190,7 +190,8 @@ pub fn likeliest(judged: &[ScoredCandidate]) -> Option<(&ScoredCandidate, Confid
 ///
 /// - It is nearly as likely as the first candidate.
 /// - Both candidates have the requested name, apart from legal forms. No place in the requested
-///   name fits the first candidate better, and the first candidate is not much better known.
+///   name fits the first candidate better, and the first candidate is not both well known and much
+///   more likely.
 pub fn rival(judged: &[ScoredCandidate]) -> Option<&ScoredCandidate> {
     let first = judged.first()?;
     judged.iter().skip(1).find(|next| {

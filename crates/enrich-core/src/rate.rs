@@ -143,7 +143,8 @@ impl RateLimitStatus {
 }
 
 impl Window {
-    /// Counts a request at `now`.
+    /// Counts a request that arrives at `now`. If the window has ended by then, begins a new
+    /// window.
     pub fn count(&mut self, limit: RateLimit, now: Timestamp) -> RateLimitStatus {
         let seconds = i64::from(limit.window_seconds);
         let number = now.as_second().div_euclid(seconds);

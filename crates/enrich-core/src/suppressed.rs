@@ -22,7 +22,8 @@ pub trait SuppressedValues: Send + Sync {
     /// are also the same as before.
     fn count(&self) -> u64;
 
-    /// Whether exactly this value is suppressed.
+    /// Whether exactly this value is suppressed. For a domain, the domains above it are not
+    /// checked.
     fn holds(&self, value: &Suppressed) -> bool;
 
     /// Whether exactly this value was suppressed at `since` or later.
@@ -51,8 +52,8 @@ impl SuppressedValues for SuppressedSince<'_> {
     }
 }
 
-/// Maximum length, in bytes, of a part of a text that is parsed as one value. Longer parts count
-/// as not suppressed.
+/// Maximum length, in bytes, of a part of a text that is parsed as one value. Longer parts are
+/// treated as not suppressed.
 const MOST_BYTES: usize = 512;
 
 /// Whether a text contains a suppressed value: as the whole text, as an element of a list such as

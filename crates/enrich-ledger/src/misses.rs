@@ -70,7 +70,8 @@ pub struct MissCounter {
 }
 
 impl MissCounter {
-    /// Maximum number of names that a store keeps for a day. The most frequent ones are kept.
+    /// Maximum number of missed names that a store keeps for each day. The most frequent names are
+    /// kept.
     pub const MOST_A_DAY: u32 = 10_000;
 
     /// Creates a counter; `None` if counting is switched off.

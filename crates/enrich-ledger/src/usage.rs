@@ -115,7 +115,7 @@ impl LastUses {
         }
     }
 
-    /// Takes out all times of last use and returns them, sorted by key.
+    /// Removes all times of last use from memory, and returns them sorted by key.
     pub fn take(&mut self) -> Vec<(KeyId, Timestamp)> {
         let mut uses: Vec<_> = self.0.drain().collect();
         uses.sort_unstable();

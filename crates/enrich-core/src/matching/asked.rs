@@ -43,7 +43,7 @@ pub struct AskedName {
 }
 
 impl AskedName {
-    /// Prepares a name that was requested with a country.
+    /// Prepares a name that was requested together with `country`; `None` is any country.
     pub fn of_country(name: &CompanyName, country: Option<Country>) -> Self {
         Self { country, ..Self::new(name) }
     }

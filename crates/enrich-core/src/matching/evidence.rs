@@ -88,15 +88,15 @@ features! {
     /// The total rarity of the words that only the candidate's name has, in units of 10 nats, at
     /// most 3.
     HeldMissing "held_missing",
-    /// The total rarity of the matching words, in units of 10 nats, at most 3.
+    /// The total rarity of the words that match in both names, in units of 10 nats, at most 3.
     Agreed "agreed",
-    /// The total rarity of the matching words, in units of 10 nats, at most 1.
+    /// The total rarity of the words that match in both names, in units of 10 nats, at most 1.
     AgreedSome "agreed_some",
-    /// The total rarity of the matching words, in units of 10 nats, at most 3. General words, such
-    /// as `university`, and places are left out.
+    /// The total rarity of the words that match in both names, in units of 10 nats, at most 3.
+    /// General words, such as `university`, and places are left out.
     AgreedSpecific "agreed_specific",
-    /// The total rarity of the matching words, in units of 10 nats, at most 0.8. General words,
-    /// such as `university`, and places are left out.
+    /// The total rarity of the words that match in both names, in units of 10 nats, at most 0.8.
+    /// General words, such as `university`, and places are left out.
     AgreedSpecificSome "agreed_specific_some",
     /// No words match, or all matching words are general words, such as `university`, or places.
     NoSpecific "no_specific",

@@ -9,7 +9,8 @@ use enrich_text::{Agreed, Agreement, NameForm, NameWord, Similarity};
 pub(super) enum Shape {
     /// No words of the requested name and the candidate's name match.
     Nothing,
-    /// All words of the requested name match words of the candidate's name, and no word is left.
+    /// All words of the requested name match words of the candidate's name, and the candidate's
+    /// name has no other words.
     All,
     /// Only the requested name has additional words, and all of them are general words, such as
     /// `university`, or places.

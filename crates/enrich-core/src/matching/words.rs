@@ -163,9 +163,9 @@ pub(super) fn compare(
     }
 }
 
-/// Returns a number that says how common the misspelt word of the requested name is in names: 0 if
-/// its rarity is at least [`UNKNOWN`], 1 if its rarity is at most [`KNOWN`], and a number between 0
-/// and 1 in between. Returns 0 if no word is misspelt.
+/// Returns a number from 0 to 1 that says how common the misspelt word of the requested name is in
+/// other names. It is 0 if the rarity of the word is at least [`UNKNOWN`], and 1 if the rarity is
+/// at most [`KNOWN`]. It is also 0 if no word is misspelt.
 pub(super) fn slip_known(evidence: &Evidence) -> f64 {
     let rarity = MOST_RARITY - 10.0 * evidence.of(Feature::SlipKnown);
     ((UNKNOWN - rarity) / (UNKNOWN - KNOWN)).clamp(0.0, 1.0)

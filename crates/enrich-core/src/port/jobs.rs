@@ -2,9 +2,9 @@
 //! rows of a list that an account has uploaded. A node is one of several processes that use the
 //! same database.
 //!
-//! A node that works on a job has the job's lease: no other node may change the job until the
-//! lease ends. A lease lasts for [`LEASE`] after each renewal. The clock of the store decides
-//! when it ends.
+//! A node that works on a job has the job's lease: no other node may change the job until the lease
+//! ends. A lease lasts for [`LEASE`] after each renewal. The clock of the store decides when the
+//! lease ends.
 //!
 //! The turn of a job is a number. It grows when a node gets the lease, and when the job is
 //! changed while no node has the lease. With each change, a node states the turn that it knows.
@@ -86,7 +86,8 @@ pub struct JobChange {
     pub progress: String,
 }
 
-/// A job whose files are in a folder that only one node can read.
+/// A job whose files are in a folder that only one node can read. Other nodes can show the job, but
+/// cannot run it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalJob {
     /// The job's id.
@@ -97,7 +98,7 @@ pub struct LocalJob {
     pub summary: String,
 }
 
-/// A job whose files are in a folder that only another node can read.
+/// A job that this node can show, but cannot run, because only another node can read its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteJob {
     /// The job and its account.

@@ -28,7 +28,7 @@ pub enum DigestKind {
 }
 
 impl DigestKind {
-    /// All kinds.
+    /// All kinds of digests.
     pub const ALL: [Self; 5] =
         [Self::DropEmail, Self::DropPhone, Self::EmailMd5, Self::EmailSha1, Self::EmailSha256];
 

@@ -313,7 +313,7 @@ impl RecordClaims {
             || !those.initials.is_disjoint(&these.forms)
     }
 
-    /// Whether the names of the records have a common word. Fillers such as "of" do not count.
+    /// Whether the names of the records have a common word. Fillers, such as "of", are ignored.
     pub(super) fn shares_word(&self, other: &Self) -> bool {
         let words = |one: &Self| -> BTreeSet<String> {
             let all = one.named.iter().chain(&one.also_named);

@@ -12,7 +12,7 @@ use super::decisions::Decisions;
 use super::links::{Link, MOST_BEARERS, SharedKeys, has_compatible_seats, link, shares_seat};
 
 /// Divides records into companies. Returns a number for each record; records with the same number
-/// are one company. The numbers begin at 0 and are given in the order of the records' keys.
+/// are one company. The numbers begin at 0 and are assigned in the order of the records' keys.
 /// `shared` contains the values that identify no company, because many organisations share them.
 /// `decisions` have priority over all links between records: a merge unites records even if their
 /// ids differ, and a split keeps records apart even if they are linked.
@@ -156,10 +156,11 @@ fn join_only_namesakes(
     }
 }
 
-/// Whether the record `alone`, which has only a name, can describe the same company as `other`.
-/// Their seats must be compatible. If `other` has the name only as an alias, the name must also
-/// have several words, or both must have a common seat. The reason: a short alias of one company
-/// is often the own name of another company.
+/// Whether the record `alone`, which has only a name, can describe the same company as `other`. The
+/// seats (countries of the head offices) of both records must be compatible:
+/// [`has_compatible_seats`]. If `other` has the name only as an alias, the name must also have
+/// several words, or both must have a common seat. The reason: a short alias of one company is
+/// often the own name of another company.
 fn is_namesake(
     alone: &RecordClaims,
     name: &CompanyName,

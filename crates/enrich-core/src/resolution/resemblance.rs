@@ -35,7 +35,7 @@ pub enum Resemblance {
 }
 
 impl Resemblance {
-    /// All kinds, the strongest first.
+    /// All kinds of resemblance, the strongest first.
     pub const ALL: [Self; 8] = [
         Self::Id,
         Self::HostAndName,

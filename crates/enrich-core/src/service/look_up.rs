@@ -100,9 +100,9 @@ impl LookUp {
         Self::read("company_by_page", "page", page.map(question))
     }
 
-    /// Creates a look-up of the company that has this email address. If there is none, looks up
-    /// the employer of the person with this address. If there is no person with it either, looks
-    /// up the company with the address's domain.
+    /// Creates a look-up of the company that has this email address. If no company has it, looks up
+    /// the employer of the person with this address. If no person has it either, looks up the
+    /// company with the address's domain.
     pub fn company_by_email(email: &str) -> Self {
         let email = EmailAddress::parse(email);
         let question = |email| Question::Company(CompanyRef::Email(email));

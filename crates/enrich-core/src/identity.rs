@@ -12,10 +12,10 @@
 //! merges them ([`ids_differ`]).
 //!
 //! A person record belongs to the stored person who has the record's LinkedIn page. If nobody has
-//! this page, the record belongs to a person who has one of its email addresses. If nobody has
-//! one of them either, it belongs to a person with the same name and employer. If two records
-//! have different LinkedIn pages, they are two people, even if they have the same email address
-//! or name.
+//! this page, the record belongs to a person who has one of its email addresses. If nobody has such
+//! an address either, the record belongs to a person with the same name and employer. If two
+//! records have different LinkedIn pages, they are two people, even if they have the same email
+//! address or name.
 
 use enrich_text::{
     CompanyName, Country, Domain, EmailAddress, ExternalId, Network, PageUrl, PersonPage,

@@ -13,7 +13,7 @@ const MOST_RANKED: usize = 4;
 /// logarithmic scale. Lists of the most linked domains end at a page rank of about 3, so a domain
 /// with 2 is hardly known.
 const LEAST_RANK: f64 = 2.0;
-/// A page rank above this counts as this value. Only the best-known companies reach it.
+/// A page rank above this value is lowered to this value. Only the best-known companies reach it.
 const BEST_RANK: f64 = 7.0;
 /// The prominence that is added for a page rank of [`BEST_RANK`] or more. For a page rank between
 /// [`LEAST_RANK`] and [`BEST_RANK`], a proportional part of it is added.

@@ -15,8 +15,8 @@ use enrich_text::{CompanyName, Country, Domain};
 use crate::confidence::Confidence;
 use crate::merge::{Attribute, Fact};
 
-/// A name in capitals only, such as `QUILL PENS`, counts as badly written if it has at least this
-/// number of letters. A shorter name in capitals is probably an abbreviation.
+/// A name in capitals only, such as `QUILL PENS`, is treated as badly written if it has at least
+/// this number of letters. A shorter name in capitals is probably an abbreviation.
 const FEWEST_SHOUTED: usize = 5;
 
 /// A fact, and the record that gave it.

@@ -85,7 +85,8 @@ pub fn is_linkable_by_name<'a>(
     let hosts: Vec<Host> = domains.map(Host::of).collect();
     let held: FxHashSet<&str> = hosts.iter().map(|host| host.host.as_str()).collect();
     // Two companies may share a registrable domain, such as `quill.example`, but no host. Then at
-    // least one of them has only hosts below it, such as `eu.quill.example`.
+    // least one of the companies has only hosts below the registrable domain, such as
+    // `eu.quill.example`.
     if hosts.iter().any(|host| !held.contains(host.registrable.as_str())) {
         return true;
     }
@@ -230,9 +231,9 @@ pub(super) fn shares_id(one: &RecordClaims, other: &RecordClaims) -> bool {
     one.ids.iter().any(|id| other.ids.contains(id))
 }
 
-/// Whether an id that two records have in common must be wrong in one of them. This is so if both
-/// records have domains, but no common domain, no common label, no similar names, and no common
-/// word in their names.
+/// Whether an id that two records have in common must be wrong in one of the records. This is so if
+/// both records have domains, but no common domain, no common label, no similar names, and no
+/// common word in their names.
 fn contradicts(one: &RecordClaims, other: &RecordClaims) -> bool {
     let has_hosts = !one.hosts.is_empty() && !other.hosts.is_empty();
     has_hosts

@@ -24,7 +24,7 @@ impl<T: Stored + ?Sized> LookUpValue for T {}
 /// crates cannot implement this trait.
 pub trait Stored: ToOwned {
     /// Returns the number of items that are returned and charged, at most `limit`. A value with 0
-    /// items counts as not found.
+    /// items is treated as not found.
     fn items(&self, _limit: usize) -> u64 {
         1
     }

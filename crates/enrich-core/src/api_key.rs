@@ -43,8 +43,8 @@ impl ApiKey {
         let mut bytes = [0_u8; 64];
         while text.len() < KEY_PREFIX.len() + RANDOM_LEN {
             getrandom::fill(&mut bytes)?;
-            // Bytes from 248 (4 × 62) on are not used. Otherwise `byte % 62` would give the first
-            // characters of `BASE62` more often than the others.
+            // Only bytes below 248 (4 × 62) are used. With all 256 values, `byte % 62` would give
+            // the first characters of `BASE62` more often than the others.
             let letters = bytes.iter().filter(|&&byte| byte < 248);
             for byte in letters.take(KEY_PREFIX.len() + RANDOM_LEN - text.len()) {
                 text.push(char::from(BASE62[usize::from(byte % 62)]));

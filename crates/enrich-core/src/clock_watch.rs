@@ -15,9 +15,9 @@ use jiff::{SignedDuration, Timestamp};
 /// final in the meantime.
 #[derive(Clone, Debug)]
 pub struct ClockWatch {
-    /// The time of the wall clock when the watch began.
+    /// The time that the wall clock showed when this watch was started.
     wall: Timestamp,
-    /// The time of the monotonic clock at the same moment.
+    /// The time that the monotonic clock showed when this watch was started.
     monotonic: Duration,
 }
 
@@ -29,15 +29,15 @@ impl ClockWatch {
     /// wall clock cause smaller differences.
     const TOLERANCE: SignedDuration = SignedDuration::from_secs(10);
 
-    /// Starts the watch at the present times of both clocks. `monotonic` is the time since any
-    /// fixed moment, such as the start of the machine.
+    /// Starts a watch. `wall` and `monotonic` are the present times of both clocks. `monotonic` is
+    /// the time since any fixed moment, such as the start of the machine.
     pub fn new(wall: Timestamp, monotonic: Duration) -> Self {
         Self { wall, monotonic }
     }
 
-    /// Whether the clocks have advanced equally since the watch began, for at least
-    /// [`STEADY_TIME`](Self::STEADY_TIME). If the wall clock has jumped, starts the watch again
-    /// and returns `false`.
+    /// Whether the clocks have advanced equally since the start of the watch, and the watch has
+    /// lasted for at least [`STEADY_TIME`](Self::STEADY_TIME). If the wall clock has jumped, starts
+    /// the watch again and returns `false`.
     pub fn is_steady(&mut self, wall: Timestamp, monotonic: Duration) -> bool {
         let elapsed = monotonic.saturating_sub(self.monotonic);
         let shown = wall.duration_since(self.wall);

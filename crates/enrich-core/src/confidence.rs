@@ -13,9 +13,9 @@ impl Confidence {
     pub const AMBIGUOUS: Self = Self(80);
 
     /// The default minimum confidence of a company that is found by its name. A company with a
-    /// lower confidence counts as not found. Even with this minimum, a look-up of a company that
-    /// the directory does not contain sometimes returns another company; `docs/matching.md` says
-    /// how often.
+    /// lower confidence is treated as not found. Even with this minimum, a look-up of a company
+    /// that the directory does not contain sometimes returns another company; `docs/matching.md`
+    /// says how often.
     pub const LEAST_BY_NAME: Self = Self(90);
 
     /// Creates a confidence. Returns `None` if `percent` is not from 1 to 100.

@@ -41,7 +41,8 @@ impl fmt::Display for Credits {
 pub enum Price {
     /// A fixed number of credits for each answer.
     PerAnswer(u64),
-    /// One credit for each group of this many items. An incomplete group also costs one credit.
+    /// One credit for each group of this many items. An incomplete group also costs one credit:
+    /// with `PerItems(5)`, 6 items cost 2 credits.
     PerItems(u64),
 }
 
@@ -60,7 +61,7 @@ impl Price {
         match self {
             _ if items == 0 => Credits::ZERO,
             Self::PerAnswer(credits) => Credits(credits),
-            // `div_ceil` cannot divide by 0, so 0 items for a credit count as 1.
+            // `per_credit` = 0 is treated as 1, because `div_ceil` by 0 would panic.
             Self::PerItems(per_credit) => {
                 Credits(items.div_ceil(if per_credit == 0 { 1 } else { per_credit }))
             }

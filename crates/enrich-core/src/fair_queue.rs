@@ -1,10 +1,10 @@
-//! A queue with a maximum length, in which tenants take turns. A tenant adds items to the queue; for
-//! example, each account is a tenant.
+//! A queue with a maximum length, in which tenants take turns. A tenant adds items to the queue;
+//! for example, each account is a tenant.
 //!
-//! Each tenant has its own queue, and each turn removes the oldest item of one tenant. So a
-//! tenant with one item waits for at most one item of each other tenant. When all queues together
-//! have reached the maximum length, a tenant with few items may still add an item. Then the
-//! newest item of the tenant with the most items is removed to make room.
+//! Each tenant has its own queue, and each turn removes the oldest item of one tenant. So a tenant
+//! with one item waits for at most one item of each other tenant. When all queues together have
+//! reached the maximum length, a tenant with few items may still add an item. Then the newest item
+//! of the tenant with the most items is removed to make room.
 
 use std::collections::VecDeque;
 use std::hash::Hash;
@@ -36,12 +36,12 @@ pub struct QueueLimits {
 pub enum Pushed<T> {
     /// The item is in the queue.
     Queued,
-    /// The item is in the queue. An item of another tenant was removed to make room. The value is
-    /// the removed item.
+    /// The new item is in the queue. To make room, an item of another tenant was removed. The value
+    /// is the removed item.
     Displaced(T),
-    /// The item is not in the queue. Either its tenant has the maximum number of items, or the
-    /// queue is full and no tenant has at least two items more than this tenant. The value is the
-    /// refused item.
+    /// The item was not added. Either its tenant has the maximum number of items, or the queue is
+    /// full and no tenant has at least two items more than this tenant. The value is the refused
+    /// item.
     Refused(T),
 }
 
@@ -93,9 +93,9 @@ impl<K: Copy + Eq + Hash, T> FairQueue<K, T> {
     }
 
     /// Makes room for a new item of a tenant that has `own` items: removes and returns the newest
-    /// item of the tenant with the most items. Returns `None` and removes nothing if no tenant
-    /// has at least `own + 2` items. Then the exchange would leave the other tenant with fewer
-    /// items than the tenant of the new item.
+    /// item of the tenant with the most items. Returns `None` and removes nothing if no tenant has
+    /// at least `own + 2` items. A tenant with only `own + 1` items would have fewer items than the
+    /// tenant of the new item after the exchange.
     fn displace(&mut self, own: usize) -> Option<T> {
         let longest = self.items.values_mut().max_by_key(|items| items.len())?;
         if longest.len() < own + 2 {

@@ -12,10 +12,10 @@
 //! merges them ([`ids_differ`]).
 //!
 //! A person record belongs to the stored person who has the record's LinkedIn page. If nobody has
-//! this page, the record belongs to a person who has one of its email addresses. If nobody has
-//! one of them either, it belongs to a person with the same name and employer. If two records
-//! have different LinkedIn pages, they are two people, even if they have the same email address
-//! or name.
+//! this page, the record belongs to a person who has one of its email addresses. If nobody has such
+//! an address either, the record belongs to a person with the same name and employer. If two
+//! records have different LinkedIn pages, they are two people, even if they have the same email
+//! address or name.
 
 use enrich_text::{
     CompanyName, Country, Domain, EmailAddress, ExternalId, Network, PageUrl, PersonPage,
@@ -55,7 +55,7 @@ fn scheme_of(id: &str) -> &str {
 
 /// The values by which a store searches for the company or person that an imported record
 /// describes. [`CompanyRecord::identity`] and [`PersonRecord::identities`] return them. The store
-/// tries them in that order.
+/// tries the values in the order in which these methods return them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Identity<'a> {
     /// The record describes the company with this domain.
@@ -68,13 +68,13 @@ pub enum Identity<'a> {
     NameAndSeats(&'a CompanyName, &'a [Country]),
     /// The record describes the person with this page.
     PersonPage(&'a PersonPage),
-    /// The record describes a person with one of these email addresses. The store has searched by
-    /// the record's page before, and found nobody. So if the stored person has a page and the
-    /// record has one too, the pages differ, and they are two people.
+    /// The record describes a person with one of these email addresses. Before this, the store has
+    /// searched by the record's page and found nobody. So if the stored person and the record both
+    /// have a page, the pages differ, and the record describes another person.
     Emails(&'a [EmailAddress]),
-    /// The record describes a person with the same name and employer. The store has searched by
-    /// the record's page before, and found nobody. So if the stored person has a page and the
-    /// record has one too, the pages differ, and they are two people.
+    /// The record describes a person with the same name and employer. Before this, the store has
+    /// searched by the record's page and found nobody. So if the stored person and the record both
+    /// have a page, the pages differ, and the record describes another person.
     NameAtEmployer,
 }
 
@@ -95,11 +95,11 @@ impl CompanyRecord {
 }
 
 impl PersonRecord {
-    /// Returns the values by which a store searches for the person: first the page, then the
-    /// email addresses, then name and employer. The first value that fits a stored person
-    /// decides. So addresses and names are tried only if no stored person has the record's page.
-    /// If a person is found by an address or by the name, but has a page and the record has one
-    /// too, they are two people.
+    /// Returns the values by which a store searches for the person: first the page, then the email
+    /// addresses, then name and employer. The first value that fits a stored person decides. So
+    /// addresses and names are tried only if no stored person has the record's page. If a person is
+    /// found by an address or by the name, but this person and the record both have a page, the
+    /// record describes another person.
     pub fn identities(&self) -> Vec<Identity<'_>> {
         let mut identities = Vec::with_capacity(3);
         identities.extend(self.page.as_ref().map(Identity::PersonPage));

@@ -1,5 +1,5 @@
-//! Matches company names: calculates with which probability a requested name means each
-//! candidate. A candidate is a company that the name may mean.
+//! Matches company names: for each candidate, calculates the probability that a requested name
+//! means it. A candidate is a company that the name may mean.
 //!
 //! A store finds the candidates. This module compares them with the requested name, and collects
 //! the [`Evidence`]: the values of about a hundred named features, which a person can check. The
@@ -52,8 +52,8 @@ pub struct ScoredCandidate {
     /// How well known the company is.
     pub prominence: Prominence,
     own_name: OwnName,
-    /// A number that is the same for all candidates that are really one company. The directory
-    /// may have one company several times, from different records.
+    /// Shows which candidates are really one company: all of them have the same number here. The
+    /// directory may have one company several times, from different records.
     pub organisation: usize,
     /// The sum of the weighted evidence: the logarithm of the odds that this candidate is meant,
     /// against "none of the candidates".
@@ -115,8 +115,8 @@ pub fn judge(
 }
 
 /// If a country is requested, removes candidates that have no domain for this country. Exception:
-/// if no candidate with a domain for this country has the requested name as its own name (not as
-/// an alias), candidates with a prominence of at least [`KNOWN_ABROAD`] stay.
+/// candidates with a prominence of at least [`KNOWN_ABROAD`] stay, but only if no candidate with a
+/// domain for this country has the requested name as its own name (not as an alias).
 fn drop_abroad(asked: &AskedName, all: &mut Vec<ScoredCandidate>) {
     let Some(country) = asked.country else { return };
     let is_there = |one: &ScoredCandidate| one.company.domain_in(country).is_some();
@@ -163,8 +163,8 @@ fn calibrated(raw: f64, prominence: f64, weights: &Weights) -> f64 {
     share * raw + (1.0 - share) * weights.calibrated(raw)
 }
 
-/// If a candidate with a domain has the requested name, removes all candidates without a domain,
-/// because they are most often other records of the same company.
+/// If a candidate with a domain has the requested name, removes all candidates without a domain.
+/// Most often, they are other records of the same company.
 fn drop_without_site(all: &mut Vec<ScoredCandidate>) {
     let has_site = |one: &ScoredCandidate| one.company.domain().is_some();
     if all.iter().any(|one| has_site(one) && bears_name(one)) {
@@ -172,9 +172,9 @@ fn drop_without_site(all: &mut Vec<ScoredCandidate>) {
     }
 }
 
-/// Returns the most likely candidate and its confidence. A [`rival`] is another company that may
-/// be meant instead. If a rival is equally likely, or if there is no candidate, returns `None`.
-/// If there is a less likely rival, the confidence is at most [`Confidence::AMBIGUOUS`].
+/// Returns the most likely candidate and its confidence. Returns `None` if there is no candidate,
+/// or if a [`rival`] (another company that may be meant instead) is equally likely. If there is a
+/// less likely rival, the confidence is at most [`Confidence::AMBIGUOUS`].
 pub fn likeliest(judged: &[ScoredCandidate]) -> Option<(&ScoredCandidate, Confidence)> {
     let first = judged.first()?;
     let most = match rival(judged) {
@@ -190,7 +190,8 @@ pub fn likeliest(judged: &[ScoredCandidate]) -> Option<(&ScoredCandidate, Confid
 ///
 /// - It is nearly as likely as the first candidate.
 /// - Both candidates have the requested name, apart from legal forms. No place in the requested
-///   name fits the first candidate better, and the first candidate is not much better known.
+///   name fits the first candidate better, and the first candidate is not both well known and much
+///   more likely.
 pub fn rival(judged: &[ScoredCandidate]) -> Option<&ScoredCandidate> {
     let first = judged.first()?;
     judged.iter().skip(1).find(|next| {
@@ -225,16 +226,17 @@ fn is_distinguishable(first: &ScoredCandidate, next: &ScoredCandidate) -> bool {
         || PLACES.iter().any(|place| first.evidence.of(*place) > next.evidence.of(*place))
 }
 
-/// If the scores of two candidates differ by less than this, the candidates count as equally
-/// likely. Scores are log-odds.
+/// Two candidates are treated as equally likely if their scores differ by less than this. Scores
+/// are log-odds.
 const SAME: f64 = 0.02;
-/// If the score of a candidate is less than this below the best score, the candidate counts as
-/// nearly as likely as the best one. The value is ln 4: its odds are at least a quarter of the
-/// best odds.
+/// A candidate is treated as nearly as likely as the best candidate if its score is less than this
+/// below the best score. The value is ln 4: the odds of the candidate are more than a quarter of
+/// the best odds.
 const TIED: f64 = 1.386;
 /// Minimum prominence with which a company has no rival, although another company has the same
-/// name. Its score must also be higher than that of the other by at least [`UNRIVALLED`]. A
-/// company that is known only by pages on a few networks does not reach this prominence.
+/// name. Its score must also be higher than the score of the other company by at least
+/// [`UNRIVALLED`]. A company that is known only by pages on a few networks does not reach this
+/// prominence.
 const KNOWN: f64 = 0.15;
 /// Minimum prominence of a company outside the requested country that may still be meant.
 const KNOWN_ABROAD: f64 = 0.25;
@@ -244,9 +246,10 @@ const CALIBRATED_FROM: f64 = 0.3;
 /// score. With a lower score, the company cannot become the answer, even if it is very well
 /// known.
 const WITHIN_REACH: f64 = 12.0;
-/// If two companies have the same name, this is how much higher the score of the likelier one
-/// must be, so that the other is no rival. The prominence of the likelier one must also be at
-/// least [`KNOWN`]. The value is ln 7.4: the likelier one is at least 7.4 times as likely.
+/// Minimum difference between the scores of two companies with the same name, so that the less
+/// likely company is not a rival of the likelier one. The prominence of the likelier one must also
+/// be at least [`KNOWN`]. The value is ln 7.4: the likelier company is at least 7.4 times as
+/// likely.
 const UNRIVALLED: f64 = 2.0;
 
 /// The highest rarity of a word, in nats. A higher rarity is lowered to this value, because
@@ -257,8 +260,9 @@ const MOST_RARITY: f64 = 12.0;
 ///
 /// `rarity = ln((companies + AT_LARGE) / (companies with the word + share × AT_LARGE))`
 ///
-/// `share` is the share of organisation names in general that contain the word. If the number of
-/// companies with the word is unknown, it is estimated as `share × companies`.
+/// `companies` is the number of companies in the directory. `share` is the share of organisation
+/// names in general that contain the word. If the number of companies with the word is unknown, it
+/// is estimated as `share × companies`.
 #[derive(Clone, Debug, Default)]
 pub struct DirectoryRarity {
     companies: f64,

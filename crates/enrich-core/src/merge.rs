@@ -32,7 +32,7 @@ pub enum Attribute {
     Alias,
     /// The country of a company's seat or of a person, as an ISO 3166 alpha-2 code.
     Country,
-    /// A domain of a company. The fact's country is the country of the website.
+    /// A domain of a company. [`Fact::country`] is the country for which the website is made.
     Domain,
     /// A company's page on this network, in the form in which answers contain it:
     /// `linkedin.com/company/quill`.
@@ -75,8 +75,8 @@ pub struct Fact {
     pub confidence: Confidence,
 }
 
-/// Returns the value of an attribute with the highest confidence. If several values have this
-/// confidence, returns the first of them.
+/// Of all values of an attribute, returns the value with the highest confidence. If several values
+/// have this confidence, returns the first of them.
 fn best(facts: &[Fact], attribute: Attribute) -> Option<&str> {
     let mut best: Option<&Fact> = None;
     for fact in facts.iter().filter(|fact| fact.attribute == attribute) {

@@ -35,8 +35,8 @@ pub enum InvalidParent {
 }
 
 impl Parent {
-    /// Parses an id with its scheme (`lei:213800D1EI4B9WTWWD28`), a domain or a name. The text
-    /// that [`as_str`](Self::as_str) returns can be parsed again, with the same result.
+    /// Parses an id with its scheme (`lei:213800D1EI4B9WTWWD28`), a domain or a name. Also parses a
+    /// text that [`as_str`](Self::as_str) has returned; the result is then the same parent.
     ///
     /// # Errors
     ///

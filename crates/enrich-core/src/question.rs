@@ -15,8 +15,8 @@ pub enum Question {
     Candidates {
         /// The requested name.
         name: CompanyName,
-        /// If present, the companies must have a domain for this country, as in
-        /// [`CompanyRef::Name`].
+        /// If present, companies without a domain for this country are left out, except well-known
+        /// companies ([`CompanyRef::Name`]).
         country: Option<Country>,
     },
     /// Find a person, by an identifier, or by a name together with a country or an employer.

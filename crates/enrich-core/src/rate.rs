@@ -46,8 +46,8 @@ impl RateLimit {
         self.window_seconds
     }
 
-    /// Returns the limit of a key with the values `own`. A value that is `None` comes from this
-    /// limit. If a value in `own` is 0, returns this limit unchanged.
+    /// Returns the rate limit of a key. `own` contains the values that are set for this key; `self`
+    /// supplies each value that is `None`. If a value in `own` is 0, returns `self`.
     pub fn with(self, own: RateOverride) -> Self {
         let requests = own.requests.unwrap_or(self.requests);
         let window_seconds = own.window_seconds.unwrap_or(self.window_seconds);
@@ -59,7 +59,8 @@ impl RateLimit {
     ///
     /// - the number of requests per window that the key has now;
     /// - the server's number of requests × the length of the key's window ÷ the length of the
-    ///   server's window, but at most the server's number.
+    ///   server's window, but at most the server's number: 50 for a window of 30 seconds, if the
+    ///   server allows 100 requests in 60 seconds.
     pub fn most_of_owner(self, key: RateOverride) -> u32 {
         let own = self.with(key);
         let as_fast = u64::from(self.requests) * u64::from(own.window_seconds)
@@ -102,7 +103,7 @@ pub struct Window {
     seconds: u32,
 }
 
-/// Whose requests a rate limit counts.
+/// Whose requests a rate limit counts: those of one key, or those of a whole account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RateScope {
     /// The requests of one key.
@@ -142,7 +143,8 @@ impl RateLimitStatus {
 }
 
 impl Window {
-    /// Counts a request at `now`.
+    /// Counts a request that arrives at `now`. If the window has ended by then, begins a new
+    /// window.
     pub fn count(&mut self, limit: RateLimit, now: Timestamp) -> RateLimitStatus {
         let seconds = i64::from(limit.window_seconds);
         let number = now.as_second().div_euclid(seconds);

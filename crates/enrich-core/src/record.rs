@@ -29,17 +29,17 @@ impl SourceName {
     }
 }
 
-/// The origin of a record: the id and the confidence that its source gives to it, and a hash of
-/// its content.
+/// The origin of a record: the id and the confidence that the source gives to the record, and a
+/// hash of the record's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The id that the source gives to the record; `None` if it gives none.
     pub id: Option<String>,
     /// The confidence that the source gives to the record.
     pub confidence: Confidence,
-    /// A hash of the record's text, as the source gives it. If a later import contains the same
-    /// text, its hash is the same. So the import detects an unchanged record without comparing
-    /// its values.
+    /// A hash of the record's text, as the source gives it. The hash of an unchanged record is the
+    /// same in a later import. So the import detects the unchanged record without comparing its
+    /// values.
     pub content: [u8; 16],
 }
 

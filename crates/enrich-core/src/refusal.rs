@@ -28,12 +28,12 @@ pub enum Needed {
 /// do, and contains no value that the caller has sent.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// The API key is malformed, unknown or ended, or its account is not active. The caller does
-    /// not learn which of these is the reason.
+    /// The API key is malformed, unknown or ended, or its account is not active. The refusal does
+    /// not tell the caller which of these reasons it is.
     #[error("the API key is missing or invalid; send a key that was issued to you")]
     InvalidKey,
-    /// The request is beyond the rate limit, and the server is configured to refuse requests
-    /// beyond it.
+    /// The request is beyond the rate limit, and the server is configured to refuse such requests
+    /// ([`RatePolicy::Reject`](crate::RatePolicy::Reject)).
     #[error(
         "more than {} requests in {} seconds; wait {} seconds",
         .0.limit.requests(), .0.limit.window_seconds(), .0.reset_seconds

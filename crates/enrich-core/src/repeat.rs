@@ -98,12 +98,12 @@ impl fmt::Debug for IdempotencyRecord {
 /// The response that the ledger has stored for an idempotency key.
 #[derive(Clone, PartialEq, Eq)]
 pub enum StoredResponse {
-    /// The idempotency key was used for the same question before. The fields describe the answer
-    /// to that first call.
+    /// The idempotency key was used for the same question before. The fields describe the answer to
+    /// the first call with this key.
     Answer {
         /// The answer's bytes.
         body: BodyTemplate,
-        /// The account's balance after the charge for that answer.
+        /// The account's balance after the charge for the first call.
         balance: Credits,
         /// The number of items that were charged; 0 if nothing was found.
         items: u64,

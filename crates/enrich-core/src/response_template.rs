@@ -17,7 +17,7 @@ use crate::credits::Credits;
 /// balance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResponseTemplate {
-    /// The number of items that the answer has: 0 for a miss, and 1 for an answer that is not a
+    /// The number of items in the answer: 0 if nothing was found, and 1 for an answer that is not a
     /// list.
     pub items: u64,
     /// The answer's bytes, with a gap for the balance.

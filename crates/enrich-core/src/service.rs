@@ -71,9 +71,9 @@ pub struct Service {
     shortfalls: Shortfalls,
 }
 
-/// A call whose key is identified, and which is already counted for the rate limit. The next step
-/// must be [`answer`](Self::answer): it also counts the call in the usage counters, which nothing
-/// else does for an admitted call.
+/// A call whose key is identified, and which is already counted for the rate limit. The method
+/// [`answer`](Self::answer) must be called next. Only this method counts an admitted call in the
+/// usage counters.
 #[must_use]
 pub struct AdmittedCall<'a> {
     service: &'a Service,
@@ -126,7 +126,8 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// If one of these checks refuses the call: the outcome of the call, with the refusal.
+    /// If one of these checks refuses the call. The error is the outcome of the call, and contains
+    /// the refusal.
     pub async fn admit<'a>(&'a self, call: Call<'a>) -> Result<AdmittedCall<'a>, Outcome> {
         let now = self.clock.now();
         let key = match self.identify(call.key, now).await {
@@ -214,7 +215,7 @@ impl AdmittedCall<'_> {
     }
 
     /// Returns `balance`, the last balance that this call has read. If it is `None`, returns the
-    /// ledger's cached balance; `None` if that cannot be read.
+    /// ledger's cached balance; `None` if the cached balance cannot be read.
     async fn remaining(&self, balance: Option<Credits>) -> Option<Credits> {
         match balance {
             Some(balance) => Some(balance),

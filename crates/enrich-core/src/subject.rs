@@ -22,7 +22,7 @@ pub struct DirectoryRevision(pub u64);
 pub struct Found {
     /// The company, the candidates, the person or the domain that was found.
     pub subject: Subject,
-    /// The confidence that this is what the question asked for.
+    /// The confidence that `subject` is what the question asked for.
     pub confidence: Confidence,
     /// The revision (version number) of the look-up data from which the subject was read.
     pub revision: DirectoryRevision,
@@ -83,9 +83,9 @@ pub struct Candidate {
     pub id: SubjectId,
     /// The company's name, as the source writes it.
     pub name: String,
-    /// The requested country, if the company is in it. Otherwise the country of the company's
-    /// first head office. If no head office is known, the country of its main domain; `None` if
-    /// that has none.
+    /// The requested country, if the company is in it. Otherwise the country of the company's first
+    /// head office. If no head office is known, the country of its main domain; `None` if that is
+    /// unknown too.
     pub country: Option<Country>,
     /// The company's domain for the requested country. If it has none for this country, its main
     /// domain; `None` if it has no domain.
@@ -200,8 +200,8 @@ impl Company {
         self.seats.iter().copied().chain(of_sites)
     }
 
-    /// Returns the aliases that are compared with `name`: the first `most` aliases, and of the
-    /// later ones at most `most` that contain all words of `name`. The number is limited, because
+    /// Returns the aliases that are compared with `name`: the first `most` aliases, and then at
+    /// most `most` later aliases that contain all words of `name`. The number is limited, because
     /// some companies have thousands of aliases.
     pub fn aliases_near<'a>(
         &'a self,

@@ -17,12 +17,13 @@ pub use screening::{names_suppressed, without_suppressed};
 
 /// The suppressed values at one point in time.
 pub trait SuppressedValues: Send + Sync {
-    /// Returns how many changes the suppressed values have had. Each suppression of a value is
-    /// one change, and each end of a suppression is one too. So if the number is the same as
-    /// before, the values are also the same as before.
+    /// Returns how many changes the suppressed values have had. Each suppression of a value and
+    /// each end of a suppression is one change. So if the number is the same as before, the values
+    /// are also the same as before.
     fn count(&self) -> u64;
 
-    /// Whether exactly this value is suppressed.
+    /// Whether exactly this value is suppressed. For a domain, the domains above it are not
+    /// checked.
     fn holds(&self, value: &Suppressed) -> bool;
 
     /// Whether exactly this value was suppressed at `since` or later.
@@ -33,7 +34,7 @@ pub trait SuppressedValues: Send + Sync {
 pub struct SuppressedSince<'a> {
     /// All suppressed values, including those that were suppressed before `since`.
     pub values: &'a dyn SuppressedValues,
-    /// The values that were suppressed before this time are ignored.
+    /// Values that were suppressed before this time are ignored.
     pub since: Timestamp,
 }
 
@@ -51,8 +52,8 @@ impl SuppressedValues for SuppressedSince<'_> {
     }
 }
 
-/// Maximum length, in bytes, of a part of a text that is parsed as one value. Longer parts count
-/// as not suppressed.
+/// Maximum length, in bytes, of a part of a text that is parsed as one value. Longer parts are
+/// treated as not suppressed.
 const MOST_BYTES: usize = 512;
 
 /// Whether a text contains a suppressed value: as the whole text, as an element of a list such as

@@ -6,7 +6,7 @@ use enrich_secrets::{CannotDecrypt, Purpose, SealError, Secret, Secrets};
 
 use crate::key_cache::KeyHash;
 
-/// Returns the keyed hash by which a key is found.
+/// Returns the keyed hash by which a store finds an API key.
 pub fn key_hash(secret: &Secret, key: &ApiKey) -> KeyHash {
     secret.hash(Purpose::ApiKeyHash, &[key.expose().as_bytes()])
 }

@@ -2,7 +2,7 @@
 //! for example from SQLite to PostgreSQL.
 //!
 //! A store exports the tables in the order of [`TABLES`] as batches of rows, and imports them in
-//! the same order. All values are copied unchanged, also hashes and encrypted values, so both
+//! the same order. All values are copied unchanged, including hashes and encrypted values. So both
 //! stores need the same `secret.key`. Some data exists in only one kind of store, such as the log
 //! positions of SQLite or the locks of PostgreSQL. The importing store creates such data itself.
 

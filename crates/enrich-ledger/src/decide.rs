@@ -55,7 +55,7 @@ pub fn decide_grant<'a>(grant: &'a Grant, balance: Credits) -> Option<Row<'a>> {
 }
 
 /// Creates the row of a charge. Two fields are set later: the row's sequence, and the number of the
-/// secret that its hash is keyed with.
+/// secret with which its hash is made.
 fn charge_row(charge: &Charge, price: Credits, balance: Credits) -> Row<'_> {
     Row {
         account: charge.account,
@@ -79,7 +79,8 @@ fn charge_row(charge: &Charge, price: Credits, balance: Credits) -> Row<'_> {
     }
 }
 
-/// Creates the row of a grant. The row's sequence and the number of its secret are set later.
+/// Creates the row of a grant. Two fields are set later: the row's sequence, and the number of the
+/// secret with which its hash is made.
 fn grant_row(grant: &Grant, balance: Credits) -> Row<'_> {
     let kind = if grant.corrects.is_some() { kind::ADJUSTMENT } else { kind::GRANT };
     Row {

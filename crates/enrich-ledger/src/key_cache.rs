@@ -1,8 +1,9 @@
 //! A cache of recently used API keys. A call with a cached key needs no read from the database.
 //!
-//! A key is cached under its keyed hash; its text is not cached. The store passes a value to the
-//! cache that is different after every change of a key, such as the number of changes. If the
-//! value differs from the last value, the cache is cleared.
+//! A key is cached under its keyed hash; its text is not cached. If a key changes, the cache must
+//! be cleared. So the store regularly passes a value to the cache that every change of a key makes
+//! different, such as the number of changes. If this value differs from the last one, the cache is
+//! cleared.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,18 +15,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// A keyed hash of an API key, by which stores and the cache find the key.
 pub type KeyHash = [u8; 32];
 
-/// The number of parts of the cache. Each part has its own lock. With a single lock, the
-/// processors would have to pass the memory of the lock to each other for every call, which takes
-/// time.
+/// The number of parts (shards) of the cache. Each shard has its own lock, so that calls with
+/// different keys seldom use the same lock. Processors that use the same lock slow each other down.
 const SHARDS: usize = 16;
 /// Maximum number of keys in the cache; they take about 40 MB. The cache also holds the hashes of
-/// at most this number of unknown keys. Each shard may hold a sixteenth of both numbers. A shard
-/// with too many keys drops all its keys. A shard with too many unknown hashes drops all its
-/// unknown hashes.
+/// at most this number of unknown keys. Each shard may contain a sixteenth of each of these two
+/// numbers. A shard with too many keys drops all its keys. A shard with too many unknown hashes
+/// drops all its unknown hashes.
 const MOST: usize = 100_000;
 
-/// The recently used keys. `Changes` is the type of a value that is different after every change of
-/// a key, such as the number of changes.
+/// The recently used keys. `Changes` is the type of the value that shows whether a key has changed,
+/// such as the number of changes.
 #[derive(Debug)]
 pub struct KeyCache<Changes> {
     shards: [RwLock<Shard>; SHARDS],
@@ -43,7 +43,7 @@ struct Shard {
 }
 
 /// Marks the beginning of a read from the database. The value is the number of times that the cache
-/// had been cleared by then.
+/// was cleared before this read.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyReading(u64);
 
@@ -54,7 +54,8 @@ impl<Changes> Default for KeyCache<Changes> {
 }
 
 impl<Changes: PartialEq> KeyCache<Changes> {
-    /// Clears the cache if `changes` differs from the value that was given to the last call.
+    /// Clears the cache if `changes` differs from the value in the last call of this method,
+    /// because a key has then changed.
     pub fn confirm(&self, changes: Changes) {
         let mut last = self.changes.lock();
         if last.as_ref() != Some(&changes) {

@@ -70,7 +70,8 @@ pub struct MissCounter {
 }
 
 impl MissCounter {
-    /// Maximum number of names that a store keeps for a day. The most frequent ones are kept.
+    /// Maximum number of missed names that a store keeps for each day. The most frequent names are
+    /// kept.
     pub const MOST_A_DAY: u32 = 10_000;
 
     /// Creates a counter; `None` if counting is switched off.
@@ -89,7 +90,7 @@ impl MissCounter {
     }
 
     /// Adds a count to the counts in memory, for example a count that a store could not write. If
-    /// the count is of a new name or day, and too many counts are in memory, the count is dropped.
+    /// the memory contains too many counts, and none for this name and day, the count is dropped.
     pub fn add(&self, count: MissCount) {
         let mut gathered = self.gathered.lock();
         let is_full = gathered.len() >= MOST_GATHERED;
@@ -133,8 +134,8 @@ fn hash(secret: &Secret, name: &CompanyName) -> [u8; 32] {
     secret.hash(Purpose::MissedName, &[name.squashed().as_bytes()])
 }
 
-/// Returns a day, in days since 1970-01-01 (UTC). At `now`, the counts of missed names on this day
-/// and on earlier days have expired.
+/// Returns the last day whose counts of missed names have expired at `now`, in days since
+/// 1970-01-01 (UTC). The counts of all earlier days have expired too.
 pub fn expired_day_of_misses(now: Timestamp) -> i64 {
     day_of(now) - KEPT_DAYS
 }

@@ -21,8 +21,8 @@ const TAG_BYTES: usize = 32;
 /// characters. A response that is not JSON begins with the balance, so its first byte is this
 /// mark.
 const BALANCE_MARK: u8 = 0;
-/// When half of the space for idempotency records is used, one account may use at most a sixteenth
-/// of the space.
+/// If at least half of the maximum number of idempotency records is stored, one account may have at
+/// most a sixteenth of this maximum.
 const SHARES: u64 = 16;
 
 /// The two hashes by which a store finds an idempotency record, both made with the same secret.
@@ -47,8 +47,8 @@ pub struct RecordedCharge {
     pub charge: Option<ChargeId>,
 }
 
-/// An encrypted response that waits for the decision of its charge. The response is stored after
-/// the decision, when its balance and charge are known.
+/// An encrypted response whose charge is not yet decided. The response is stored after the
+/// decision, when the balance and the id of the charge are known.
 #[derive(Clone, Debug)]
 pub struct SealedResponse {
     /// The names under which this record can be found: one for each secret, beginning with the

@@ -10,7 +10,7 @@ use enrich_secrets::{Purpose, Secret};
 /// The keyed hash of a row and of the hash of the account's previous row.
 pub type Chain = [u8; 32];
 
-/// Used in place of the previous row's hash in the first row of an account.
+/// The value that the first row of an account uses as the hash of the previous row.
 pub const NO_ROW: Chain = [0; 32];
 
 /// The version of the layout of [`Row::bytes`]. If the layout changes, this number must change too.
@@ -25,7 +25,7 @@ pub struct Row<'a> {
     /// The row's number in the account, from 1; 0 until [`LastRow::append`](crate::LastRow::append)
     /// completes the row.
     pub sequence: u64,
-    /// The id of the ledger entry, which callers and adjustments refer to.
+    /// The id of the ledger entry. An adjustment names the entry that it corrects by this id.
     pub id: ChargeId,
     /// One of the names in the module [`kind`].
     pub kind: Cow<'a, str>,

@@ -11,7 +11,7 @@ use enrich_text::EmailAddress;
 /// A keyed hash of an email address or a token.
 pub type SignInHash = [u8; 32];
 
-/// Encrypted data, with the number of the secret that decrypts it.
+/// Encrypted data, and the number of the secret that decrypts the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sealed {
     /// The encrypted data.
@@ -67,7 +67,7 @@ impl SignInSealing {
         }
     }
 
-    /// Returns the hash of a text, made with the current secret, and the number of this secret.
+    /// Hashes a text with the current secret. Returns the hash and the number of this secret.
     pub fn hash(&self, purpose: Purpose, text: &str) -> (SignInHash, u32) {
         let secret = self.secrets.current();
         (secret.hash(purpose, &[text.as_bytes()]), secret.id())

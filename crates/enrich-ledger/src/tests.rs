@@ -15,8 +15,8 @@ use uuid::Uuid;
 
 use super::*;
 
-/// Returns the secrets of a `secret.key` file with these lines. Each line is given as the number of
-/// its secret and one byte in hex. The secret consists of this byte, 32 times.
+/// Returns the secrets of a `secret.key` file with these lines. An element of `lines` is the number
+/// of a secret and one byte in hex; the secret is this byte, repeated 32 times.
 fn secrets(lines: &[(u32, &str)]) -> Secrets {
     let mut text = String::new();
     for (number, byte) in lines {
@@ -226,7 +226,8 @@ fn the_names_of_responses_stay() {
 fn responses_of_earlier_builds_open() {
     let secrets = secret_7();
     assert_eq!(open(&secrets, &bytes(STORED), RECORDED), Ok(record().body));
-    // The old record does not authenticate the balance and the charge, so any values are accepted.
+    // The old record does not authenticate the balance and the charge. So it can be decrypted with
+    // any balance and charge.
     let recorded = RecordedCharge { balance: Credits(9), charge: None };
     let body = BodyTemplate::new(b"{}".to_vec(), None);
     assert_eq!(open(&secrets, &bytes(OLD), recorded), Ok(body));

@@ -14,7 +14,8 @@ const MAX_GATHERED: usize = 100_000;
 const MOST: u64 = i64::MAX as u64;
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
-/// Identifies a usage counter. These keys sort in the same order as the rows of a store's table.
+/// Identifies a usage counter. Sorted `UsageKey`s have the same order as the rows of a store's
+/// table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UsageKey {
     /// The account that made the calls.
@@ -57,7 +58,7 @@ pub struct TakenUsage {
     pub lost: u64,
 }
 
-/// The time of the last use of each key, until a store writes it.
+/// The time of the last use of each API key. The times are in memory until a store writes them.
 #[derive(Debug, Default)]
 pub struct LastUses(FxHashMap<KeyId, Timestamp>);
 
@@ -114,7 +115,7 @@ impl LastUses {
         }
     }
 
-    /// Takes out all times of last use and returns them, sorted by key.
+    /// Removes all times of last use from memory, and returns them sorted by key.
     pub fn take(&mut self) -> Vec<(KeyId, Timestamp)> {
         let mut uses: Vec<_> = self.0.drain().collect();
         uses.sort_unstable();

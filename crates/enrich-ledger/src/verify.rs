@@ -91,7 +91,7 @@ pub enum Fault {
         /// The id of the entry that the adjustment corrects.
         corrects: ChargeId,
     },
-    /// A stored response was altered.
+    /// The bytes of a stored response were altered.
     #[error("account {0}: a kept answer is not as it was written")]
     ResponseAltered(AccountId),
     /// A stored response cannot be read, and the id of its account cannot be read either.
@@ -202,14 +202,14 @@ impl AccountCheck {
     pub const START: Self =
         Self { sequence: 0, balance: Some(Credits::ZERO), chain: Some(NO_ROW), charged: 0 };
 
-    /// Returns the values on which the account's next row depends; `None` after a row that is
-    /// missing or cannot be read.
+    /// Returns the values on which the account's next row depends. Returns `None` if the last row
+    /// is missing or cannot be read.
     pub fn last_row(&self) -> Option<LastRow> {
         Some(LastRow { sequence: self.sequence, balance: self.balance?, chain: self.chain? })
     }
 
-    /// Returns the state before the row with this sequence, which is the next row that exists.
-    /// Reports the rows that are missing before that row.
+    /// Returns the state before the row with the number `sequence`, which is the next row that
+    /// exists. If rows are missing before it, reports them as a fault.
     pub fn step_to(&self, account: AccountId, sequence: u64, findings: &mut Findings) -> Self {
         let next = self.sequence.saturating_add(1);
         if sequence == next {

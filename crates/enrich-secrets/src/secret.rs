@@ -21,7 +21,7 @@ use secrecy::{ExposeSecret, ExposeSecretMut, SecretBox, SecretString};
 
 use crate::private::{private_file, sync_folder};
 
-/// The name of the secrets' file in the data folder.
+/// The name of the file that contains the secrets. The file is in the data folder.
 pub const FILE: &str = "secret.key";
 
 const SECRET_LEN: usize = 32;
@@ -103,7 +103,8 @@ macro_rules! purposes {
 }
 
 // No other program may use the same context. So each context begins with this program's name and a
-// date. A context must never change, because values that were made with it could then not be read.
+// date. A context must never change. Otherwise, stored values that were made with the context could
+// not be read any more.
 purposes! {
     /// Makes the hash that shows whether a secret is the one with which a database was made.
     Check = "enrich 2026-11 secret check",
@@ -157,7 +158,8 @@ pub struct Secrets {
     older: Arc<[Secret]>,
 }
 
-/// One secret. Instead of the secret itself, it contains the keys that were derived from it.
+/// One secret. The value does not contain the secret itself, but the keys that were derived from
+/// it, one for each purpose.
 pub struct Secret {
     id: u32,
     keys: [SecretBox<[u8; SECRET_LEN]>; CONTEXTS.len()],
@@ -262,9 +264,9 @@ impl Secret {
         *blake3::keyed_hash(self.key(purpose), bytes).as_bytes()
     }
 
-    /// Encrypts `plain`. `belongs_to` identifies the record, for example by its id. The same value
-    /// is needed to decrypt the result. The result is the nonce, then the ciphertext with its
-    /// authentication tag (XChaCha20-Poly1305).
+    /// Encrypts `plain`. `belongs_to` identifies the record to which the text belongs, for example
+    /// by its id. The same `belongs_to` is needed to decrypt the result. The result is the nonce,
+    /// then the ciphertext with its authentication tag (XChaCha20-Poly1305).
     pub fn seal(
         &self,
         purpose: Purpose,

@@ -1,5 +1,5 @@
-//! Version 2 of the API: 3 endpoints under `/v2/services/`. The key is in a header, and answers are
-//! in an envelope.
+//! Version 2 of the API: 3 endpoints under `/v2/services/`. The API key is in a header, and answers
+//! are in an envelope.
 //!
 //! What is not here: HTTP, the order of checks (`enrich-core`), the parsing of bodies
 //! (`enrich-wire`), and version 1.
@@ -38,9 +38,9 @@ pub static ENDPOINTS: [Endpoint; 3] = [
     ),
 ];
 
-/// Describes version 2 to a server: its endpoints, where a caller sends the key, and how answers
-/// and refusals are written. All refusals for paths under `/v2/` have the format of this version,
-/// even if a path is unknown.
+/// Describes version 2 to a server: its endpoints, where a caller sends the API key, and how
+/// answers and refusals are written. All refusals for paths under `/v2/` have the format of this
+/// version, even if a path is unknown.
 pub static API_VERSION: ApiVersion = ApiVersion {
     number: 2,
     prefix: "/v2/",

@@ -8,9 +8,9 @@ use enrich_text::{
 /// A requested company name, with the data by which it is compared with the names of candidates.
 #[derive(Clone, Debug)]
 pub struct AskedName {
-    /// The requested name, or its domain if it is a URL, without the number of a branch at its end
-    /// (`#1234`). If it ends with an addition, such as a place, a legal form before the
-    /// addition is removed: `Quill GmbH Berlin` becomes `Quill Berlin`.
+    /// The requested name. If it is a URL, its domain is used instead. The number of a branch at
+    /// its end (`#1234`) is removed. If it ends with an addition, such as a place, a legal form
+    /// before the addition is removed: `Quill GmbH Berlin` becomes `Quill Berlin`.
     pub name: CompanyName,
     /// The name, split into words, in the forms in which words are compared.
     pub form: NameForm,
@@ -32,7 +32,8 @@ pub struct AskedName {
     /// The countries that the name contains, each with the index of the word that names it. The
     /// index is `None` for a country in parentheses.
     pub(super) countries: Vec<(Option<usize>, Country)>,
-    /// The countries in which the letters of the name are used; none if many countries use them.
+    /// The countries in which the letters of the name are used, such as Georgia for `ჭილყვი`; empty
+    /// if many countries use these letters.
     pub(super) letter_countries: Vec<Country>,
     /// The index of the first word of the addition at the end of the name. An addition is words
     /// such as a place or `HQ`. If there is no addition, this is the number of words.
@@ -42,7 +43,7 @@ pub struct AskedName {
 }
 
 impl AskedName {
-    /// Prepares a name that was requested with a country.
+    /// Prepares a name that was requested together with `country`; `None` is any country.
     pub fn of_country(name: &CompanyName, country: Option<Country>) -> Self {
         Self { country, ..Self::new(name) }
     }
@@ -91,8 +92,8 @@ impl AskedName {
 }
 
 /// Returns the domain of a URL that was given as a name, such as `https://quill.example/` or
-/// `www.quill.example`. Returns `None` for any other name, and for a URL with a path: it may be a
-/// page of somebody else on a network or a platform.
+/// `www.quill.example`. Returns `None` for any other name. Also returns `None` for a URL with a
+/// path, because its domain may belong to a social network on which the company only has a page.
 fn domain_of_url(name: &CompanyName) -> Option<CompanyName> {
     let text = name.display();
     let without = |beginning: &str| {

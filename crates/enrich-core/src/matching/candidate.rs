@@ -16,8 +16,9 @@ use crate::subject::Company;
 /// aliases.
 const MOST_ALIASES: usize = 64;
 
-/// Minimum number of letters of the shorter name if a misspelt name may mean a prominent company.
-/// Too many words and names are one letter away from a shorter name, as `Visma` from `Visa`.
+/// A name is treated as a misspelling of the name of a prominent company only if both names have at
+/// least this number of letters. Too many shorter names differ by one letter, such as `Visa` and
+/// `Visma`.
 const LEAST_SLIP_LETTERS: usize = 5;
 
 pub(super) struct Compared {
@@ -25,8 +26,8 @@ pub(super) struct Compared {
     pub(super) name: String,
     pub(super) evidence: Evidence,
     pub(super) own_name: OwnName,
-    /// The comparison of this name with the requested name; `None` if no name of the company can
-    /// be parsed.
+    /// The comparison of `name` with the requested name; `None` if no name of the company can be
+    /// parsed.
     pair: Option<Pair>,
     labels: Labels,
     /// Whether the company's own name and the label of its main domain equal the requested name.
@@ -87,8 +88,8 @@ fn is_main_label(asked: &AskedName, company: &Company) -> bool {
 
 impl Compared {
     /// Adds the features that depend on the company's prominence (how well known it is, from 0 to
-    /// 1). Which of these features are added depends on how the names agree. If the prominence is
-    /// 0, adds none.
+    /// 1). Which of these features are added depends on how well the names match. If the prominence
+    /// is 0, adds none.
     pub(super) fn add_prominence(&mut self, asked: &AskedName, company: &Company, prominence: f64) {
         let Some(pair) = self.pair.as_ref().filter(|_| prominence > 0.0) else { return };
         let (evidence, labels, value) = (&mut self.evidence, &self.labels, prominence);
@@ -191,8 +192,8 @@ enum RegionCodePosition {
 
 fn find_region_code(domain: &str, Region { code, country }: Region) -> RegionCodePosition {
     let Ok(domain) = Domain::parse(domain) else { return RegionCodePosition::Nothing };
-    // Under the top-level domain of another country, the same letters do not mean this state or
-    // province.
+    // If the domain is under the top-level domain of another country, the letters of the code do
+    // not mean this state or province.
     if domain.country().is_some_and(|under| under != country) {
         return RegionCodePosition::Nothing;
     }

@@ -44,28 +44,31 @@ macro_rules! features {
 features! {
     /// Always 1. So the weight of this feature is the constant term of the logistic model.
     Bias "bias",
-    /// The names contain words that contradict each other, such as two different numbers, or
-    /// `north` and `south`.
+    /// The requested name and the candidate's name contain words that contradict each other, such
+    /// as two different numbers, or `north` and `south`.
     Contrast "contrast",
-    /// The names contain words for different kinds of organisation, such as a school and a
-    /// hospital, or for different subjects, such as music and art.
+    /// The requested name and the candidate's name contain words for different kinds of
+    /// organisation, such as a school and a hospital, or for different subjects, such as music and
+    /// art.
     ContrastKind "contrast_kind",
     /// The requested name and the candidate's name are equal, apart from case, accents and
     /// punctuation.
     SameFolded "same_folded",
-    /// The names are equal, apart from legal forms and the article: `The Quill Ltd`, `Quill`.
+    /// The requested name and the candidate's name are equal, apart from legal forms and the
+    /// article: `The Quill Ltd`, `Quill`.
     SameStripped "same_stripped",
-    /// The names are equal, apart from legal forms and spaces: `Quill Pens Ltd`, `Quillpens`.
+    /// The requested name and the candidate's name are equal, apart from legal forms and spaces:
+    /// `Quill Pens Ltd`, `Quillpens`.
     SameSquashed "same_squashed",
-    /// If the names are equal without legal forms and spaces: the number of letters of the
+    /// If both names are equal, apart from legal forms and spaces: the number of letters of the
     /// requested name, divided by 10, at most 2.
     SameSquashedLong "same_squashed_long",
-    /// The names have the same words, in any order and language: `Quill University`, `Universität
-    /// Quill`.
+    /// The requested name and the candidate's name have the same words, in any order and language:
+    /// `Quill University`, `Universität Quill`.
     SameSorted "same_sorted",
-    /// The names have the same words, in any order and language, but are not equal without spaces.
+    /// `SameSorted` is 1, but the two names are not equal without spaces.
     SameSortedOnly "same_sorted_only",
-    /// The names are equal without spaces, but are divided into different words: `Quill Pens`,
+    /// The two names are equal without spaces, but are divided into different words: `Quill Pens`,
     /// `Quillpens`.
     SameJoined "same_joined",
     /// How much of the requested name matches: the total rarity of its matching words, as a share
@@ -85,23 +88,23 @@ features! {
     /// The total rarity of the words that only the candidate's name has, in units of 10 nats, at
     /// most 3.
     HeldMissing "held_missing",
-    /// The total rarity of the matching words, in units of 10 nats, at most 3.
+    /// The total rarity of the words that match in both names, in units of 10 nats, at most 3.
     Agreed "agreed",
-    /// The total rarity of the matching words, in units of 10 nats, at most 1.
+    /// The total rarity of the words that match in both names, in units of 10 nats, at most 1.
     AgreedSome "agreed_some",
-    /// The total rarity of the matching words, in units of 10 nats, at most 3. General words,
-    /// such as `university`, and places do not count.
+    /// The total rarity of the words that match in both names, in units of 10 nats, at most 3.
+    /// General words, such as `university`, and places are left out.
     AgreedSpecific "agreed_specific",
-    /// The total rarity of the matching words, in units of 10 nats, at most 0.8. General words,
-    /// such as `university`, and places do not count.
+    /// The total rarity of the words that match in both names, in units of 10 nats, at most 0.8.
+    /// General words, such as `university`, and places are left out.
     AgreedSpecificSome "agreed_specific_some",
     /// No words match, or all matching words are general words, such as `university`, or places.
     NoSpecific "no_specific",
-    /// The rarity of the rarest word that only the requested name has, in units of 10 nats.
-    /// General words, such as `university`, and places do not count.
+    /// The rarity of the rarest word that only the requested name has, in units of 10 nats. General
+    /// words, such as `university`, and places are left out.
     AskedMissingSpecific "asked_missing_specific",
     /// The rarity of the rarest word that only the candidate's name has, in units of 10 nats.
-    /// General words, such as `university`, and places do not count.
+    /// General words, such as `university`, and places are left out.
     HeldMissingSpecific "held_missing_specific",
     /// The total rarity of the words that match only as translations or other forms, such as
     /// `university` and `Universität`. It is a share of the total rarity of all matching words.
@@ -109,18 +112,18 @@ features! {
     /// The total rarity of the words that match apart from a spelling mistake, as a share of the
     /// total rarity of all matching words.
     Misspelt "misspelt",
-    /// The first word of the requested name matches a word of the candidate's name. Matches by an
-    /// abbreviation or an initial do not count.
+    /// The first word of the requested name matches a word of the candidate's name. A match by an
+    /// abbreviation or an initial is ignored.
     FirstAsked "first_asked",
-    /// The first word of the candidate's name matches a word of the requested name. Matches by an
-    /// abbreviation or an initial do not count.
+    /// The first word of the candidate's name matches a word of the requested name. A match by an
+    /// abbreviation or an initial is ignored.
     FirstHeld "first_held",
-    /// The Jaro-Winkler similarity of the names without spaces.
+    /// The Jaro-Winkler similarity of the two names without spaces, from 0 to 1.
     Jaro "jaro",
-    /// The Jaro-Winkler similarity of the names without spaces, minus 0.9, times 10. 0 if the
+    /// The Jaro-Winkler similarity of the two names without spaces, minus 0.9, times 10. 0 if the
     /// similarity is below 0.9.
     JaroHigh "jaro_high",
-    /// The Sørensen-Dice similarity of the names without spaces: the share of common pairs of
+    /// The Sørensen-Dice similarity of the two names without spaces: the share of common pairs of
     /// neighbouring letters.
     Dice "dice",
     /// The candidate's name that was compared is an alias of the company, not its own name.
@@ -137,31 +140,33 @@ features! {
     /// A word of the requested name matches a word of the candidate's name apart from a spelling
     /// mistake.
     Slip "slip",
-    /// A word of the requested name is misspelt, and all other words of both names agree.
+    /// A word of the requested name is misspelt, and all other words of both names match.
     SlipAlone "slip_alone",
     /// The number of letters of the shortest misspelt word, divided by 8, at most 1.5. 0 if other
-    /// words of the two names do not agree.
+    /// words of the two names do not match.
     SlipAloneLong "slip_alone_long",
-    /// The spelling mistake swaps two neighbouring letters.
+    /// A word of the requested name is misspelt: two neighbouring letters are swapped.
     SlipSwapped "slip_swapped",
-    /// The spelling mistake doubles a letter, or makes a double letter single.
+    /// A word of the requested name is misspelt: a letter is doubled, or a double letter is single.
     SlipDoubled "slip_doubled",
-    /// The spelling mistake leaves out a letter.
+    /// A word of the requested name is misspelt: a letter is missing.
     SlipMissing "slip_missing",
-    /// The spelling mistake adds a letter.
+    /// A word of the requested name is misspelt: it contains an additional letter.
     SlipAdded "slip_added",
-    /// The spelling mistake replaces a letter by the letter of a neighbouring key.
+    /// A word of the requested name is misspelt: a letter is replaced by that of a neighbouring
+    /// key.
     SlipNear "slip_near",
-    /// The spelling mistake changes the first letter of the word.
+    /// A word of the requested name is misspelt: its first letter is wrong.
     SlipFirst "slip_first",
-    /// The [oddity](enrich_text::oddity) of the misspelt word minus the oddity of the correct
-    /// word, in units of 10 nats, limited to the range from −1 to 1. The oddity of a word is high
-    /// if its sequence of letters is unusual.
+    /// If a word of the requested name is misspelt: the [oddity](enrich_text::oddity) of this word
+    /// minus the oddity of the correct word, in units of 10 nats, limited to the range from −1 to
+    /// 1. The oddity of a word is high if its sequence of letters is unusual.
     SlipOdd "slip_odd",
-    /// If a word is misspelt and all other words agree, the value of `SlipOdd`; else 0.
+    /// If a word is misspelt and all other words match, the value of `SlipOdd`; else 0.
     SlipAloneOdd "slip_alone_odd",
-    /// How common the misspelt word is in names: the highest possible rarity minus the rarity of
-    /// this word, in units of 10 nats. A common word is probably spelt as intended.
+    /// If a word of the requested name is misspelt, how common the misspelt word is in names: the
+    /// highest possible rarity minus the rarity of this word, in units of 10 nats. A common word is
+    /// probably spelt as intended.
     SlipKnown "slip_known",
     /// Both names have the same legal form, such as `GmbH`.
     FormAgrees "form_agrees",
@@ -215,52 +220,53 @@ features! {
     /// If a domain label equals the requested name: the number of letters of the name, divided by
     /// 10, at most 2.
     LabelIsNameLong "label_is_name_long",
-    /// All words of both names agree.
+    /// All words of the requested name and of the candidate's name match.
     ShapeAll "shape_all",
     /// How well a domain label fits the requested name, from 0 to 1, if all words of both names
-    /// agree.
+    /// match.
     ShapeAllLabel "shape_all_label",
-    /// All words of the candidate's name agree. The requested name has additional words, and all
-    /// of these are general words, such as `university`, or places.
+    /// All words of the candidate's name match. The requested name has additional words, and all of
+    /// these are general words, such as `university`, or places.
     ShapeMoreGeneral "shape_more_general",
     /// How well a domain label fits the requested name, from 0 to 1, if only the requested name
     /// has additional words. All of these are general words, such as `university`, or places.
     ShapeMoreGeneralLabel "shape_more_general_label",
-    /// All words of the candidate's name agree. The requested name has additional words, and at
+    /// All words of the candidate's name match. The requested name has additional words, and at
     /// least one of these is neither a general word, such as `university`, nor a place.
     ShapeMore "shape_more",
     /// How well a domain label fits the requested name, from 0 to 1, if only the requested name
     /// has additional words. At least one of these is neither a general word, such as
     /// `university`, nor a place.
     ShapeMoreLabel "shape_more_label",
-    /// All words of the requested name agree. The candidate's name has additional words, and all
-    /// of these are general words, such as `university`, or places.
+    /// All words of the requested name match. The candidate's name has additional words, and all of
+    /// these are general words, such as `university`, or places.
     ShapeLessGeneral "shape_less_general",
     /// How well a domain label fits the requested name, from 0 to 1, if only the candidate's name
     /// has additional words. All of these are general words, such as `university`, or places.
     ShapeLessGeneralLabel "shape_less_general_label",
-    /// All words of the requested name agree. The candidate's name has additional words, and at
+    /// All words of the requested name match. The candidate's name has additional words, and at
     /// least one of these is neither a general word, such as `university`, nor a place.
     ShapeLess "shape_less",
     /// How well a domain label fits the requested name, from 0 to 1, if only the candidate's name
     /// has additional words. At least one of these is neither a general word, such as
     /// `university`, nor a place.
     ShapeLessLabel "shape_less_label",
-    /// Some words agree, and each name has additional words. All additional words are general
-    /// words, such as `university`, or places.
+    /// Some words of the two names match, and each name has additional words. All additional words
+    /// are general words, such as `university`, or places.
     ShapeBothGeneral "shape_both_general",
-    /// How well a domain label fits the requested name, from 0 to 1, if some words agree and each
-    /// name has additional words. All additional words are general words, such as `university`,
-    /// or places.
+    /// How well a domain label fits the requested name, from 0 to 1, if some words match and each
+    /// name has additional words. All additional words are general words, such as `university`, or
+    /// places.
     ShapeBothGeneralLabel "shape_both_general_label",
-    /// Some words agree, and each name has additional words. At least one additional word is
-    /// neither a general word, such as `university`, nor a place.
+    /// Some words of the two names match, and each name has additional words. At least one
+    /// additional word is neither a general word, such as `university`, nor a place.
     ShapeBoth "shape_both",
-    /// How well a domain label fits the requested name, from 0 to 1, if some words agree and each
+    /// How well a domain label fits the requested name, from 0 to 1, if some words match and each
     /// name has additional words. At least one additional word is neither a general word, such as
     /// `university`, nor a place.
     ShapeBothLabel "shape_both_label",
-    /// The names differ only by words for a municipality, such as `city`: `City of Quill`, `Quill`.
+    /// The two names differ only by words for a municipality, such as `city`: `City of Quill`,
+    /// `Quill`.
     OnlyMunicipality "only_municipality",
     /// How well a domain label fits the requested name, from 0 to 1, if the names differ only by
     /// words for a municipality.
@@ -276,9 +282,9 @@ features! {
     /// If a word of the requested name is misspelt: the similarity of a domain label and the
     /// requested name, from 0 to 1.
     SlipAndLabel "slip_and_label",
-    /// A part of a domain is the code of the state or province in the requested name: `Jackson,
-    /// WI`, `jackson.wi.us`. Dots and hyphens separate the parts. The first part and the
-    /// top-level domain do not count.
+    /// A part of a domain is the code of the state or province in the requested name:
+    /// `Jackson, WI`, `jackson.wi.us`. Dots and hyphens separate the parts. The first part and the
+    /// top-level domain are ignored.
     RegionHere "region_here",
     /// The first part of a domain ends with the code of the state or province in the requested
     /// name: `Jackson, WI`, `jacksonwi.gov`. Dots and hyphens separate the parts.
@@ -288,13 +294,13 @@ features! {
     /// The requested name contains a country, as in `Quill Norway`. A head office of the company
     /// is known, and the company is not in this country.
     CountryDiffers "country_differs",
-    /// The same as `CountryDiffers`, but only if the requested name has a country in parentheses.
+    /// `CountryDiffers` is 1, and the requested name contains a country in parentheses.
     CountryAsideDiffers "country_aside_differs",
-    /// The letters of the requested name are used in few countries, as those of `ჭილყვი` are. The
-    /// company is in one of these countries.
+    /// The letters of the requested name are used in few countries, such as the Georgian letters of
+    /// `ჭილყვი`. The company is in one of these countries.
     LettersAgree "letters_agree",
-    /// The letters of the requested name are used in few countries. The company is in another
-    /// country, and in none of these.
+    /// The letters of the requested name are used in few countries. It is known in which country
+    /// the company is, and it is none of these countries.
     LettersDiffer "letters_differ",
     /// The requested name is a domain that does not belong to the company.
     OtherDomain "other_domain",
@@ -320,9 +326,9 @@ features! {
     /// The company's prominence, if the requested name looks like an acronym, and equals an alias
     /// of the company or the initials of the candidate's name.
     ProminentAcronym "prominent_acronym",
-    /// The company's prominence, if the requested name is probably a misspelling of the
-    /// candidate's name. This is so if the names are not equal, but all their words agree, or if
-    /// the whole names without spaces differ only by a spelling mistake.
+    /// The company's prominence, if the requested name is probably a misspelling of the candidate's
+    /// name. This is so if the names are not equal, but all their words match, or if the whole
+    /// names without spaces differ only by a spelling mistake.
     ProminentSlip "prominent_slip",
     /// The value of [`ProminentSlip`](Self::ProminentSlip), times the similarity of a domain
     /// label and the requested name.
@@ -334,8 +340,8 @@ features! {
     /// The company's prominence, if the requested name is the candidate's name and an addition,
     /// such as a place, at its end or in parentheses: `Quill London` for `Quill`.
     ProminentAddition "prominent_addition",
-    /// The company's prominence, if only the requested name has additional words, and these are
-    /// more than an addition such as a place: `Quill Insurance` for `Quill`.
+    /// The company's prominence, if only the requested name has additional words, and these are not
+    /// only an addition, such as a place: `Quill Insurance` for `Quill`.
     ProminentMore "prominent_more",
     /// The company's prominence, if only the candidate's name has additional words: `Quill` for
     /// `Quill Insurance`.
@@ -343,7 +349,7 @@ features! {
     /// The company's prominence, if only the candidate's name has additional words and a domain
     /// label equals the requested name.
     ProminentLongerLabel "prominent_longer_label",
-    /// The company's prominence, if some words of the names agree, and each name has additional
+    /// The company's prominence, if some words of the names match, and each name has additional
     /// words. It is 0 if the whole names without spaces differ only by a spelling mistake.
     ProminentBoth "prominent_both",
     /// A country is requested, and the company is prominent. It has no domain for this country,

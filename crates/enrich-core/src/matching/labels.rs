@@ -8,40 +8,41 @@ use enrich_text::{Domain, NameWord, Rarity};
 use super::asked::AskedName;
 use crate::subject::Company;
 
-/// Maximum number of words of a name whose beginnings are searched in a label. Later words are
-/// ignored.
+/// Maximum number of words of a name that are used to split a label into beginnings of words. Later
+/// words are ignored.
 const MOST_WORDS: usize = 16;
 
 /// How well the requested name fits the labels of a company's domains. If a company has several
 /// domains, each field contains the highest value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Labels {
-    /// 1 if a label, or a whole domain without its dots, equals the name without spaces; else 0.
+    /// 1 if a label, or a whole domain without its dots, equals the requested name without spaces;
+    /// else 0.
     pub(super) is_name: f64,
-    /// If a label consists of the first words of the name, the total rarity of these words as a
-    /// share of the total rarity of all words; else 0.
-    pub(super) is_beginning: f64,
-    /// If a label contains the name, the length of the name as a share of the label's length; else
-    /// 0.
-    pub(super) holds_name: f64,
-    /// If the name contains a label, the length of the label as a share of the name's length; else
-    /// 0.
-    pub(super) name_holds: f64,
-    /// The similarity of a label and the name, from 0 to 1. It is 1 if both are equal, and 0 if
-    /// 30 % or more of the letters differ.
-    pub(super) like: f64,
-    /// 1 if a label equals the name's initials; else 0.
-    pub(super) is_initials: f64,
-    /// If a label consists of the beginnings of words of the name, the total rarity of these
+    /// If a label consists of the first words of the requested name, the total rarity of these
     /// words as a share of the total rarity of all words; else 0.
-    pub(super) parts: f64,
-    /// 1 if a label consists of the beginnings of all words of the name; else 0.
-    pub(super) parts_full: f64,
-    /// If a label equals a word of the name, the rarity of this word in nats, divided by 10; else
-    /// 0.
-    pub(super) word_is: f64,
-    /// If a label begins with a word of the name, the length of the word as a share of the label's
+    pub(super) is_beginning: f64,
+    /// If a label contains the requested name, the length of the name as a share of the label's
     /// length; else 0.
+    pub(super) holds_name: f64,
+    /// If the requested name contains a label, the length of the label as a share of the name's
+    /// length; else 0.
+    pub(super) name_holds: f64,
+    /// The similarity of a label and the requested name, from 0 to 1. It is 1 if both are equal,
+    /// and 0 if 30 % or more of the letters differ.
+    pub(super) like: f64,
+    /// 1 if a label equals the initials of the requested name; else 0.
+    pub(super) is_initials: f64,
+    /// If a label consists of the beginnings of words of the requested name, the total rarity of
+    /// these words as a share of the total rarity of all words; else 0.
+    pub(super) parts: f64,
+    /// 1 if a label consists of the beginnings of all words of the requested name; else 0.
+    pub(super) parts_full: f64,
+    /// If a label equals a word of the requested name, the rarity of this word in nats, divided by
+    /// 10; else 0.
+    pub(super) word_is: f64,
+    /// If a label begins with a word of the requested name, the length of the word as a share of
+    /// the label's length; else 0.
     pub(super) begins: f64,
     /// Whether at least one of the domains is a host below a registrable domain, such as
     /// `shop.quill.example`.
@@ -108,7 +109,7 @@ impl Labels {
 /// 30 % or more of the letters differ.
 fn likeness(label: &str, name: &str) -> f64 {
     let longer = label.len().max(name.len()) as f64;
-    // If the lengths differ by 30 % or more, so many letters differ as well. This check is
+    // If the lengths differ by 30 % or more, at least 30 % of the letters differ too. This check is
     // cheaper than calculating the edit distance.
     if label.len().abs_diff(name.len()) as f64 >= 0.3 * longer {
         return 0.0;

@@ -14,7 +14,7 @@ use crate::subject::{Candidate, Company, SubjectId};
 /// The companies that a name may mean, before they are made into a list for people.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidates<'a> {
-    /// The requested name.
+    /// The requested name, prepared for comparison.
     pub asked: &'a AskedName,
     /// The country that was requested with the name.
     pub country: Option<Country>,
@@ -100,7 +100,8 @@ impl Candidates<'_> {
         only.into_iter().chain(judged)
     }
 
-    /// Returns the explanation for a bare company, of which only the name is known.
+    /// Returns the sentence that explains why a bare company is listed. Only the name of a bare
+    /// company is known.
     fn only_a_name(&self, company: &Company) -> String {
         let name = CompanyName::parse(&company.name);
         let is_equal = name.is_ok_and(|name| name.folded() == self.asked.name.folded());
@@ -131,8 +132,8 @@ impl Candidates<'_> {
     }
 }
 
-/// The explanation for the only company with the requested name, if the comparison of names has
-/// no evidence for it.
+/// The explanation for the only company with the requested name, if the comparison of names has no
+/// explanation for this company.
 const ONLY_BEARER: &str = "No other company has exactly this name.";
 /// Minimum probability of a listed candidate. A directory compares at most 32 companies with the
 /// same name. Even if all 32 are equally likely, the calibrated probability of each is higher
@@ -164,8 +165,8 @@ fn rest(confidence: Confidence) -> Confidence {
     Confidence::clamped(100_u8.saturating_sub(confidence.percent()))
 }
 
-/// Returns the country of the company's first head office. If no head office is known, returns
-/// the country of its main domain; `None` if that has none.
+/// Returns the country of the company's first head office. If no head office is known, returns the
+/// country of its main domain; `None` if that country is unknown too.
 fn country_of(company: &Company) -> Option<Country> {
     company.seats.first().copied().or_else(|| {
         let site = company.sites.first()?;
@@ -189,7 +190,8 @@ mod tests {
         }
     }
 
-    /// Returns the ids and the confidences of the candidates for "Quill Pens".
+    /// Returns the ids and the confidences of the candidates that are listed for "Quill Pens".
+    /// `only` is the id of the only company with this name, if there is one.
     fn listed(only: Option<u64>, companies: &[Company], bare: &[&Company]) -> Vec<(u64, u8)> {
         let asked = AskedName::new(&CompanyName::parse("Quill Pens").unwrap());
         let rarity = DirectoryRarity::among(1_000);

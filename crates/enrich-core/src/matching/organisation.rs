@@ -11,15 +11,16 @@ use super::evidence::Feature;
 /// Maximum number of domains of each company that are compared with the domains of another
 /// company.
 const MOST_SITES: usize = 16;
-/// Minimum raw (not yet calibrated) probability of a candidate that is compared with the others.
-/// If a less likely candidate were found to be the same company as another, it would add nearly
-/// nothing to that candidate's probability.
+/// Minimum raw (not yet calibrated) probability of a candidate that is compared with the other
+/// candidates. If a less likely candidate were found to be the same company as another candidate,
+/// it would add nearly nothing to the probability of that candidate.
 const LEAST_CHANCE: f64 = 0.001;
 
 /// The parts of a company's own name that are compared with the own names of other candidates.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OwnName {
-    /// The roots of the words, without places and other additions at the end.
+    /// The roots of the words of the name. Places and other additions at the end of the name are
+    /// left out.
     words: Vec<String>,
     /// Whether the name ends with a country in parentheses.
     names_country: bool,
@@ -126,9 +127,10 @@ impl<'a> Traits<'a> {
     }
 }
 
-/// Returns one number for each candidate: the index of the first candidate that is the same
-/// company. `chances` contains the raw probability of each candidate. If it is below
-/// [`LEAST_CHANCE`], the candidate is not compared with others, and its number is its own index.
+/// Returns one number for each candidate: the index of the first candidate in the list that is
+/// really the same company. `chances` contains the raw probability of each candidate. If it is
+/// below [`LEAST_CHANCE`], the candidate is not compared with others, and its number is its own
+/// index.
 pub(super) fn organisations(candidates: &[ScoredCandidate], chances: &[f64]) -> Vec<usize> {
     let mut first: Vec<usize> = (0..candidates.len()).collect();
     let likely = candidates.iter().zip(chances).enumerate();

@@ -7,29 +7,29 @@ use enrich_text::{Domain, Network};
 
 use crate::subject::Company;
 
-/// Maximum number of domains of a company whose page ranks are read. These are its first domains.
+/// The page ranks of at most this number of domains of a company are read: of its first domains.
 const MOST_RANKED: usize = 4;
 /// A page rank up to this adds nothing to the prominence. Page ranks are from 0 to 10, on a
-/// logarithmic scale. Even the last domain in a list of the most linked domains has about 3, so a
-/// domain with 2 is hardly known.
+/// logarithmic scale. Lists of the most linked domains end at a page rank of about 3, so a domain
+/// with 2 is hardly known.
 const LEAST_RANK: f64 = 2.0;
-/// A page rank above this counts as this value. Only the best-known companies reach it.
+/// A page rank above this value is lowered to this value. Only the best-known companies reach it.
 const BEST_RANK: f64 = 7.0;
-/// The prominence that a page rank of [`BEST_RANK`] or more adds. A page rank between
-/// [`LEAST_RANK`] and [`BEST_RANK`] adds a proportional part of it.
+/// The prominence that is added for a page rank of [`BEST_RANK`] or more. For a page rank between
+/// [`LEAST_RANK`] and [`BEST_RANK`], a proportional part of it is added.
 const OF_RANK: f64 = 0.7;
-/// The prominence that an entry of the company in Wikidata adds.
+/// The prominence that is added if the company has an entry in Wikidata.
 const OF_WIKIDATA: f64 = 0.1;
-/// The prominence that each kind of id adds, except Wikidata. All ids from one register or data
-/// set, such as all LEIs, are one kind.
+/// The prominence that is added for each kind of id, except Wikidata. All ids from one register or
+/// data set, such as all LEIs, are one kind.
 const OF_ID: f64 = 0.05;
 /// Maximum number of kinds of ids, besides Wikidata, that add prominence.
 const MOST_IDS: usize = 2;
-/// The prominence that each doubling of the number of countries with a site of the company adds:
-/// once for two countries, twice for four, three times for eight.
+/// The prominence that is added each time the number of countries with a site of the company
+/// doubles: once for two countries, twice for four, three times for eight.
 const OF_DOUBLED_COUNTRIES: f64 = 0.05;
-/// The prominence that each social network with a page of the company adds. The first network
-/// adds nothing, because most companies have one page.
+/// The prominence that is added for each social network on which the company has a page. The first
+/// network adds nothing, because most companies have one page.
 const OF_PAGE: f64 = 0.025;
 
 /// How well known a company is, and the facts that show it.

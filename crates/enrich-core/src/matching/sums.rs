@@ -1,4 +1,5 @@
-//! How much of two names agrees: the total rarity of the words that agree, and of the others.
+//! How much of two names matches: the total rarity of the words that match, and of the words that
+//! only one of the names has.
 
 use enrich_text::{Agreed, Agreement, NameForm, NameWord, Similarity};
 
@@ -6,9 +7,10 @@ use enrich_text::{Agreed, Agreement, NameForm, NameWord, Similarity};
 /// name, both or neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// No words of the two names agree.
+    /// No words of the requested name and the candidate's name match.
     Nothing,
-    /// All words of both names agree.
+    /// All words of the requested name match words of the candidate's name, and the candidate's
+    /// name has no other words.
     All,
     /// Only the requested name has additional words, and all of them are general words, such as
     /// `university`, or places.
@@ -22,25 +24,26 @@ pub(super) enum Shape {
     /// Only the candidate's name has additional words, and at least one of them is neither a
     /// general word nor a place.
     Less,
-    /// Some words agree, and each name has additional words. All additional words are general
-    /// words, such as `university`, or places.
+    /// Some words of the two names match, and each name has additional words. All additional words
+    /// are general words, such as `university`, or places.
     BothGeneral,
-    /// Some words agree, and each name has additional words. At least one additional word is
-    /// neither a general word nor a place.
+    /// Some words of the two names match, and each name has additional words. At least one
+    /// additional word is neither a general word nor a place.
     Both,
 }
 
 /// Sums of the rarities of words, in nats. The words are those that the requested name and the
 /// candidate's name have in common, or those that only one of them has.
 pub(super) struct Sums {
-    /// The total rarity of the words that agree. A word that agrees only in part, such as an
-    /// abbreviation, adds only a part of its rarity.
+    /// The total rarity of the words that match in the two names. A word that matches only in part,
+    /// such as an abbreviation, adds only a part of its rarity.
     pub(super) agreed: f64,
-    /// The total rarity of the words that agree, without general words, such as `university`, and
-    /// places. A word that agrees only in part adds only a part of its rarity.
+    /// The total rarity of the words that match in the two names. General words, such as
+    /// `university`, and places are left out. A word that matches only in part adds only a part of
+    /// its rarity.
     pub(super) specific: f64,
-    /// The total rarity of the words that agree. A word that agrees only in part, such as an
-    /// abbreviation, adds its whole rarity here.
+    /// The total rarity of the words that match in the two names. A word that matches only in part,
+    /// such as an abbreviation, adds its whole rarity here.
     pub(super) full: f64,
     /// The total rarity of the words that the requested name has and the candidate's name lacks.
     pub(super) only_asked: f64,
@@ -101,8 +104,8 @@ impl Sums {
     }
 }
 
-/// Returns what two agreeing words add to the sums, in nats: their rarity, or only a part of it
-/// if the words agree only in part.
+/// Returns what two matching words add to the sums, in nats: their rarity, or a share of it if the
+/// words do not match exactly.
 fn worth(one: &Agreed) -> f64 {
     let share = match one.how {
         Agreement::Same => 1.0,

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::evidence::{Evidence, Feature};
 
 /// The table of trained weights: one line for each feature, and one line for each pair of the
-/// calibration.
+/// calibration (a raw probability, and the share of answers at this probability that were right).
 const TRAINED: &str = include_str!("../../data/name_weights.txt");
 
 /// The weights of all features, in log-odds, and the calibration.

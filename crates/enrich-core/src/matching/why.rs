@@ -64,13 +64,12 @@ fn of_names(asked: &AskedName, candidate: &ScoredCandidate) -> Vec<String> {
     clauses
 }
 
-/// Returns the clauses that say which words the two names share, which words are similar, and
-/// which words only one of the names has.
+/// Returns the parts of the sentence that say which words the two names share, which words are
+/// similar, and which words only one of the names has.
 fn of_words(asked: &AskedName, candidate: &ScoredCandidate, its: &str) -> Vec<String> {
     let Ok(name) = CompanyName::parse(&candidate.name) else { return Vec::new() };
     let (asked, held) = (&asked.form, NameForm::of(&name));
-    // The rarities of words do not influence which words agree. So every word gets the same
-    // rarity.
+    // Which words match does not depend on their rarities. So every word gets the same rarity here.
     let likeness = similar(asked, &held, &|_: &NameWord| 1.0);
     let equal = |how| !matches!(how, Agreement::Misspelt);
     let mut shared: Vec<usize> =
@@ -123,8 +122,9 @@ fn of_places(asked: &AskedName, candidate: &ScoredCandidate) -> Vec<String> {
     clauses
 }
 
-/// Returns the words at `places` in quotation marks: `"quill", "ink" and "pen"`. Of more than
-/// [`MOST_WORDS`] words, only the first are named, and the others are counted: `and 2 more`.
+/// Returns the words with the indexes `places`, in quotation marks: `"quill", "ink" and "pen"`. Of
+/// more than [`MOST_WORDS`] words, only the first are named, and the others are counted:
+/// `and 2 more`.
 fn listed(words: &[NameWord], places: Vec<usize>) -> String {
     let all = places.len();
     let mut texts: Vec<String> =

@@ -11,10 +11,11 @@ use super::evidence::{Evidence, Feature};
 use super::slip::{Slip, slip};
 use super::sums::{Shape, Sums};
 
-/// The rarity, in nats, of a word that may be a misspelling: one of 60,000 names has it. In a
-/// directory of a hundred thousand companies, these are two names.
+/// The rarity, in nats, from which a word is probably a misspelling: one of 60,000 names contains
+/// the word.
 const UNKNOWN: f64 = 11.0;
-/// The rarity, in nats, of a word that is spelt as intended: one of 30,000 names has it.
+/// The rarity, in nats, up to which a word is probably spelt as intended: one of 30,000 names
+/// contains the word.
 const KNOWN: f64 = 10.3;
 
 /// The comparison of the requested name with one name of the candidate.
@@ -23,36 +24,39 @@ pub(super) struct Pair {
     pub(super) name: String,
     pub(super) evidence: Evidence,
     pub(super) shape: Shape,
-    /// Whether all agreeing words agree as whole words. `false` if a word is only an abbreviation or
-    /// an initial of the word with which it agrees.
+    /// Whether all matching words of the two names match as whole words. `false` if a word is only
+    /// an abbreviation or an initial of the word that it matches.
     pub(super) is_firm: bool,
-    /// Whether the names are equal, apart from legal forms, spaces, and the order and language of
-    /// the words.
+    /// Whether the requested name and the candidate's name are equal, apart from legal forms,
+    /// spaces, and the order and language of the words.
     pub(super) is_same: bool,
-    /// Whether the names are equal only if the order and the language of the words are ignored.
+    /// Whether the requested name and the candidate's name are equal, but only if the order and the
+    /// language of the words are ignored.
     pub(super) is_sorted: bool,
     /// The candidate's name without legal forms and spaces.
     pub(super) squashed: String,
     pub(super) is_alias: bool,
-    /// Whether all additional words of the requested name are an addition, such as a place, at
-    /// its end or in parentheses. `false` if there are no additional words, or if only general
-    /// words, such as `university`, and places agree.
+    /// Whether all additional words of the requested name are an addition, such as a place, at its
+    /// end or in parentheses. `false` if there are no additional words, or if only general words,
+    /// such as `university`, and places match.
     pub(super) is_addition: bool,
-    /// How well the names fit each other; a higher value is better. Of several names of a
-    /// candidate, the one with the highest value is used.
+    /// How well the candidate's name fits the requested name; a higher value is better. Of several
+    /// names of a candidate, the one with the highest value is used.
     pub(super) fit: f64,
 }
 
 /// In which ways the requested name and a candidate's name are equal.
 #[derive(Clone, Copy)]
 struct Equality {
-    /// Except for case, accents and punctuation.
+    /// The names are equal except for case, accents and punctuation.
     folded: bool,
-    /// Also except for legal forms and an article at the beginning.
+    /// The names are equal except for case, accents, punctuation, legal forms, and an article at
+    /// the beginning or end.
     stripped: bool,
-    /// Also except for spaces.
+    /// The names are equal except for case, accents, punctuation, legal forms, fillers (words such
+    /// as `of`) and spaces.
     squashed: bool,
-    /// Also except for the order and the language of the words.
+    /// The names have the same words, in any order and language.
     sorted: bool,
 }
 
@@ -70,7 +74,7 @@ impl Equality {
         }
     }
 
-    /// Returns the number of ways in which the names are equal, from 0 to 4.
+    /// Returns how many of the four fields are `true`.
     fn count(self) -> f64 {
         let all = [self.folded, self.stripped, self.squashed, self.sorted];
         all.into_iter().filter(|is_equal| *is_equal).count() as f64
@@ -87,10 +91,10 @@ impl Equality {
     }
 }
 
-/// Compares a name of a candidate, whose form is `held`, with the requested name. `there`
-/// contains the indexes of the words of the requested name that mean a country in which the
-/// candidate is, such as `Norway` in `Quill Norway`. If the candidate's name lacks one of these
-/// words, it does not count as missing.
+/// Compares a name of a candidate with the requested name. `held` is the form of the candidate's
+/// name. `there` contains the indexes of the words of the requested name that mean a country in
+/// which the candidate is, such as `Norway` in `Quill Norway`. If the candidate's name lacks one of
+/// these words, this word does not count as missing.
 pub(super) fn compare(
     asked: &AskedName,
     name: &CompanyName,
@@ -159,9 +163,9 @@ pub(super) fn compare(
     }
 }
 
-/// Whether the misspelt word of the requested name is a word of other names: a number from 0 for a
-/// word of the rarity [`UNKNOWN`] and above, to 1 for a word of the rarity [`KNOWN`] and below. 0 if
-/// no word is misspelt.
+/// Returns a number from 0 to 1 that says how common the misspelt word of the requested name is in
+/// other names. It is 0 if the rarity of the word is at least [`UNKNOWN`], and 1 if the rarity is
+/// at most [`KNOWN`]. It is also 0 if no word is misspelt.
 pub(super) fn slip_known(evidence: &Evidence) -> f64 {
     let rarity = MOST_RARITY - 10.0 * evidence.of(Feature::SlipKnown);
     ((UNKNOWN - rarity) / (UNKNOWN - KNOWN)).clamp(0.0, 1.0)
@@ -182,9 +186,9 @@ fn is_addition(asked: &AskedName, held: &NameForm, likeness: &Similarity, sums: 
     is_any && is_in_addition && is_aside && !is_own_name && sums.specific > 0.0
 }
 
-/// Adds the features that depend on the rarities of the words that agree and of the words that
-/// are missing. Returns the harmonic mean of two shares: how much of the requested name agrees,
-/// and how much of the candidate's name agrees.
+/// Adds the features that depend on the rarities of the words that match and of the words that only
+/// one name has. Returns the harmonic mean of two shares: how much of the requested name matches,
+/// and how much of the candidate's name matches.
 fn of_sums(evidence: &mut Evidence, likeness: &Similarity, sums: &Sums) -> f64 {
     let share = |rest: f64| if sums.agreed > 0.0 { sums.agreed / (sums.full + rest) } else { 0.0 };
     let (asked, held) = (share(sums.only_asked), share(sums.only_held));
@@ -296,7 +300,7 @@ fn of_contrasts(
     evidence.flag(Feature::ContrastKind, kinds);
 }
 
-/// Whether some words of the two names agree, and all other words mean a municipality, such as
+/// Whether some words of the two names match, and all other words mean a municipality, such as
 /// `city`.
 fn is_only_municipality(likeness: &Similarity, asked: &NameForm, held: &NameForm) -> bool {
     let mut asked = likeness.only_left.iter().map(|(at, _)| &asked.words[*at]).peekable();
@@ -307,7 +311,8 @@ fn is_only_municipality(likeness: &Similarity, asked: &NameForm, held: &NameForm
 
 fn add_parenthetical_evidence(evidence: &mut Evidence, asked: &NameForm, held: &NameForm) {
     let aside: Vec<&NameWord> = asked.aside.iter().filter(|word| !word.is_filler).collect();
-    // Initials of the name in parentheses, as in `Quill Pen Ink (QPI)`, are no evidence.
+    // If the text in parentheses is only the initials of the name, as in `Quill Pen Ink (QPI)`, it
+    // is no evidence.
     let is_initials = matches!(aside.as_slice(), [word]
         if [&asked.initials, &asked.all_initials].contains(&&word.text));
     if is_initials {
@@ -320,7 +325,7 @@ fn add_parenthetical_evidence(evidence: &mut Evidence, asked: &NameForm, held: &
     evidence.flag(Feature::AsideAgrees, agrees);
 }
 
-/// Whether two words agree as whole words: neither is only an abbreviation or an initial of the
+/// Whether two words match as whole words: neither is only an abbreviation or an initial of the
 /// other.
 fn is_firm(one: &Agreed) -> bool {
     !matches!(one.how, Agreement::Abbreviated | Agreement::Initial)

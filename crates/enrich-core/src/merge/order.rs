@@ -15,8 +15,8 @@ use enrich_text::{CompanyName, Country, Domain};
 use crate::confidence::Confidence;
 use crate::merge::{Attribute, Fact};
 
-/// A name in capitals only, such as `QUILL PENS`, counts as badly written if it has at least this
-/// number of letters. A shorter name in capitals is probably an abbreviation.
+/// A name in capitals only, such as `QUILL PENS`, is treated as badly written if it has at least
+/// this number of letters. A shorter name in capitals is probably an abbreviation.
 const FEWEST_SHOUTED: usize = 5;
 
 /// A fact, and the record that gave it.
@@ -41,7 +41,7 @@ struct Value {
     /// The sources with a record in which this value is the first one of its attribute.
     first_in: BTreeSet<i64>,
     /// The position of this value among the values of the same attribute in a record, from 0. If
-    /// several records have the value, the lowest position.
+    /// several records have the value, this is the lowest of these positions.
     place: usize,
 }
 
@@ -148,8 +148,8 @@ fn sort_domains(values: &mut [Value], name: Option<&str>) {
             let votes = (Reverse(first_in), value.country.is_some(), Reverse(sources));
             (Reverse(value.confidence), votes, value.place, Reverse(is_of_name), is_of_country)
         };
-        // If none of these rules distinguishes two domains, the shorter one comes first, because
-        // a longer domain often belongs to a part of the company.
+        // If two domains have the same rank, the shorter one comes first, because a longer domain
+        // often belongs to a part of the company.
         let shape = |value: &'_ Value| (value.text.len(), value.text.clone());
         rank(a).cmp(&rank(b)).then_with(|| shape(a).cmp(&shape(b)))
     });
@@ -162,7 +162,7 @@ fn sort_domains(values: &mut [Value], name: Option<&str>) {
 /// 2. a name that does not consist of small letters only;
 /// 3. the name that more sources give, in any spelling;
 /// 4. a name that is the label of a domain of the company;
-/// 5. the name with the lower number from [`faults`];
+/// 5. the name with the lower second value from [`faults`];
 /// 6. the name that more sources give in exactly this spelling.
 fn names_in_order(values: Vec<Value>, domains: &[Value]) -> Vec<Value> {
     if values.len() < 2 {
@@ -215,8 +215,9 @@ fn label_of(domain: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Sorts facts; each is from its own record. A row contains the source, the attribute, the
-    /// value and the confidence. Also checks that the order of the records does not matter.
+    /// Returns the facts of `rows` in the order in which they are merged. Each row is one record
+    /// with one fact: the source, the attribute, the value and the confidence. Also checks that the
+    /// order of the records does not matter.
     fn merged(rows: &[(i64, Attribute, &str, u8)]) -> Vec<Fact> {
         let claimed =
             |(record, (source, attribute, value, percent)): (usize, &(_, _, &str, u8))| {

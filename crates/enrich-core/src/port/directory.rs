@@ -51,9 +51,9 @@ pub trait Directory: Send + Sync {
         self.find(question, projection).await
     }
 
-    /// Returns the suppressed values, which no answer may contain. With them, the caller can
-    /// check whether a stored response contains one. Returns `None` if this directory stores no
-    /// suppressed values.
+    /// Returns the suppressed values, which no answer may contain. With them, the caller can check
+    /// whether a stored response contains a suppressed value. Returns `None` if this directory
+    /// stores no suppressed values.
     async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
         Ok(None)
     }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::port::error::StoreError;
 use crate::record::{Record, SourceName};
 
-/// The parameters of an import.
+/// The parameters of one import of records from one source.
 #[derive(Clone, Debug)]
 pub struct Load {
     /// The source from which the records come.
@@ -144,9 +144,9 @@ pub trait Importer: Send + Sync {
     /// waits or fails.
     async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError>;
 
-    /// Returns a value that recognises the already imported records of a source before they are
-    /// parsed. Returns `None` if no record of the source was imported, or if this importer cannot
-    /// recognise unparsed records.
+    /// Returns a value with which an import can recognise the records of a source that are already
+    /// imported, and skip them without parsing them. Returns `None` if no record of the source was
+    /// imported, or if this importer cannot recognise unparsed records.
     async fn known_records(
         &self,
         _source: &SourceName,
@@ -182,7 +182,8 @@ pub trait Loading: Send {
     async fn finish(self: Box<Self>) -> Result<(), StoreError>;
 }
 
-/// Recognises records whose import would change nothing. The records need not be parsed for this.
+/// Recognises records whose import would change nothing. An import can skip these records without
+/// parsing them.
 pub trait KnownRecords: Send {
     /// Returns one element for each content hash ([`Origin::content`](crate::Origin)): `true` if
     /// the import of the record with this hash would certainly change nothing, otherwise `false`.

@@ -2,9 +2,9 @@
 //! rows of a list that an account has uploaded. A node is one of several processes that use the
 //! same database.
 //!
-//! A node that works on a job has the job's lease: no other node may change the job until the
-//! lease ends. A lease lasts for [`LEASE`] after each renewal. The clock of the store decides
-//! when it ends.
+//! A node that works on a job has the job's lease: no other node may change the job until the lease
+//! ends. A lease lasts for [`LEASE`] after each renewal. The clock of the store decides when the
+//! lease ends.
 //!
 //! The turn of a job is a number. It grows when a node gets the lease, and when the job is
 //! changed while no node has the lease. With each change, a node states the turn that it knows.
@@ -49,7 +49,7 @@ pub enum JobLease {
     Expired,
 }
 
-/// A job, as the store has it.
+/// A stored job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobRow {
     /// The job's id: 128 random bits.
@@ -86,7 +86,8 @@ pub struct JobChange {
     pub progress: String,
 }
 
-/// A job whose files are in a folder that only one node can read.
+/// A job whose files are in a folder that only one node can read. Other nodes can show the job, but
+/// cannot run it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalJob {
     /// The job's id.
@@ -97,7 +98,7 @@ pub struct LocalJob {
     pub summary: String,
 }
 
-/// A job whose files are in a folder that only another node can read.
+/// A job that this node can show, but cannot run, because only another node can read its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteJob {
     /// The job and its account.
@@ -124,12 +125,12 @@ pub trait JobRecords: Send + Sync {
     async fn page(&self, after: u128, limit: u32) -> Result<Vec<JobRow>, StoreError>;
 
     /// Changes a [free](JobLease::Free) job, and raises its turn by one. Returns `false` and
-    /// changes nothing if the job is not free, or has another turn than `job`.
+    /// changes nothing if the job is not free, or if its turn is not the turn in `job`.
     async fn change(&self, job: &JobChange) -> Result<bool, StoreError>;
 
-    /// Gets the lease of a job that no other node has, so that the caller can work on the job's
-    /// files. Sets the job's phase to `phase` and raises its turn by one. Returns `false` if a
-    /// node has the lease, or if the job's turn is not `turn`.
+    /// Gets the lease of a job if no other node has the lease. With the lease, the caller may work
+    /// on the job's files. Sets the job's phase to `phase` and raises its turn by one. Returns
+    /// `false` if a node has the lease, or if the job's turn is not `turn`.
     ///
     /// # Errors
     ///
@@ -143,9 +144,10 @@ pub trait JobRecords: Send + Sync {
     /// first. If several accounts have equally few, the account whose last job was taken the
     /// longest ago comes first.
     ///
-    /// The returned row has the new turn, but its [`lease`](JobRow::lease) is the one from before
-    /// this call. If it is [`Expired`](JobLease::Expired), the earlier node may still write the
-    /// job's files. A job that must stop keeps the phase [`Stopping`](JobPhase::Stopping).
+    /// The returned row has the new turn, but its [`lease`](JobRow::lease) is the state of the
+    /// lease before this call. If this state is [`Expired`](JobLease::Expired), the node that had
+    /// the lease may still write the job's files. A job that must stop keeps the phase
+    /// [`Stopping`](JobPhase::Stopping).
     ///
     /// # Errors
     ///

@@ -162,8 +162,8 @@ pub struct Verification {
 /// never negative, because the ledger decides charges and grants one after the other.
 #[async_trait]
 pub trait Ledger: Send + Sync {
-    /// Returns the balance of an account. If a caller has received the result of a charge, the
-    /// balance includes this charge.
+    /// Returns the balance of an account. The balance includes every charge whose result a caller
+    /// has already received.
     ///
     /// `None` if the account does not exist.
     async fn balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError>;
@@ -173,8 +173,8 @@ pub trait Ledger: Send + Sync {
     /// second with PostgreSQL.
     ///
     /// Use this balance for display, and to check before a look-up whether the account has enough
-    /// credits. If it has not, read the exact [`balance`](Self::balance) before the call is
-    /// refused.
+    /// credits. If it does not have enough, read the exact [`balance`](Self::balance) before the
+    /// call is refused.
     async fn cached_balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
         self.balance(account).await
     }

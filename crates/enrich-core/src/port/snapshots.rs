@@ -103,7 +103,7 @@ pub trait Snapshots: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Suppression>, StoreError>;
 
-    /// Returns a check for each secret with which the store was created. A node uses the checks
-    /// to find out whether it has the same secrets.
+    /// Returns a [`SecretCheck`] for each secret with which the store was created. A node compares
+    /// them with its own secrets, to find out whether it has the same secrets.
     async fn secrets(&self) -> Result<Vec<SecretCheck>, StoreError>;
 }

@@ -28,7 +28,7 @@ pub enum DigestKind {
 }
 
 impl DigestKind {
-    /// All kinds.
+    /// All kinds of digests.
     pub const ALL: [Self; 5] =
         [Self::DropEmail, Self::DropPhone, Self::EmailMd5, Self::EmailSha1, Self::EmailSha256];
 
@@ -90,8 +90,8 @@ pub struct OpenedList {
 pub struct ListCounts {
     /// The number of lists that were loaded.
     pub lists: u64,
-    /// The number of different digests in these lists that are in force: they were not taken
-    /// back.
+    /// The number of different digests in these lists that are in force, which means that they were
+    /// not taken back.
     pub entries: u64,
     /// The number of suppressed values. A value is suppressed by
     /// [`Importer::forget`](crate::port::importer::Importer::forget), or when it is removed

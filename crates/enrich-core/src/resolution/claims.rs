@@ -17,12 +17,12 @@ const WHOLE_WORDS: [&str; 5] = ["group", "holding", "international", "global", "
 /// other top-level domains that belong to no country, such as `.red`, the same label often
 /// belongs to another company.
 const WORLDWIDE: [&str; 7] = ["com", "org", "net", "int", "eu", "info", "biz"];
-/// How many letters initials must have to be compared with a name.
+/// The number of letters that initials must have, so that they are compared with a name.
 const INITIALS: std::ops::RangeInclusive<usize> = 2..=8;
 
-/// The prefix of [`RecordKey::record`] if the source gives an id to the record. Otherwise
-/// [`RecordKey::record`] is a digest or empty. It then contains no space, so it never begins with
-/// this prefix.
+/// The prefix of [`RecordKey::record`] if the source gives an id to the record. If the source gives
+/// no id, [`RecordKey::record`] is a digest or empty. A digest contains no space, so it never
+/// begins with this prefix.
 const ID: &str = "id ";
 
 /// Identifies a record among the records of all sources. Records are sorted by their keys.
@@ -31,8 +31,9 @@ pub struct RecordKey {
     /// The name of the source. The number of the source in the database is not used, because it
     /// depends on the order of imports.
     pub source: String,
-    /// The id that the source gives to the record, after a prefix, or else a digest of the
-    /// record's content. Empty if the records of the source cannot be distinguished.
+    /// Identifies the record within its source: a prefix, and then the id that the source gives to
+    /// the record. If the source gives no id, a digest of the record's content. Empty if the
+    /// records of the source cannot be distinguished.
     pub record: String,
 }
 
@@ -197,7 +198,7 @@ impl RecordClaims {
         }
     }
 
-    /// Compares two records for sorting: by their keys, and if these are equal, by their claims.
+    /// Compares two records for sorting: by their keys, and if the keys are equal, by their claims.
     pub(super) fn canonical_cmp(&self, other: &Self) -> Ordering {
         let names = |one: &Self| -> Vec<String> {
             one.named.iter().chain(&one.also_named).map(|it| it.display().to_owned()).collect()
@@ -241,12 +242,13 @@ impl RecordClaims {
         self.also_named.iter().map(CompanyName::squashed)
     }
 
-    /// Returns the hosts of the company that the record gives.
+    /// Returns the company's hosts (domains) in the record.
     pub fn hosts(&self) -> impl Iterator<Item = &str> {
         self.hosts.iter().map(|host| host.host.as_str())
     }
 
-    /// Returns the registrable domains of the company's hosts.
+    /// Returns the registrable domains of the company's hosts: `quill.example` for
+    /// `eu.quill.example`.
     pub fn registrable_domains(&self) -> impl Iterator<Item = &str> {
         self.hosts.iter().map(|host| host.registrable.as_str())
     }
@@ -262,18 +264,18 @@ impl RecordClaims {
         self.pages.iter().map(String::as_str)
     }
 
-    /// Returns the phone numbers of the company that the record gives.
+    /// Returns the company's phone numbers in the record.
     pub fn phones(&self) -> impl Iterator<Item = &str> {
         self.phones.iter().map(String::as_str)
     }
 
-    /// Returns the ids of the company in registers and data sets.
+    /// Returns the company's ids in the record, such as `lei:…`.
     pub fn ids(&self) -> impl Iterator<Item = &str> + Clone {
         self.ids.iter().map(String::as_str)
     }
 
-    /// Whether the record has neither a domain nor a page. Mostly, only its name says which
-    /// company it describes.
+    /// Whether the record has neither a domain nor a page. Then usually only its name shows which
+    /// company the record describes.
     pub fn is_name_alone(&self) -> bool {
         self.hosts.is_empty() && self.pages.is_empty()
     }
@@ -311,7 +313,7 @@ impl RecordClaims {
             || !those.initials.is_disjoint(&these.forms)
     }
 
-    /// Whether the names of the records have a common word. Fillers such as "of" do not count.
+    /// Whether the names of the records have a common word. Fillers, such as "of", are ignored.
     pub(super) fn shares_word(&self, other: &Self) -> bool {
         let words = |one: &Self| -> BTreeSet<String> {
             let all = one.named.iter().chain(&one.also_named);
@@ -327,8 +329,8 @@ impl RecordClaims {
             || self.near().forms.contains(label)
     }
 
-    /// Whether `label` begins the initials of an own name in the record, and no own name is equal to
-    /// `label`: `qia`, if the own name is `Quill Institute of Architects`.
+    /// Whether the initials of an own name in the record begin with `label`, and no own name equals
+    /// `label`. For example, the initials of `Quill Institute of Architects` begin with `qia`.
     pub(super) fn is_only_abbreviated_as(&self, label: &str) -> bool {
         let forms = self.named.iter().map(|name| (name, NameForm::of(name)));
         let mut is_abbreviated = false;

@@ -12,7 +12,7 @@ use super::decisions::Decisions;
 use super::links::{Link, MOST_BEARERS, SharedKeys, has_compatible_seats, link, shares_seat};
 
 /// Divides records into companies. Returns a number for each record; records with the same number
-/// are one company. The numbers begin at 0 and are given in the order of the records' keys.
+/// are one company. The numbers begin at 0 and are assigned in the order of the records' keys.
 /// `shared` contains the values that identify no company, because many organisations share them.
 /// `decisions` have priority over all links between records: a merge unites records even if their
 /// ids differ, and a split keeps records apart even if they are linked.
@@ -47,8 +47,8 @@ pub fn clusters(
     numbers
 }
 
-/// A value that all records of a block have in common. Two records are compared only if they are
-/// in the same block.
+/// A value that records have in common. All records with the same value form a block. Two records
+/// are compared only if they are in the same block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum BlockKey<'a> {
     /// The name of the source, and the id of the record in this source.
@@ -58,9 +58,9 @@ enum BlockKey<'a> {
     Page(&'a str),
     Phone(&'a str),
     Name(&'a str),
-    /// A name, and the registrable domain of a host.
+    /// A name, and the registrable domain of a host of the same record.
     NameAt(&'a str, &'a str),
-    /// A name, and the label of a domain.
+    /// A name, and the label of a domain of the same record.
     NameAsLabel(&'a str, &'a str),
     NameAlone(&'a str),
 }
@@ -102,12 +102,12 @@ fn pairs(records: &[&RecordClaims]) -> BTreeSet<(usize, usize)> {
         for (number, &a) in block.iter().enumerate() {
             match (is_crowded, is_narrow) {
                 (false, _) => pairs.extend(block[number + 1..].iter().map(|&b| (a, b))),
-                // The block has too many records to compare all pairs. If its key is narrow, such
-                // as an id, or a name together with a host, the records are almost certainly one
-                // company. So each record is compared only with the first record of the block,
-                // and with the record before it. If its key is a host, a page, a phone number or
-                // a name, no pair is compared, because a value with so many records belongs to
-                // many organisations.
+                // The block has too many records to compare all pairs. If the key of the block is
+                // narrow, such as an id, or a name together with a host, the records are almost
+                // certainly one company. So each record is compared only with the first record of
+                // the block, and with the record before it. If the key is a host, a page, a phone
+                // number or a name, no pair is compared, because a value with so many records
+                // belongs to many organisations.
                 (true, true) if number > 0 => {
                     pairs.extend([(block[0], a), (block[number - 1], a)]);
                 }
@@ -118,10 +118,11 @@ fn pairs(records: &[&RecordClaims]) -> BTreeSet<(usize, usize)> {
     pairs
 }
 
-/// Finds each cluster that is known only by its name: no record has a domain or a page. If
-/// exactly one other cluster has this name, unites both. If no other cluster has it as its own
-/// name, clusters with this name as an alias are searched. The aliases of the cluster that is
-/// known only by its name are ignored, because they may be brands.
+/// Finds each cluster that is known only by its name: none of its records has a domain or a page.
+/// If exactly one other cluster has this name as its own name, unites both clusters. If no other
+/// cluster has this name as its own name, does the same with the clusters that have it as an alias.
+/// The aliases of the cluster that is known only by its name are ignored, because they may be
+/// brands.
 fn join_only_namesakes(
     records: &[&RecordClaims],
     clusters: &mut Clusters<'_>,
@@ -155,10 +156,11 @@ fn join_only_namesakes(
     }
 }
 
-/// Whether the record `alone`, which has only a name, can describe the same company as `other`.
-/// Their seats must be compatible. If `other` has the name only as an alias, the name must also
-/// have several words, or both must have a common seat. The reason: a short alias of one company
-/// is often the own name of another company.
+/// Whether the record `alone`, which has only a name, can describe the same company as `other`. The
+/// seats (countries of the head offices) of both records must be compatible:
+/// [`has_compatible_seats`]. If `other` has the name only as an alias, the name must also have
+/// several words, or both must have a common seat. The reason: a short alias of one company is
+/// often the own name of another company.
 fn is_namesake(
     alone: &RecordClaims,
     name: &CompanyName,
@@ -185,7 +187,7 @@ fn names_of(record: &RecordClaims, of: NameUse) -> Box<dyn Iterator<Item = &str>
 }
 
 type Members = Vec<usize>;
-/// For each name and each use of it (own name or alias): the indexes of the records that use it
+/// For each name, once as own name and once as alias: the indexes of the records that have the name
 /// in this way.
 type Named<'a> = FxHashMap<(NameUse, &'a str), Members>;
 
@@ -216,14 +218,14 @@ fn alone_and_named<'a>(
 }
 
 /// Clusters of records, in a union-find structure. The records of a cluster describe one company.
-/// The root of a cluster is one of its records, and stands for the cluster.
+/// The root of a cluster is one of its records, and represents the cluster.
 struct Clusters<'a> {
     parents: Vec<usize>,
     /// The external ids of each cluster, at the index of the cluster's root.
     ids: Vec<BTreeSet<&'a str>>,
-    /// At the index of each cluster's root: the decisions to split that name a record of the
-    /// cluster. An element is the index of the decision, and the side (0 or 1) on which it names
-    /// the record.
+    /// For each cluster, at the index of its root: the split decisions that name a record of the
+    /// cluster. An element is the index of the decision, and the side of the decision (0 or 1) that
+    /// contains the record.
     sides: Vec<BTreeSet<(usize, usize)>>,
 }
 
@@ -250,8 +252,8 @@ impl<'a> Clusters<'a> {
         }
     }
 
-    /// Unites the clusters of two records because a decision merges these, unless another
-    /// decision splits the clusters.
+    /// Unites the clusters of two records that a decision merges. Does nothing if another decision
+    /// splits these clusters.
     fn unite_by_decision(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
         if !self.are_split(a, b) {
@@ -278,8 +280,8 @@ impl<'a> Clusters<'a> {
         !self.differ(a, b) && !self.are_split(a, b)
     }
 
-    /// Whether a decision splits two clusters. If it does, it names a record of one cluster on
-    /// one side, and a record of the other cluster on the other side. `a` and `b` are the roots
+    /// Whether a decision splits two clusters: one side of the decision names a record of one
+    /// cluster, and its other side names a record of the other cluster. `a` and `b` are the roots
     /// of the clusters.
     fn are_split(&self, a: usize, b: usize) -> bool {
         self.sides[a].iter().any(|(split, side)| self.sides[b].contains(&(*split, 1 - *side)))

@@ -61,7 +61,7 @@ pub struct Decisions {
     naming: FxHashMap<Identity, Vec<(usize, usize)>>,
 }
 
-/// The values by which a record is recognised as the record that a decision names.
+/// The values by which a decision names a record, and by which this record is recognised later.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Identity {
     /// The source, and the id that it gives to the record.
@@ -94,7 +94,7 @@ impl DecidedRecord {
         }
     }
 
-    /// Whether the record with these claims is the record that this value names.
+    /// Whether `self` names the record with these claims.
     pub fn is(&self, claims: &RecordClaims) -> bool {
         identities(claims).contains(&self.identity())
     }
@@ -149,8 +149,8 @@ impl Decisions {
         self.sides_of(claims).into_iter().map(|(at, side)| (&self.all[at], side)).collect()
     }
 
-    /// Like [`naming`](Self::naming), but returns the index of each decision in `all` instead of
-    /// the decision.
+    /// Like [`naming`](Self::naming), but returns the index of each decision in `self.all`, and not
+    /// the decision itself.
     fn sides_of(&self, claims: &RecordClaims) -> Vec<(usize, usize)> {
         if self.is_empty() {
             return Vec::new();
@@ -186,9 +186,9 @@ impl Decisions {
     }
 
     /// Returns the number of a stored decision that `new` contradicts; `None` if there is none.
-    /// Decisions contradict each other if, after all merges, one company would have records on
-    /// both sides of a split. If `new` is a merge, the result is the number of this split. If
-    /// `new` is a split, the result is the number of one of these merges.
+    /// Decisions contradict each other if, after all merges, one company would have records on both
+    /// sides of a split. If `new` is a merge, returns the number of this split. If `new` is a
+    /// split, returns the number of a merge that unites its two sides.
     pub fn contradicted_by(&self, new: &Decision) -> Option<u64> {
         let mut all: Vec<&Decision> = self.all.iter().collect();
         all.push(new);
@@ -245,7 +245,7 @@ pub(super) struct Applied {
 /// Classes of records, in a union-find structure. Two records are in one class if merges unite
 /// them, directly or through other records. The map leads from the identity of a record to a
 /// smaller identity of the same class. The smallest identity of a class has no entry in the map,
-/// and stands for the class.
+/// and represents the class.
 struct Classes(BTreeMap<Identity, Identity>);
 
 impl Classes {

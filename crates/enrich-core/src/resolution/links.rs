@@ -8,11 +8,11 @@ use rustc_hash::FxHashSet;
 
 use super::claims::{Host, RecordClaims, near_forms};
 
-/// If at most this number of records have the same value, all of them are compared with each
-/// other. If more records have the value, it identifies no company.
+/// If at most this number of records have the same value, all of them are compared with each other.
+/// If more records have the value, the value identifies no company.
 pub const MOST_BEARERS: usize = 64;
-/// If more organisations than this share a host, page or phone number, it does not unite records
-/// with similar names. It still unites records with equal names if it is a host.
+/// If more organisations than this share a host, page or phone number, this value does not link
+/// records with similar names. A shared host still links records with equal names.
 const MOST_ORGANISATIONS: usize = 3;
 /// Minimum number of letters of a label, such as `quill`, by which `quill.de` and `quill.fr`
 /// count as domains of one company. Shorter labels are often equal by chance.
@@ -26,7 +26,8 @@ pub enum Strength {
     SameRecord,
     /// The records have a common id in a register or data set.
     SameId,
-    /// The records have a common host, and a name of one is a name or an alias of the other.
+    /// The records have a common host, and an own name of one record is an own name or an alias of
+    /// the other.
     HostAndName,
     /// The records have a common host that at most three organisations share, and similar names.
     Host,
@@ -70,9 +71,9 @@ pub fn is_shared(bearers: &[&RecordClaims]) -> bool {
 }
 
 /// Whether a company with these names and domains can be linked with another company by a common
-/// name, although both have no common host, page, phone number or id. If there is a link of this
-/// kind, the result is `true` for at least one of the two companies. So a store searches for
-/// these links only at companies for which the result is `true`.
+/// name, although the two companies have no common host, page, phone number or id. If there is a
+/// link of this kind, the result is `true` for at least one of the two companies. So a store
+/// searches for these links only at companies for which the result is `true`.
 ///
 /// `names` and `domains` must be those of all records of the company. One case is not recognised
 /// here: a company also has links of this kind if one of its records has neither a domain nor a
@@ -84,7 +85,8 @@ pub fn is_linkable_by_name<'a>(
     let hosts: Vec<Host> = domains.map(Host::of).collect();
     let held: FxHashSet<&str> = hosts.iter().map(|host| host.host.as_str()).collect();
     // Two companies may share a registrable domain, such as `quill.example`, but no host. Then at
-    // least one of them has only hosts below it, such as `eu.quill.example`.
+    // least one of the companies has only hosts below the registrable domain, such as
+    // `eu.quill.example`.
     if hosts.iter().any(|host| !held.contains(host.registrable.as_str())) {
         return true;
     }
@@ -129,8 +131,8 @@ pub fn may_link(one: &RecordClaims, other: &RecordClaims) -> bool {
             && has_compatible_seats(one, other))
 }
 
-/// The strength of a link, and whether the records have no common own name, so that their names
-/// agree only by an alias. Links are followed in ascending order.
+/// The strength of a link, and `true` if the two records have no common own name, for example
+/// because the name of one is only an alias of the other. Links are followed in ascending order.
 pub(super) type Link = (Strength, bool);
 
 /// Returns the strongest link between two records; `None` if there is no link.
@@ -139,7 +141,7 @@ pub(super) fn link(one: &RecordClaims, other: &RecordClaims, shared: &SharedKeys
     Some((strongest(one, other, shared)?, by_alias))
 }
 
-/// Returns the strength of the strongest link between two records.
+/// Returns the strength of the strongest link between two records; `None` if there is no link.
 fn strongest(one: &RecordClaims, other: &RecordClaims, shared: &SharedKeys) -> Option<Strength> {
     if one.key == other.key && one.key.is_known() {
         return Some(Strength::SameRecord);
@@ -180,7 +182,8 @@ fn strongest(one: &RecordClaims, other: &RecordClaims, shared: &SharedKeys) -> O
     is_same.then_some(Strength::NameAndSeat)
 }
 
-/// Returns the elements of `these` for which `those` contains an element with the same key.
+/// Returns the elements of `these` that have the same key as an element of `those`. `key` returns
+/// the key of an element.
 pub(super) fn common<'a, T, K: PartialEq>(
     these: &'a [T],
     those: &'a [T],
@@ -209,9 +212,9 @@ pub(super) fn can_have_country_sites(one: &RecordClaims, other: &RecordClaims) -
     one.is_named_with_country() || other.is_named_with_country() || has_compatible_seats(one, other)
 }
 
-/// Whether the label of a domain, such as `quill`, is a name in the record. If it is, domains
-/// with this label for other countries probably belong to the same company. An abbreviation of
-/// the own name does not count: many organisations have the same one.
+/// Whether the label of a domain, such as `quill`, is a name in the record. If it is, domains with
+/// this label for other countries probably belong to the same company. Returns `false` if the label
+/// is only an abbreviation of the own name, because many organisations have the same abbreviation.
 pub(super) fn has_label_as_name(record: &RecordClaims, label: &str) -> bool {
     is_long(label) && record.is_named_as(label) && !record.is_only_abbreviated_as(label)
 }
@@ -228,9 +231,9 @@ pub(super) fn shares_id(one: &RecordClaims, other: &RecordClaims) -> bool {
     one.ids.iter().any(|id| other.ids.contains(id))
 }
 
-/// Whether an id that two records have in common must be wrong in one of them. This is so if both
-/// records have domains, but no common domain, no common label, no similar names, and no common
-/// word in their names.
+/// Whether an id that two records have in common must be wrong in one of the records. This is so if
+/// both records have domains, but no common domain, no common label, no similar names, and no
+/// common word in their names.
 fn contradicts(one: &RecordClaims, other: &RecordClaims) -> bool {
     let has_hosts = !one.hosts.is_empty() && !other.hosts.is_empty();
     has_hosts

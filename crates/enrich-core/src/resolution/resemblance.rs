@@ -15,26 +15,27 @@ use crate::identity::differing_ids;
 /// come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Resemblance {
-    /// They have a common id in a register or data set.
+    /// The two companies have a common id in a register or data set.
     Id,
-    /// They have a common host and equal names.
+    /// The two companies have a common host and equal names.
     HostAndName,
-    /// They have a common host and similar names.
+    /// The two companies have a common host and similar names.
     Host,
-    /// They have a common registrable domain and equal names.
+    /// The two companies have a common registrable domain and equal names.
     DomainAndName,
-    /// They have domains with the same label, such as `quill.de` and `quill.fr`, and equal names.
+    /// The two companies have domains with the same label, such as `quill.de` and `quill.fr`, and
+    /// equal names.
     LabelAndName,
-    /// They have a common page and similar names.
+    /// The two companies have a common page and similar names.
     Page,
-    /// They have a common phone number and similar names.
+    /// The two companies have a common phone number and similar names.
     Phone,
-    /// They have equal names, and exactly one of them has neither a domain nor a page.
+    /// The two companies have equal names, and exactly one of them has neither a domain nor a page.
     NameAlone,
 }
 
 impl Resemblance {
-    /// All kinds, the strongest first.
+    /// All kinds of resemblance, the strongest first.
     pub const ALL: [Self; 8] = [
         Self::Id,
         Self::HostAndName,
@@ -86,8 +87,8 @@ impl Resemblance {
     }
 }
 
-/// Returns the value that is in both lists. If there are several, returns the first in
-/// alphabetical order.
+/// Returns the value that is in both lists; `None` if there is none. If there are several, returns
+/// the first in alphabetical order.
 fn first_common<'a>(
     these: impl Iterator<Item = &'a str>,
     those: impl Iterator<Item = &'a str>,
@@ -99,8 +100,9 @@ fn first_common<'a>(
     these.filter(|value| those.contains(value)).min()
 }
 
-/// Returns an own name of one company that is an own name or an alias of the other, without
-/// spaces and legal form. If there are several, returns the first in alphabetical order.
+/// Returns an own name of one company that is an own name or an alias of the other, without spaces
+/// and legal form. Returns `None` if there is no such name. If there are several, returns the first
+/// in alphabetical order.
 fn common_name<'a>(one: &'a RecordClaims, other: &'a RecordClaims) -> Option<&'a str> {
     let own = |of: &'a RecordClaims, beside: &'a RecordClaims| {
         first_common(of.names(), beside.names().chain(beside.aliases()))
@@ -120,44 +122,46 @@ pub struct Alike<'a> {
 /// Why two companies that look alike are not one company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WhyApart {
-    /// A decision of the operator splits them. The value is the number of the decision.
+    /// A decision of the operator splits the two companies. The value is the number of the
+    /// decision.
     Decision(u64),
-    /// They have different ids in one scheme, such as two LEIs. The values are these ids.
+    /// The companies have different ids in one scheme, such as two LEIs. The values are these ids.
     DifferentIds(String, String),
-    /// They have a common id, which is the value. But the id is probably wrong in one of them:
-    /// the records with the id have neither a domain nor a word of their names in common.
+    /// The companies have a common id, which is the value of this variant. But the id is probably
+    /// wrong in one of them: the records with the id have neither a domain nor a word of their
+    /// names in common.
     WrongId(String),
-    /// They have a common host, page or phone number, which is the value. But more than three
-    /// organisations share it, so it does not show that they are one company.
+    /// The companies have a common host, page or phone number, which is the value of this variant.
+    /// But more than three organisations share it, so it does not show that they are one company.
     OfMany(String),
-    /// They have domains with the same label, such as `pens.ch` and `pens.fr`, but this label is
-    /// not their name.
+    /// The companies have domains with the same label, such as `pens.ch` and `pens.fr`, but this
+    /// label is not their name.
     OtherLabel,
-    /// They have domains with the same label, and it is their name. But one of the domains is
-    /// under a top-level domain such as `.red`, which belongs to no country. There, the same
+    /// The companies have domains with the same label, and it is their name. But one of the domains
+    /// is under a top-level domain such as `.red`, which belongs to no country. There, the same
     /// label often belongs to another company.
     OtherSuffix,
-    /// They have equal names, but they are in different countries.
+    /// The companies have equal names, but they are in different countries.
     OtherCountry,
-    /// One of them is known only by its name, and several companies with a domain or a page have
-    /// this name. The value is the number of these companies.
+    /// One of the companies is known only by its name, and several companies with a domain or a
+    /// page have this name. The value is the number of these companies.
     Namesakes(usize),
-    /// They have a common value, which is given here. But more than [`MOST_BEARERS`] companies
-    /// share it, so it does not show that they are one company.
+    /// The companies have a common value, which is the value of this variant. But more than
+    /// [`MOST_BEARERS`] companies share it, so it does not show that they are one company.
     TooMany(String),
-    /// They have a common name and another common value. But no record of one company has both in
-    /// common with a record of the other.
+    /// The companies have a common name and another common value. But no record of one company
+    /// shares both with the same record of the other company.
     OtherRecords,
-    /// No rule keeps them apart. Either their records were not compared since the last import,
-    /// because it was interrupted, or too many companies resemble them.
+    /// No rule keeps the companies apart. Either their records were not compared since the last
+    /// import, because it was interrupted, or too many companies resemble them.
     NotDivided,
 }
 
 impl WhyApart {
     /// Finds the reason why two companies that look alike are not one company. `key` is the value
-    /// that they have in common ([`Resemblance::of`]). `bearers` is the number of companies that
-    /// have this value. With [`Resemblance::NameAlone`], `bearers` only counts companies with a
-    /// domain or a page.
+    /// that they have in common ([`Resemblance::of`]). `bearers` is the number of companies with
+    /// this value. With [`Resemblance::NameAlone`], `bearers` only counts companies with a domain
+    /// or a page.
     pub fn of(
         resemblance: Resemblance,
         (one, other): (Alike<'_>, Alike<'_>),

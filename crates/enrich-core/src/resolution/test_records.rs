@@ -10,7 +10,7 @@ pub(super) const SEAT: Attribute = Attribute::Country;
 pub(super) const ALIAS: Attribute = Attribute::Alias;
 pub(super) const PHONE: Attribute = Attribute::Phone;
 
-/// Makes the claims of a record with this key, this name and other values.
+/// Makes the claims of a record from its key, its name and its other values.
 pub(super) fn claims(key: RecordKey, name: &str, values: &[(Attribute, &str)]) -> RecordClaims {
     let all = [&[(Attribute::Name, name)], values].concat();
     let facts = all.iter().map(|(attribute, value)| Fact {
@@ -22,7 +22,7 @@ pub(super) fn claims(key: RecordKey, name: &str, values: &[(Attribute, &str)]) -
     RecordClaims::of(key, &facts.collect::<Vec<_>>())
 }
 
-/// Returns the hosts, pages and phone numbers in the records that many organisations share.
+/// Returns the hosts, pages and phone numbers that many organisations in `records` share.
 pub(super) fn shared_keys(records: &[&RecordClaims]) -> SharedKeys {
     let values = |record: &RecordClaims| -> Vec<String> {
         record.hosts().chain(record.pages()).chain(record.phones()).map(str::to_owned).collect()

@@ -62,8 +62,8 @@ fn two_records_become_what_their_values_say() {
             ("Ink", &[(DOMAIN, "quill.example")]),
             true,
         ),
-        // The second record describes a unit of the company `Quill`. The unit counts as a company
-        // of its own, because its name is not similar enough.
+        // The second record describes a unit of the company `Quill`. The unit is a company of its
+        // own, because its name is not similar enough to `Quill`.
         (
             ("Quill", &[(DOMAIN, "quill.example")]),
             ("Quill Web Services", &[(DOMAIN, "quill.example")]),
@@ -281,8 +281,8 @@ proptest! {
     }
 
     /// The store searches for links by a common name alone only at companies for which
-    /// `is_linkable_by_name` is `true`, or with a record that has neither a domain nor a page.
-    /// This test shows that it finds all of them.
+    /// `is_linkable_by_name` is `true`, or with a record that has neither a domain nor a page. This
+    /// test shows that the store then finds all these links.
     #[test]
     fn links_by_a_name_alone_have_a_linkable_record(one in any_record(), other in any_record()) {
         let record = |id: &str, (name, values): &(usize, Vec<_>)| {

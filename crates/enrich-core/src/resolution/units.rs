@@ -38,9 +38,10 @@ pub fn is_unit_of(unit: &Company, parent: &Company) -> bool {
 }
 
 /// Finds the parent of a unit (a department or branch) among `at_host`, the companies that have the
-/// unit's host. A company can be the parent if [`is_unit_of`] returns `true`. Of several, the one with the most words in its name is chosen.
-/// If several have equally many words, the only one without parentheses in its name is chosen.
-/// Returns `None` if no company can be the parent, or if several remain.
+/// unit's host. A company can be the parent if [`is_unit_of`] returns `true` for it. If several
+/// companies can be the parent, the company with the most words in its name is chosen. If several
+/// of these companies have equally many words, the only one without parentheses in its name is
+/// chosen. Returns `None` if no company can be the parent, or if several remain.
 pub fn parent_among<'a>(unit: &Company, at_host: &'a [Company]) -> Option<&'a Company> {
     let length = |company: &Company| words(&company.name).map_or(0, |words| words.len());
     let mut parents: Vec<&Company> =
@@ -64,8 +65,8 @@ fn words(name: &str) -> Option<Vec<String>> {
     (!words.is_empty()).then_some(words)
 }
 
-/// Returns `company` with only its name. Its aliases are left out, because an alias of a unit is
-/// often the name of its parent. With it, the two companies would look like one company.
+/// Returns `company` with only its own name. Its aliases are left out, because an alias of a unit
+/// is often the name of the parent. With this alias, unit and parent would look like one company.
 fn named(company: &Company) -> Company {
     Company::named(company.id, company.name.clone())
 }
@@ -89,8 +90,8 @@ mod tests {
             (("Quill Web Services, Inc.", "web.quill.example"), quill, true),
             (("Press of Quill University", "press.quill.example"), university, true),
             (("Feather by Quill", "feather.quill.example"), quill, true),
-            // Both have the same domain, but the unit's name does not begin with the parent's
-            // name.
+            // Both companies have the same domain, but the unit's name does not begin with the
+            // parent's name.
             (("Feather by Quill", "quill.example"), quill, false),
             (("Quill", "eu.quill.example"), quill, false),
             (("Quill Group", "quill.example"), quill, false),

@@ -55,8 +55,8 @@ impl Ask {
     }
 }
 
-/// A call as it arrives: its API key, endpoint, price and ids. The input fields are not part of
-/// it.
+/// A call as it arrives: its API key, endpoint, price and ids. A [`Call`] does not contain the
+/// input fields.
 #[derive(Clone, Copy)]
 pub struct Call<'a> {
     /// The text of the API key, as the caller sent it.
@@ -101,7 +101,7 @@ impl Answer {
         Self { body, used, first_charge: used, items, is_found: items > 0, is_replayed: false }
     }
 
-    /// Marks this answer as a stored response that is returned again, which is free.
+    /// Marks this answer as the stored response to an earlier call. Such an answer is free.
     pub(super) fn repeated(self) -> Self {
         Self { used: Credits::ZERO, is_replayed: true, ..self }
     }

@@ -38,7 +38,7 @@ pub struct LookUp {
     idempotency_key: Option<String>,
 }
 
-/// The result of a look-up.
+/// The result of [`Service::look_up`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LookUpAnswer<T> {
     /// The value that was found; `None` if nothing was found, which is free.
@@ -100,9 +100,9 @@ impl LookUp {
         Self::read("company_by_page", "page", page.map(question))
     }
 
-    /// Creates a look-up of the company that has this email address. If there is none, looks up
-    /// the employer of the person with this address. If there is no person with it either, looks
-    /// up the company with the address's domain.
+    /// Creates a look-up of the company that has this email address. If no company has it, looks up
+    /// the employer of the person with this address. If no person has it either, looks up the
+    /// company with the address's domain.
     pub fn company_by_email(email: &str) -> Self {
         let email = EmailAddress::parse(email);
         let question = |email| Question::Company(CompanyRef::Email(email));
@@ -277,13 +277,13 @@ impl Service {
 }
 
 struct StoredValue<T> {
-    /// The balance after the charge for the first answer.
+    /// The account's balance after the charge for the stored answer.
     balance: Credits,
     found: Option<(T, Confidence)>,
 }
 
-/// Writes an answer as lines: the balance, the confidence and the value. The line of the balance
-/// is left empty; the balance is inserted after the charge.
+/// Writes an answer as lines: the balance, the confidence and the value. The first line, the
+/// balance, is left empty: the balance is inserted after the charge.
 fn write<V: Stored + ?Sized>(ask: &Ask, picked: Option<(&V, Confidence)>) -> ResponseTemplate {
     let mut body = b"\n".to_vec();
     let limit = ask.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);

@@ -24,7 +24,7 @@ impl<T: Stored + ?Sized> LookUpValue for T {}
 /// crates cannot implement this trait.
 pub trait Stored: ToOwned {
     /// Returns the number of items that are returned and charged, at most `limit`. A value with 0
-    /// items counts as not found.
+    /// items is treated as not found.
     fn items(&self, _limit: usize) -> u64 {
         1
     }
@@ -56,7 +56,7 @@ impl<'a> Lines<'a> {
         std::str::from_utf8(digits).ok()?.parse().ok()
     }
 
-    /// Reads a text: a line with its length, and then the text.
+    /// Reads a text: a line with the text's length in bytes, and then the text itself.
     fn text(&mut self) -> Option<&'a str> {
         let length = usize::try_from(self.number()?).ok()?;
         let (text, rest) = self.0.split_at_checked(length)?;

@@ -17,7 +17,7 @@ use crate::suppressed::holds_suppressed;
 use super::call::{Answer, Ask, Call, WriteAnswer};
 use super::{AdmittedCall, Service};
 
-/// A call whose key and rate limit are already checked, with its parsed request.
+/// A call whose key and rate limit are already checked, together with its parsed request.
 pub(super) struct MeteredCall<'a> {
     service: &'a Service,
     call: &'a Call<'a>,
@@ -93,8 +93,8 @@ impl<'a> MeteredCall<'a> {
     /// stored answer to that call.
     async fn run_once(&mut self, key: &str) -> Result<Answer, Refusal> {
         let key = IdempotencyKey::parse(key).map_err(Refusal::BadIdempotencyKey)?;
-        // The endpoint is part of the question, because the same input fields at another endpoint
-        // are another question.
+        // The endpoint is part of the question, because a call with the same input fields at
+        // another endpoint asks another question.
         let question = [self.call.endpoint.as_bytes(), &[0], &self.ask.canonical].concat();
         let guard = self.service.in_flight.enter(self.key.account, &key);
         match self.stored_response(&key, &question).await? {
@@ -256,8 +256,9 @@ impl<'a> MeteredCall<'a> {
         Ok(Some(left))
     }
 
-    /// Returns the stored answer to the first call again. If it contains a value that was
-    /// suppressed later, returns the answer for "nothing found" instead. Both are free.
+    /// Answers a call that repeats an earlier call: returns the stored answer to the earlier call.
+    /// If the stored answer contains a value that was suppressed later, returns the answer for
+    /// "nothing found" instead. Both answers are free.
     async fn replay(&self, stored: StoredResponse) -> Result<Answer, Refusal> {
         if let StoredResponse::Answer { body, balance, .. } = &stored {
             let suppressed = self.service.directory.suppressed().await.map_err(store_refusal)?;

@@ -8,7 +8,7 @@ use crate::port::importer::Suppressed;
 use crate::question::{CompanyRef, PersonRef, Question};
 use crate::subject::{Candidate, Company, DomainFacts, Employee, Found, Person, Subject};
 
-/// Whether a question contains a suppressed value. If it does, the answer must be a miss.
+/// Whether a question contains a suppressed value. If it does, the answer must be "nothing found".
 pub fn names_suppressed(values: &dyn SuppressedValues, question: &Question) -> bool {
     match question {
         Question::Company(company) => company_ref(values, company),
@@ -21,8 +21,8 @@ pub fn names_suppressed(values: &dyn SuppressedValues, question: &Question) -> b
     }
 }
 
-/// Removes the suppressed values from the company, person or domain that was found. Returns
-/// `None` if it is suppressed itself, or if no name of a company is left.
+/// Removes the suppressed values from the company, person or domain that was found. Returns `None`
+/// if the person or domain itself is suppressed, or if the company has no name left.
 pub fn without_suppressed(values: &dyn SuppressedValues, found: Found) -> Option<Found> {
     let subject = match found.subject {
         Subject::Company(company) => Subject::Company(screened_company(values, company)?),
@@ -48,7 +48,8 @@ fn company_ref(values: &dyn SuppressedValues, company: &CompanyRef) -> bool {
 fn screened_company(values: &dyn SuppressedValues, mut company: Company) -> Option<Company> {
     company.aliases.retain(|alias| !is_domain_text(values, alias));
     if is_domain_text(values, &company.name) {
-        // If no source gives the company's name, its name is its domain, which may be suppressed.
+        // The name of a company is its domain if no source gives a name. So the name may be a
+        // suppressed domain.
         if company.aliases.is_empty() {
             return None;
         }

@@ -36,8 +36,8 @@ impl View<'_> {
         Ok(holders.into_iter().map(|holder| holder.subject).collect())
     }
 
-    /// Returns at most `limit` holders of an identifier that have the tier `least` or a weaker
-    /// tier, which is a higher number.
+    /// Returns at most `limit` holders of an identifier whose tier has the number `least` or a
+    /// higher number. A higher number is a weaker tier.
     fn holders_from(
         &self,
         kind: IdentifierKind,

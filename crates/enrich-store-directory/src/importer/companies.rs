@@ -29,8 +29,8 @@ impl Writer<'_> {
             self.note_beside(&subject_facts)?;
         }
         if let Some(earlier) = earlier.filter(|earlier| *earlier != subject) {
-            // An earlier version of the record is in another company. Entity resolution decides
-            // whether both versions describe one company.
+            // An earlier version of the record was added to another company. Entity resolution
+            // decides whether both versions describe one company.
             self.note_merged(earlier);
             self.note_merged(subject);
         }

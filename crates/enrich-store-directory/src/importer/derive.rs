@@ -49,8 +49,8 @@ pub(crate) struct DerivedChange {
 }
 
 impl DerivedChange {
-    /// Derives the data of a subject twice: from its facts as they were when they were read, and from
-    /// its facts as they are now.
+    /// Derives the data of a subject twice: from the facts that were read from the database, and
+    /// from the facts after the changes.
     pub(crate) fn of(subject_facts: &SubjectFacts) -> Result<Self, BadProfile> {
         let derived = |merged| Derived::from(subject_facts.subject, subject_facts.kind, &merged);
         Ok(Self {

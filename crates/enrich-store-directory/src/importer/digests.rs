@@ -81,7 +81,7 @@ mod tests {
         digest.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// The vectors that the specification of DROP publishes: a value as people write it, and the
+    /// The test vectors in the specification of DROP. Each is a value as people write it, and the
     /// SHA-256 of its standardised form.
     #[test]
     fn the_published_vectors_of_drop_hold() {

@@ -33,7 +33,7 @@ pub struct DuplicateSearch {
     pub company: Option<SubjectId>,
     /// Only pairs of this kind; `None` for all kinds.
     pub kind: Option<Resemblance>,
-    /// Maximum number of pairs of each kind that are returned. The counts contain all pairs.
+    /// Maximum number of pairs of each kind that are returned. Further pairs are only counted.
     pub most: usize,
 }
 
@@ -52,7 +52,7 @@ pub struct Duplicates {
 /// The number of companies that look alike, for one kind of resemblance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DuplicateCount {
-    /// The number of values by which several companies look alike.
+    /// The number of values by which at least two companies look alike.
     pub groups: u64,
     /// The number of pairs of companies that look alike.
     pub pairs: u64,
@@ -261,10 +261,10 @@ fn in_order(company: &Company) -> (&str, Option<&str>, &[String], SubjectId) {
     (&company.name, company.domain(), &company.ids, company.id)
 }
 
-/// Returns the pairs of bearers that look alike, if `key` is the first value that they share in
-/// their strongest resemblance. If `company` is given, returns only pairs with this company. A
-/// company with neither a domain nor a page is in at most one pair, even if many companies have its
-/// name.
+/// Returns the pairs of companies in `bearers` that look alike. All of them have the value `key`.
+/// If two companies share several values, their pair is returned only for the first value of their
+/// strongest resemblance. If `company` is given, returns only pairs with this company. A company
+/// with neither a domain nor a page is in at most one pair, even if many companies have its name.
 fn pairs(bearers: &[Bearer], key: &str, company: Option<SubjectId>) -> Vec<Pair> {
     let mut pairs = Vec::new();
     let mut namesakes: BTreeMap<usize, Vec<usize>> = BTreeMap::new();

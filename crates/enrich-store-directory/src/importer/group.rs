@@ -21,8 +21,8 @@ use super::subject_facts::{SourceClaim, SubjectFacts};
 use super::threads::processors;
 use crate::directory::codes::IdentifierKind;
 
-/// A group is full when it has this many companies. Then another thread derives its data, and the
-/// next record begins a new group.
+/// A group is full when it has this many companies. Then another thread derives the look-up data of
+/// these companies, and the next record begins a new group.
 const MOST_COMPANIES: usize = if cfg!(test) { 1 } else { 128 };
 /// Maximum number of groups whose data is derived at the same time, each on a thread of its own. If
 /// there are fewer processors, their number is the maximum.
@@ -87,7 +87,7 @@ pub(super) struct MatchedCompany {
     /// The company that contains an earlier record of the same source with the same id; `None` if
     /// there is no such record.
     pub(super) earlier: Option<SubjectId>,
-    /// Whether the record added the company.
+    /// Whether this record created the company.
     pub(super) is_new: bool,
     pub(super) suppressed_values: u32,
     /// The data that is derived from the facts; `None` until it is derived.
@@ -132,7 +132,8 @@ impl Unsaved {
         self.changes().all(|changes| changes.subjects.is_empty())
     }
 
-    /// Whether the data of the last group should be derived before further records are added.
+    /// Whether the last group has enough companies or facts. If so, the caller must end the group
+    /// before it adds further records.
     pub(super) fn is_full(&self) -> bool {
         self.matched.changes.subjects.len() >= MOST_COMPANIES || self.matched.facts >= MOST_FACTS
     }

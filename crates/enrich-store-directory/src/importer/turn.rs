@@ -19,7 +19,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 /// row.
 const CACHE: i64 = -256 * 1024;
 /// The number of pages in the log at which its content is moved into the database: 64 MiB, in pages
-/// of 4 KiB. A page that several transactions have changed is moved only once.
+/// of 4 KiB. A page that several transactions have changed is then moved only once.
 const CHECKPOINT_PAGES: i64 = 16 * 1024;
 /// Maximum number of prepared statements in the cache of a connection. About forty statements are
 /// in use.

@@ -145,7 +145,7 @@ fn a_name_alone_leaves_its_company_when_a_second_namesake_comes() {
 
 /// Checks that a value links no companies when too many companies have it. The records `linked` are
 /// one company because of such a value. An import of 70 further companies with the value divides
-/// them, and the removal of these companies unites them again.
+/// them. The removal of the 70 companies unites them again.
 fn check_crowding(linked: &[Record], other: impl Fn(usize) -> Record) {
     let others: Vec<Record> = (0..70).map(other).collect();
     let import_all = |order: &[(&str, &[Record])]| {

@@ -127,9 +127,9 @@ impl View<'_> {
     }
 
     /// Like [`Self::first_with`], but also returns the directory's revision. One statement reads
-    /// both the subject and the revision, so both belong to the same state; [`Self::of_one_state`]
-    /// would need a second statement. If `hit` is `None` or outdated, or leads to a subject without
-    /// the identifier, the table `identifier` is read.
+    /// both the subject and the revision, so both belong to the same state. With
+    /// [`Self::of_one_state`], a second statement would be needed. If `hit` is `None` or outdated,
+    /// or leads to a subject without the identifier, the table `identifier` is read.
     pub(crate) fn first_now<T: Profiled>(
         &self,
         kind: IdentifierKind,

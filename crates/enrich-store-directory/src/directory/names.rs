@@ -255,7 +255,7 @@ fn only_match<'a>(
         next.is_bare == best.is_bare && (next.fit.step() == best.fit.step() || is_own)
     };
     let has_rival = ranked[1..].iter().any(is_rival);
-    // If the requested name contains a country, the company must be in that country.
+    // If `name` contains a country, the company must be in that country.
     let company = &best.company;
     let is_there = name.country().is_none_or(|said| company.is_in(said));
     let says_enough = (country.is_some() && best.fit.is_own())

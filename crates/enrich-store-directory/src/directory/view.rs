@@ -162,8 +162,8 @@ impl<'c> View<'c> {
     }
 
     /// Calls `take` for each company that has a word in one of its names. The word's list is stored
-    /// in several parts. The last part is read first, and then the other parts. Within a part,
-    /// companies are ordered by id.
+    /// in several parts. The part with the highest ids is read first, and then the other parts in
+    /// order. Within a part, companies are ordered by id.
     pub(crate) fn postings(
         &self,
         word: &str,

@@ -51,7 +51,7 @@ struct Batch<'w, 'c> {
     /// whose outcomes are already in `outcomes`.
     unsaved: Unsaved,
     outcomes: Vec<ImportOutcome>,
-    /// The number of records that the source gives for the first time.
+    /// The number of records that are new for their source: no equal record was imported before.
     new_records: i64,
 }
 

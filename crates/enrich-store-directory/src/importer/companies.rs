@@ -19,7 +19,7 @@ use crate::directory::names;
 pub(crate) const DOMAIN_AS_NAME: Confidence = Confidence::clamped(1);
 
 impl Writer<'_> {
-    /// Saves a company to which a record was added. Returns the effect of the record.
+    /// Saves a company to which a record was added. Returns what the record has changed.
     pub(super) fn save_matched(&mut self, matched: MatchedCompany) -> rusqlite::Result<Effect> {
         let MatchedCompany { record, claim, subject_facts, earlier, derived, is_new, .. } = matched;
         let subject = subject_facts.subject;

@@ -24,7 +24,7 @@ pub(crate) const DERIVED_BY: i64 = 4;
 /// has fewer words. Without the limit, a company with thousands of names would take a large part of
 /// the index.
 const MOST_WORDS_IN_ALL: usize = 1024;
-/// Maximum number of words of a name that gets a key of its sorted words
+/// A name with more words than this gets no key of its sorted words
 /// ([`IdentifierKind::CompanySorted`]).
 const MOST_SORTED: usize = 16;
 

@@ -56,7 +56,7 @@ pub(crate) fn is_of_email(kind: DigestKind) -> bool {
     }
 }
 
-/// Returns the keyed hash of a text's digest.
+/// Makes the digest of a text, such as an email address. Returns the keyed hash of this digest.
 pub(crate) fn hash_of_text(secret: &Secret, kind: DigestKind, text: &str) -> [u8; 32] {
     let text = text.as_bytes();
     match kind {

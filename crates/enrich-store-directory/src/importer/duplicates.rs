@@ -20,7 +20,7 @@ use super::writer::Writer;
 use crate::directory::codes::IdentifierKind;
 use crate::directory::view::View;
 
-/// Maximum number of keys that one read returns.
+/// Maximum number of keys (domains, names, …) that one read returns.
 const PART: i64 = 1000;
 /// Maximum number of companies with one key that are compared. If more companies share a value,
 /// such as a common name, the value does not show that they are the same company.
@@ -134,14 +134,14 @@ struct Finder<'w, 'c> {
     found: Duplicates,
 }
 
-/// A company that has the key whose companies are being compared.
+/// One of the companies that have the same key, such as a domain, and are compared with each other.
 struct Bearer {
     company: Company,
     claims: RecordClaims,
 }
 
-/// Two companies with the same key that look alike, by their indexes in the list of all bearers of
-/// the key.
+/// Two companies with the same key that look alike. `one` and `other` are their indexes in the list
+/// of all companies with this key.
 struct Pair {
     kind: Resemblance,
     one: usize,

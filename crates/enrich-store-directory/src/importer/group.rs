@@ -48,7 +48,7 @@ pub(super) struct Unsaved {
 struct Group {
     records: Vec<Matched>,
     changes: Changes,
-    /// The number of facts of all companies.
+    /// The number of facts of all companies in this group.
     facts: usize,
 }
 
@@ -143,17 +143,18 @@ impl Unsaved {
         self.changes().any(|changes| changes.subjects.contains(&company))
     }
 
-    /// Whether saving the records may add this identifier to a company.
+    /// Whether saving the unsaved records may add this identifier to a company.
     pub(super) fn adds(&self, kind: IdentifierKind, key: &str) -> bool {
         self.adds_any(&Added::Identifier(kind, key))
     }
 
-    /// Whether saving the records may add a bare company (known only by names) with this name.
+    /// Whether saving the unsaved records may add a bare company (known only by names) with this
+    /// name.
     pub(super) fn adds_bare_company(&self, name: &str) -> bool {
         self.adds_any(&Added::BareCompany(name))
     }
 
-    /// Whether one of the records may have the same content or the same id as the record of
+    /// Whether an unsaved record may have the same content or the same id as the record of
     /// `origin`.
     pub(super) fn has_record(&self, origin: &Origin) -> bool {
         self.adds_any(&Added::Content(&origin.content))

@@ -221,7 +221,8 @@ impl Run<'_> {
         }
     }
 
-    /// Whether a transaction that began at `begun` accepts no further batch.
+    /// Whether the transaction accepts no further batch, because its rows take too much memory, or
+    /// because it has lasted a second and another writer waits. `begun` is the time when it began.
     fn is_full(&self, writer: &Writer<'_>, begun: Instant) -> bool {
         writer.unwritten_bytes() >= self.target.unwritten
             || (begun.elapsed() >= TRANSACTION && turns::is_awaited(self.connection))

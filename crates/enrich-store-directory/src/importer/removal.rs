@@ -20,7 +20,7 @@ use crate::directory::view::unreadable;
 pub(super) const EMAIL_KINDS: [IdentifierKind; 2] =
     [IdentifierKind::CompanyEmail, IdentifierKind::PersonEmail];
 
-/// A removal that is running, and what it has done so far.
+/// A removal that is running. `removed` counts what it has removed so far.
 struct Removal {
     removed: Removed,
     /// The ids of the subjects that were removed, and of the people whose employer was removed.

@@ -189,7 +189,7 @@ struct Explored {
     /// The companies of the neighbourhood. If the neighbourhood has too many records, this contains
     /// only `seed`.
     members: Vec<SubjectId>,
-    /// The new division of the neighbourhood's records; `None` if nothing changes.
+    /// The companies that get the records of the neighbourhood; `None` if nothing changes.
     assignment: Option<Assignment>,
 }
 

@@ -1,4 +1,4 @@
-//! The sources of imported records.
+//! Adds, changes, lists and counts the sources of imported records.
 
 use std::collections::HashMap;
 

@@ -120,7 +120,7 @@ impl Unpacked {
     }
 }
 
-/// The facts of one subject in the order in which they are merged. They do not contain which record
+/// The facts of one subject in the order in which they are merged. They do not say which record
 /// gave which fact. So `has_name_alone`, which depends on the records, is stored beside them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MergedFacts {
@@ -172,8 +172,8 @@ impl SubjectFacts {
         Self { before: None, given: held.given, given_by, facts, ..Self::new(subject, kind) }
     }
 
-    /// Creates facts of a subject that replace other facts. `before` are the replaced facts; there
-    /// are none for a new subject.
+    /// Creates the facts `now` of a subject, which replace its facts `before`. For a new subject,
+    /// `before` is empty.
     pub(crate) fn replaced(
         subject: SubjectId,
         kind: Kind,

@@ -83,8 +83,8 @@ impl<'a> KeyNotes<'a> {
     }
 
     /// Adds a row that was just written. `may_be_held` says whether a company may have had the
-    /// identifier before. If the row belongs to a new identifier, first notes the companies that
-    /// share the previous identifier.
+    /// identifier before. If the previous row belongs to another identifier, first notes the
+    /// companies that share the other identifier.
     pub(super) fn add(
         &mut self,
         notes: &mut UnresolvedNotes,

@@ -23,8 +23,8 @@ pub(crate) struct UnwrittenRecords {
 }
 
 impl UnwrittenRecords {
-    /// Creates an empty collection. `written_keys` are the fingerprints in the database file;
-    /// `None` if they are not known.
+    /// Creates an empty collection. `written_keys` are the fingerprints (keyed hashes of records)
+    /// in the database file; `None` if they are not known.
     pub(crate) fn new(written_keys: Option<WrittenKeys>) -> Self {
         Self { written_keys, ..Self::default() }
     }
@@ -70,7 +70,7 @@ impl UnwrittenRecords {
     }
 }
 
-/// Writes the row of a fingerprint.
+/// Writes the row of a fingerprint: a keyed hash of a record, with the subject of the record.
 pub(crate) fn write_record(
     connection: &Connection,
     source: i64,

@@ -33,7 +33,7 @@ pub(crate) type Words = BTreeMap<String, u8>;
 #[derive(Debug, Default)]
 pub(crate) struct WordChanges {
     changes: Noted<PostingChange>,
-    /// The number of changes that were collected since the last write.
+    /// The number of changes that were collected since they were last written.
     noted: usize,
 }
 
@@ -240,7 +240,7 @@ fn set(list: &mut Vec<Posting>, company: u64, words: Option<u8>) -> isize {
 /// chunk.
 fn cut(list: &mut Vec<Posting>) -> Option<Vec<Posting>> {
     // The id in the first posting of a chunk takes at most ten bytes. Each later posting usually
-    // takes three.
+    // takes three. So a chunk with this number of postings has about [`MOST_BYTES`] bytes.
     const MOST: usize = MOST_BYTES / 3;
     if list.len() <= MOST {
         return None;

@@ -1,4 +1,4 @@
-//! One transaction of the directory's only writer.
+//! Writes to the directory, in one transaction. The directory has only one writer at a time.
 
 use std::cell::RefCell;
 

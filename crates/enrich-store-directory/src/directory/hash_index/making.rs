@@ -229,8 +229,8 @@ impl HashIndex {
         // that a file of this size can contain.
         let most = usize::try_from(sqlite::bytes(connection)?).unwrap_or(usize::MAX) / LEAST_BYTES;
         let mut expected = view.subjects_ever()?.saturating_mul(EACH_HAS).min(most);
-        // If the estimate was too low or much too high, a second pass uses the number of
-        // identifiers that the first pass has counted.
+        // If `expected` was too low or much too high, a second pass uses the number of identifiers
+        // that the first pass has counted.
         for _ in 0..2 {
             expected = expected.clamp(1, MOST);
             let Some(mut table) = Table::with_room_for(expected) else {

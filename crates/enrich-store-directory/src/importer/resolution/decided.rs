@@ -35,7 +35,7 @@ impl Explorer<'_, '_> {
         if !found.is_empty() {
             return Ok(found);
         }
-        // The record has no id, or the fingerprint of its id was deleted (for example, when a
+        // The record has no id, or the stored hash of its id was deleted (for example, when a
         // suppression was taken back). So the record is searched for by its host, page or name.
         self.having(record, &self.near(record)?)
     }

@@ -156,8 +156,8 @@ impl<'w, 'c> Explorer<'w, 'c> {
     }
 
     /// Returns the companies that a name may link with a company. `has_crowded` says whether the
-    /// company has a host or an id that too many companies have. Such a value still links companies
-    /// with equal names. These companies are found only here, by their name.
+    /// company has a host or an id that too many companies have. Such a value links companies only
+    /// if their names are equal. So these companies are found here, by their name.
     fn namesakes(
         &mut self,
         loaded: &Loaded,

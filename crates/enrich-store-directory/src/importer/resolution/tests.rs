@@ -304,7 +304,7 @@ fn overlapping_neighbourhoods_without_changes_are_resolved_in_one_part() {
 }
 
 /// If a name cannot link the companies that have it, entity resolution need not compare these
-/// companies. So they are not noted.
+/// companies. So they are not noted in the table `unresolved`.
 #[test]
 fn companies_of_a_name_that_cannot_link_them_are_not_noted() {
     let folder = tempfile::tempdir().unwrap();

@@ -24,8 +24,8 @@ use crate::importer::{empty_the_log, turn};
 
 /// Size of the page cache: 64 MiB. SQLite takes a negative number as a size in KiB.
 const CACHE: i64 = -64 * 1024;
-/// The write-ahead log contains a header for each page. All headers together take less than 1/64 of
-/// the size of the pages.
+/// Each page in the write-ahead log has a header. All headers together take less than a 64th of the
+/// size of the pages, so [`needed_bytes`] adds this part for them.
 const LOG_PART: u64 = 64;
 
 /// The size of the directory before and after a compaction.
@@ -37,7 +37,7 @@ pub struct CompactReport {
     pub after_bytes: u64,
 }
 
-/// Why the directory was not compacted. The directory is unchanged.
+/// Why the directory was not compacted. In all cases, the directory is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum CompactError {
     /// The data folder cannot be opened.
@@ -93,9 +93,9 @@ pub fn compact(path: &Path) -> Result<CompactReport, CompactError> {
 }
 
 /// Opens a connection that waits for other writers and syncs its commits to disk. SQLite creates
-/// its temporary file in the data folder, because [`compact`] checks only the free space of that
-/// disk. The temporary file has no name in the folder, so the operating system removes it when the
-/// process ends.
+/// its temporary file in the data folder, because [`compact`] has checked the free space of this
+/// folder's disk only. The temporary file has no name in the folder, so the operating system
+/// removes it when the process ends.
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = turn::connect(path)?;
     connection.pragma_update(None, "synchronous", "FULL")?;

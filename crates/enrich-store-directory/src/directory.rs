@@ -135,8 +135,9 @@ impl SqliteDirectory {
     ///
     /// On another thread, reads the lists of words that every search for a name needs; this takes a
     /// tenth of a second. Begins the write-ahead log (`sqlite::begin_log`) and keeps one read of
-    /// the database open. Both save system calls in every other read. If the options enable the
-    /// hash index, a thread loads the stored one, or builds one after a second.
+    /// the database open, so that all other reads make fewer system calls. If the options enable
+    /// the hash index, a thread loads the stored hash index; if none is stored, it builds one after
+    /// a second.
     ///
     /// # Errors
     ///
@@ -184,8 +185,8 @@ impl SqliteDirectory {
     }
 
     /// Returns the company with exactly this name, and the confidence of the match. Returns `None`
-    /// if similar names must be compared to find the company. The confidence of the sources and the
-    /// least confidence count only for a bare company, which is known only by names.
+    /// if similar names must be compared. For a bare company (known only by names), also returns
+    /// `None` below the least confidence; its confidence is at most that of its sources.
     pub fn only_match(
         &self,
         name: &CompanyName,
@@ -382,9 +383,9 @@ fn subject(
     }
 }
 
-/// Returns the facts of a host. If only the registrable domain of the host has a page rank, returns
-/// the facts of this domain instead: a page rank also applies to subdomains. An IP address does not
-/// apply to subdomains, so it has no effect on this choice.
+/// Returns the facts of `domain`. If only its registrable domain has a page rank (`quill.example`
+/// for `shop.quill.example`), returns the facts of the registrable domain, because a page rank also
+/// applies to subdomains. IP addresses do not, so they have no effect on this choice.
 fn ranked_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Option<KnownDomain>> {
     let host = view.domain(domain.as_str())?;
     if host.as_ref().is_some_and(|known| known.rank_confidence.is_some()) {

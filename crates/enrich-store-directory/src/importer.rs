@@ -182,11 +182,12 @@ impl Importer for SqliteImporter {
 /// Moves the content of the write-ahead log into the database and empties the log, so that the log
 /// no longer contains removed values.
 ///
-/// Tries again while other connections read older states, or while another process moves the
-/// content. If the log is not empty after about a second, logs a warning. The next checkpoint of
-/// SQLite then empties the log.
+/// An attempt fails while another connection reads an older state, or while another process moves
+/// the content. Then there is a further attempt. If the log is not empty after about a second, logs
+/// a warning. The next checkpoint of SQLite then empties the log.
 pub(crate) fn empty_the_log(connection: Connection) -> rusqlite::Result<()> {
-    // No attempt waits for readers, because it would keep the write lock while it waits.
+    // With a timeout, an attempt would wait for readers, and keep the write lock during this time.
+    // So each attempt fails immediately if it cannot empty the log.
     connection.busy_timeout(Duration::ZERO)?;
     for _ in 0..EMPTYING_TRIES {
         let is_busy: bool = connection.value("PRAGMA wal_checkpoint(TRUNCATE)", [])?;

@@ -39,7 +39,8 @@ pub const DIRECTORY: Database = Database {
     migrations: schema::migrations::runner,
 };
 
-/// The name of the row count to which [`check`] adds the number of values of subjects.
+/// The name of the count of values. Its query counts only the values of domains. [`check`] adds the
+/// number of values of subjects.
 const VALUES: &str = "values";
 
 /// The row counts that a check reports. Each has a name and a query.

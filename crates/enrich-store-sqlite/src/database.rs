@@ -153,7 +153,7 @@ pub fn mapped_reader(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// Opens a connection to a file that no process ever changes, and maps the file into memory. The
-/// connection takes no locks, and uses neither a write-ahead log nor its index.
+/// connection takes no locks, and uses no write-ahead log.
 pub fn immutable_reader(path: &Path) -> rusqlite::Result<Connection> {
     let mode = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     let connection = connect(Path::new(&immutable_uri(path)), mode)?;

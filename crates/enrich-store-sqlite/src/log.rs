@@ -1,5 +1,5 @@
-//! Works with the file of a database's write-ahead log. Begins the log, moves its content into the
-//! database, writes it again, and notices when it was removed.
+//! Functions for a database's write-ahead log: they begin the log, move its content into the
+//! database, write the log again after a failed write, and notice when the log was removed.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read, Seek, SeekFrom, Write};

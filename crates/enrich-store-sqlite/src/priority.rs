@@ -4,9 +4,8 @@ use std::io;
 use std::panic::resume_unwind;
 use std::thread;
 
-/// The amount by which the priority is lowered. If a thread with the lowered priority and a thread
-/// with the usual priority compete for one processor, Linux gives the first thread a ninth of the
-/// second thread's time.
+/// The amount by which the priority is lowered. If two threads compete for one processor, and only
+/// one has the lowered priority, Linux gives the other one nine times as much time.
 #[cfg(unix)]
 const NICE: i32 = 10;
 

@@ -4,11 +4,13 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The default of [`RefreshGate`]'s `interval`.
+/// The default of `RefreshGate::interval`: the time for which cached content may be used after a
+/// check.
 const REFRESH_INTERVAL: Duration = Duration::from_millis(10);
-/// The default of [`RefreshGate`]'s `longest`.
+/// The default of `RefreshGate::longest`: the time for which cached content may be used after a
+/// check, while another thread makes the next check.
 const LONGEST_INTERVAL: Duration = Duration::from_millis(100);
-/// The value of a moment that means "there was no check yet".
+/// Stored in place of a time if there was no check yet.
 const NEVER: u64 = 0;
 
 /// Stores when a file was last checked for changes of other processes, and decides which thread
@@ -72,7 +74,7 @@ impl RefreshGate {
         Moment(self.now())
     }
 
-    /// Records that the cached content includes all changes up to this moment.
+    /// Records that the cached content includes all changes that were made before `moment`.
     pub fn seen(&self, moment: Moment) {
         self.seen.fetch_max(moment.0, Ordering::AcqRel);
     }

@@ -206,7 +206,7 @@ pub fn load_secrets(folder: &Path) -> Result<Secrets, OpenError> {
 /// not need the key after all. If the folder contains anything else, removes nothing.
 pub fn discard_new_secrets(folder: &Path) {
     if find(folder, Parts::Directory).is_ok_and(|found| found == Found::Secrets) {
-        // If `secret.key` stays, the next command reports that it does not fit the remote store.
+        // If this fails, the next command reports that `secret.key` does not fit the remote store.
         let _ = fs::remove_file(folder.join(SECRET_FILE));
     }
 }

@@ -52,7 +52,7 @@ pub struct Store {
 pub struct CheckReport {
     /// The version of the linked SQLite library.
     pub sqlite: &'static str,
-    /// The result for the directory.
+    /// The report on the directory.
     pub directory: DatabaseReport,
     /// The report on the ledger. Its file also contains accounts, keys, idempotency records and
     /// sign-ins.

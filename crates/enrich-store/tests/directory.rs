@@ -128,7 +128,8 @@ fn a_value_is_forgotten_while_another_process_reads_an_older_state() {
     let reading = reader.unchecked_transaction().unwrap();
     let count = || reading.query_row("SELECT count(*) FROM subject", [], |row| row.get(0));
     let before: i64 = count().unwrap();
-    // The read transaction stays open, so `forget` must not wait for its end.
+    // The read transaction `reading` stays open until the end of this test, so `forget` must not
+    // wait for its end.
     let what = [Suppressed::Domain(domain("quill.example"))];
     block_on(store.importer.forget(&what, noon())).unwrap();
     assert!(!is_found(&store, "quill.example"));

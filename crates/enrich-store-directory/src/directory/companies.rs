@@ -102,10 +102,13 @@ fn above(domain: &Domain) -> Option<Domain> {
     (!domain.is_registrable()).then(|| domain.registrable())
 }
 
-/// Finds the company with this email address. If there is none, finds the employer of a person with
-/// the address. If this finds no employer either, finds the company with the address's domain,
-/// unless it is the domain of a public mail host. In the first two steps, an address with a `+tag`
-/// is also tried without the tag.
+/// Finds the company to which an email address belongs. Tries three companies in this order:
+///
+/// - the company that has this email address
+/// - the employer of a person who has this email address
+/// - the company with the domain of the address, unless it is the domain of a public mail host
+///
+/// If the address has a `+tag`, the first two are also tried without the tag.
 fn by_email(
     view: View<'_>,
     email: &EmailAddress,

@@ -130,7 +130,7 @@ impl HashIndex {
 
 impl Current {
     /// Returns the current index. The directory may have changed since this index was built, so a
-    /// look-up may use it only if its own state has the revision of the index.
+    /// look-up may use it only if the state that the look-up reads has the same revision.
     pub(crate) fn get(&self) -> Guard<Option<Arc<HashIndex>>> {
         self.0.load()
     }
@@ -195,7 +195,8 @@ impl Current {
         self.0.store(None);
     }
 
-    /// Drops `index`, unless another index has already replaced it.
+    /// Drops `index` if it is still the current index. If another index has replaced it, nothing
+    /// changes.
     fn forget(&self, index: &Arc<HashIndex>) {
         self.0.compare_and_swap(index, None);
     }

@@ -36,8 +36,8 @@ impl View<'_> {
         Ok(holders.into_iter().map(|holder| holder.subject).collect())
     }
 
-    /// Returns at most `limit` holders of an identifier that have the tier `least` or a weaker
-    /// tier, which is a higher number.
+    /// Returns at most `limit` holders of an identifier whose tier has the number `least` or a
+    /// higher number. A higher number is a weaker tier.
     fn holders_from(
         &self,
         kind: IdentifierKind,
@@ -127,9 +127,9 @@ impl View<'_> {
     }
 
     /// Like [`Self::first_with`], but also returns the directory's revision. One statement reads
-    /// both the subject and the revision, so both belong to the same state; [`Self::of_one_state`]
-    /// would need a second statement. If `hit` is `None` or outdated, or leads to a subject without
-    /// the identifier, the table `identifier` is read.
+    /// both the subject and the revision, so both belong to the same state. With
+    /// [`Self::of_one_state`], a second statement would be needed. If `hit` is `None` or outdated,
+    /// or leads to a subject without the identifier, the table `identifier` is read.
     pub(crate) fn first_now<T: Profiled>(
         &self,
         kind: IdentifierKind,

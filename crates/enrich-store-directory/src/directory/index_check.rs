@@ -8,8 +8,8 @@ use super::codes::COMPANY;
 use super::postings::unpack;
 use super::variants::variants;
 
-/// After this number of faults, no further words are checked. A longer list would not help, because
-/// an index with any fault must be rebuilt.
+/// After this number of faults, no further words are checked. A longer list of faults would not
+/// help, because an index with any fault must be rebuilt.
 const MOST_REPORTED: usize = 20;
 
 /// Returns the faults of the index of words. All reads see one state of the directory, even if an
@@ -128,9 +128,9 @@ impl Word<'_> {
     }
 }
 
-/// The check of one word's list, which is read in several parts. `before` is the last company that
-/// was read, and `number` is the number of companies that were read. For each company id,
-/// `companies` contains whether the company exists.
+/// Checks the list of companies of one word. The list is read in several parts. `before` is the
+/// last company that was read, and `number` is the number of companies read so far. The element
+/// `companies[id]` says whether the company with this id exists.
 struct List<'a> {
     companies: &'a [bool],
     before: Option<u64>,
@@ -138,7 +138,8 @@ struct List<'a> {
 }
 
 impl List<'_> {
-    /// Reads the next part of the list. `first` is the company with which the part should begin.
+    /// Reads and checks the next part of the list. `first` is the company with which the part must
+    /// begin; with `None`, the part may begin with any company.
     fn read(&mut self, part: &[u8], first: Option<u64>) -> Result<(), &'static str> {
         for (at, posting) in unpack(part).enumerate() {
             let company = posting.map_err(|_| "has a list that cannot be read")?.company;

@@ -27,7 +27,7 @@ const WAITING: QueueLimits = QueueLimits { total: 512, per_tenant: 256 };
 /// longer is refused when its turn comes.
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
 
-/// A function that opens a read-only connection to the database at a path.
+/// A function that opens a connection for reading to the database at a path.
 pub(crate) type Connect = fn(&Path) -> rusqlite::Result<Connection>;
 
 /// The work of a job. Its argument is a connection for the reads. If the job is refused, the

@@ -240,22 +240,22 @@ fn name_holders(view: View<'_>, name: &CompanyName, most: usize) -> rusqlite::Re
 ///
 /// - Another company has the name too.
 /// - The name contains a country, and the company is not in that country.
-/// - The name is a single word, which other names may contain too. There are three exceptions: the
-///   company is bare, the word is a label of its domain, or the word is its own name in `country`.
+/// - The name is a single word, which other names may contain too. Exceptions: the company is bare,
+///   the word is a label of its domains, or `country` is given and the word is its own name.
 fn only_match<'a>(
     name: &CompanyName,
     country: Option<Country>,
     ranked: &'a [Ranked],
 ) -> Option<&'a Ranked> {
     let best = ranked.first().filter(|best| best.fit < Fit::Squashed)?;
-    // If the best company has the name only as an alias, a company with this own name is a rival.
-    // Its own name may even have an additional legal form or country.
+    // If `name` is only an alias of the best company, a company whose own name is `name` is a rival
+    // too, even with an additional legal form (`Quill Ltd` for `Quill`) or country.
     let is_rival = |next: &Ranked| {
         let is_own = next.fit == Fit::StrippedName && !best.fit.is_own();
         next.is_bare == best.is_bare && (next.fit.step() == best.fit.step() || is_own)
     };
     let has_rival = ranked[1..].iter().any(is_rival);
-    // If the requested name contains a country, the company must be in that country.
+    // If `name` contains a country, the company must be in that country.
     let company = &best.company;
     let is_there = name.country().is_none_or(|said| company.is_in(said));
     let says_enough = (country.is_some() && best.fit.is_own())
@@ -268,7 +268,7 @@ fn only_match<'a>(
 fn is_label(name: &CompanyName, domain: &str) -> bool {
     let label = domain.split('.').next().unwrap_or_default();
     let is = |label: &str| label == name.squashed() || label == name.folded();
-    // In `quill.university.example`, the label is only the name of a part of the university.
+    // In `quill.university.example`, `quill` is not a company, only a part of the university.
     let is_own = || Domain::parse(domain).is_ok_and(|domain| domain.is_registrable());
     ((is(label) || (label.contains('-') && is(&label.replace('-', "")))) && is_own())
         || Domain::parse(name.display()).is_ok_and(|asked| asked.as_str() == domain)
@@ -281,8 +281,8 @@ fn trust(view: View<'_>, company: SubjectId, name: &str) -> rusqlite::Result<Con
     Ok(trust.unwrap_or(Confidence::FULL))
 }
 
-/// Removes the companies that the name fits less well than the first company. Bare companies with a
-/// better fit stay in the list, although they come last.
+/// Keeps only the companies that the name fits as well as the first company. Bare companies come
+/// last in the list, even with a better fit. They are kept if their fit is the same or better.
 fn all_best(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
     let Some(best) = ranked.first().map(|best| best.fit) else { return ranked };
     ranked.retain(|one| one.fit == best || (one.is_bare && one.fit < best));

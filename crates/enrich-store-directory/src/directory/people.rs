@@ -18,7 +18,7 @@ use super::view::View;
 const MOST_NAMESAKES: usize = 64;
 
 /// Minimum lead of the best match over the second best, in percentage points. With a smaller lead,
-/// there is no answer. For example, the names of two people differ only in their spelling, such as
+/// there is no answer: for example, if the two best names differ only in their spelling, such as
 /// `Müller` and `Mueller`.
 const CLEAR_LEAD: u8 = 4;
 
@@ -44,7 +44,7 @@ struct NameConfidence {
     /// seldom share three or more consonants, but some names differ only in their vowels.
     script: u8,
     /// One of the names has only a part of the family name, such as García for García Márquez. This
-    /// is usual, but many people in a country share one part.
+    /// is usual. But in a country, many people share one part of the family name.
     family_part: u8,
     /// One given name is a short form of the other. Most people called Bob are Robert, but some
     /// short forms stand for several names. Two colleagues seldom have given names of which one is
@@ -211,7 +211,7 @@ fn by_name(
 }
 
 /// Finds the people who have any of the keys in any of the scopes. For each person, returns the
-/// confidence that the scope is the right one, and the confidence of the sources. Returns `None`
+/// confidence that the question means this scope, and the confidence of the sources. Returns `None`
 /// when there are too many people to compare.
 fn namesakes(
     view: View<'_>,

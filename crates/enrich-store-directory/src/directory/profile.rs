@@ -32,9 +32,9 @@ impl From<serde_json::Error> for BadProfile {
     }
 }
 
-/// A kind of subject and how its profile is read.
+/// A kind of subject, company or person, and how its profile is read.
 pub(crate) trait Profiled: Sized {
-    /// The number of the kind in the schema.
+    /// The number of this kind in the column `kind` of the table `subject`.
     const KIND: i64;
 
     /// Reads the subject of a profile, like [`read_company`] and [`read_person`].
@@ -139,7 +139,8 @@ pub(crate) fn write_person(person: Person) -> Result<String, BadProfile> {
     })?)
 }
 
-/// Reads the person of a profile. The employer has only an id.
+/// Reads the person of a profile. The person's employer gets only its id: its name and domains are
+/// not in this profile.
 pub(crate) fn read_person(id: SubjectId, profile: &str) -> Result<Person, BadProfile> {
     let row: PersonRow<'_> = serde_json::from_str(profile)?;
     Ok(Person {

@@ -18,13 +18,13 @@ const fn beginning(network: Network) -> (&'static str, char) {
     }
 }
 
-/// Returns the part of a page after the usual beginning of its network; `None` if the page begins
-/// in another way.
+/// Returns the part of a page after the usual beginning of its network: `quill` for
+/// `linkedin.com/company/quill`. Returns `None` if the page begins in another way.
 pub(crate) fn rest(network: Network, page: &str) -> Option<&str> {
     page.strip_prefix(beginning(network).0)
 }
 
-/// Returns the page that has this part after the usual beginning.
+/// Returns the page that has the part `rest` after the usual beginning of its network.
 pub(crate) fn with_rest(network: Network, rest: &str) -> String {
     [beginning(network).0, rest].concat()
 }

@@ -82,8 +82,9 @@ impl SuppressedHashes {
         self
     }
 
-    /// Removes the values that were taken back after they were suppressed. Each pair is the hash of
-    /// a value and the time from which the value is no longer suppressed.
+    /// Removes the values that were taken back after they were suppressed. Each element of `all` is
+    /// the hash of a value that was taken back, and the time from which the value is no longer
+    /// suppressed.
     pub fn take_back<'a>(&mut self, all: impl Iterator<Item = &'a ([u8; 32], Timestamp)>) {
         for (hash, taken_back_at) in all {
             if self.hashes.get(hash).is_some_and(|at| at <= taken_back_at) {

@@ -9,7 +9,7 @@ use super::SqliteDirectory;
 use super::codes::IdentifierKind;
 use super::view::View;
 
-/// Maximum number of companies at one host that are compared with a unit.
+/// Maximum number of companies at one host among which the parent of a company is searched for.
 const MOST_AT_HOST: usize = 64;
 
 impl SqliteDirectory {

@@ -28,13 +28,14 @@ pub(crate) struct UnwrittenIdentifiers {
 
 /// A change of one row in the index of identifiers: a holder is added, changed or deleted.
 ///
-/// A load keeps millions of changes in memory. With this alignment, one takes 12 bytes instead of
-/// 16.
+/// A load keeps millions of changes in memory. With this alignment, one change takes 12 bytes
+/// instead of 16.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(Rust, packed(4))]
 pub(crate) struct Change {
     pub(crate) subject: SubjectId,
-    /// The tier of the identifier: how strongly it belongs to the subject. Tier 0 is the strongest.
+    /// The tier of the identifier: how strongly the identifier belongs to the subject. Tier 0 is
+    /// the strongest.
     pub(crate) tier: u8,
     /// The new confidence of the row; `None` if the row is deleted.
     pub(crate) confidence: Option<Confidence>,
@@ -68,10 +69,10 @@ impl UnwrittenIdentifiers {
         self.kinds[at].1.note(key.as_bytes(), change);
     }
 
-    /// Returns the holders of an identifier after its changes: at most `limit` holders that have
-    /// the tier `least` or a weaker one, ordered by tier and then by id. `held` are the holders in
-    /// the file, in the same order. The caller must pass at least `limit` plus
-    /// [`changes`](Self::changes) of them, or all.
+    /// Returns the holders of an identifier after its changes: at most `limit` holders whose tier
+    /// has the number `least` or a higher number, ordered by tier and then by id. `held` are the
+    /// holders in the file, in the same order. The caller must pass all of them, or at least
+    /// `limit` plus the number of [`changes`](Self::changes).
     pub(super) fn applied(
         &self,
         (kind, key): (IdentifierKind, &str),
@@ -147,9 +148,9 @@ pub(crate) fn add_written(
     }
 }
 
-/// Whether the keys of this kind are remembered when they are written. A load needs only these
-/// kinds: it uses them to find the company of a record, and to find companies that entity
-/// resolution must compare.
+/// Whether a load remembers which keys of this kind are in the file. A load needs this only for the
+/// kinds by which it finds the company of a record, or companies that entity resolution must
+/// compare.
 fn is_kept(kind: IdentifierKind) -> bool {
     kind.is_blocking() || kind == IdentifierKind::CompanyLinkableName
 }
@@ -200,7 +201,7 @@ mod tests {
         assert!(!add_written(&mut unwritten.written_keys, KIND, "quill.example"));
         assert!(unwritten.may_be_in_file(KIND, "quill.example"));
         assert!(!unwritten.may_be_in_file(KIND, "ink.example"));
-        // Labels are not remembered.
+        // Labels are not among the remembered keys, so the file may contain any label.
         assert!(unwritten.may_be_in_file(IdentifierKind::CompanyLabel, "ink"));
         assert!(UnwrittenIdentifiers::new(None).may_be_in_file(KIND, "ink.example"));
     }

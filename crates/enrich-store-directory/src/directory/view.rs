@@ -129,13 +129,14 @@ impl<'c> View<'c> {
         self.person_alone(id)?.map(|person| self.with_employer(person)).transpose()
     }
 
-    /// Reads the person with this id. The employer has only an id.
+    /// Reads the person with this id. The person's employer gets only its id, without name and
+    /// domains.
     pub(crate) fn person_alone(&self, id: SubjectId) -> rusqlite::Result<Option<Person>> {
         self.subject(id)
     }
 
     /// Completes a person whose employer has only an id: reads the employer's name and domains from
-    /// that company's own profile. If the company does not exist, the person gets no employer.
+    /// the profile of the employer. If the company does not exist, the person gets no employer.
     pub(crate) fn with_employer(&self, mut person: Person) -> rusqlite::Result<Person> {
         if let Some(employer) = person.employer.take() {
             person.employer = self.company(employer.id)?.map(employer_of);
@@ -161,8 +162,8 @@ impl<'c> View<'c> {
     }
 
     /// Calls `take` for each company that has a word in one of its names. The word's list is stored
-    /// in several parts. The last part is read first, and then the other parts. Within a part,
-    /// companies are ordered by id.
+    /// in several parts. The part with the highest ids is read first, and then the other parts in
+    /// order. Within a part, companies are ordered by id.
     pub(crate) fn postings(
         &self,
         word: &str,

@@ -47,11 +47,11 @@ struct Batch<'w, 'c> {
     writer: &'w mut Writer<'c>,
     source: i64,
     subjects: Subjects,
-    /// The company records that are matched but not yet saved. They follow the records whose
-    /// outcomes are in `outcomes`.
+    /// The company records that are matched but not yet saved. They come directly after the records
+    /// whose outcomes are already in `outcomes`.
     unsaved: Unsaved,
     outcomes: Vec<ImportOutcome>,
-    /// The number of records that the source gives for the first time.
+    /// The number of records that are new for their source: no equal record was imported before.
     new_records: i64,
 }
 

@@ -19,7 +19,7 @@ use crate::directory::names;
 pub(crate) const DOMAIN_AS_NAME: Confidence = Confidence::clamped(1);
 
 impl Writer<'_> {
-    /// Saves a company to which a record was added. Returns the effect of the record.
+    /// Saves a company to which a record was added. Returns what the record has changed.
     pub(super) fn save_matched(&mut self, matched: MatchedCompany) -> rusqlite::Result<Effect> {
         let MatchedCompany { record, claim, subject_facts, earlier, derived, is_new, .. } = matched;
         let subject = subject_facts.subject;
@@ -29,8 +29,8 @@ impl Writer<'_> {
             self.note_beside(&subject_facts)?;
         }
         if let Some(earlier) = earlier.filter(|earlier| *earlier != subject) {
-            // An earlier version of the record is in another company. Entity resolution decides
-            // whether both versions describe one company.
+            // An earlier version of the record was added to another company. Entity resolution
+            // decides whether both versions describe one company.
             self.note_merged(earlier);
             self.note_merged(subject);
         }

@@ -18,7 +18,7 @@ use super::subject_facts::Kind;
 use super::writer::Writer;
 use crate::directory::codes::IdentifierKind;
 
-/// Maximum number of companies that one key finds.
+/// Maximum number of companies that are found for one [`CompanyKey`].
 const MOST_FOUND: usize = 100;
 
 /// The value by which an operator names a company.
@@ -51,9 +51,11 @@ pub enum Decided {
     /// The decision is stored under this number. The records that it names were divided into
     /// companies again, so that they follow the decision.
     Stored(u64),
-    /// Nothing is changed, because the decision with this number says the same.
+    /// Nothing is changed, because a decision with the same kind and the same records is stored
+    /// already. This is its number.
     Known(u64),
-    /// Nothing is changed, because the decision with this number says the contrary.
+    /// Nothing is changed, because a stored decision says the contrary: for example, it separates
+    /// records that the new decision unites. This is its number.
     Contradicted(u64),
 }
 
@@ -183,7 +185,7 @@ impl SqliteImporter {
 }
 
 impl Writer<'_> {
-    /// Stores a decision. Returns its number.
+    /// Stores a decision under the next free number. Returns this number.
     fn store_decision(&mut self, new: &Decision) -> rusqlite::Result<u64> {
         self.is_changed = true;
         let next = "SELECT coalesce(max(id), 0) + 1 FROM decision";
@@ -250,8 +252,8 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the earlier decision because of which `new` must not be stored; `None` if `new` can be
-/// stored.
+/// Compares `new` with the stored decisions. If one of them says the same or the contrary, returns
+/// its number: `new` must not be stored. Returns `None` if `new` can be stored.
 fn refusal(connection: &Connection, new: &Decision) -> rusqlite::Result<Option<Decided>> {
     let all = stored_decisions(connection)?.into_iter().map(|stored| stored.decision);
     let decisions = Decisions::new(all.collect());

@@ -24,7 +24,7 @@ pub(crate) const DERIVED_BY: i64 = 4;
 /// has fewer words. Without the limit, a company with thousands of names would take a large part of
 /// the index.
 const MOST_WORDS_IN_ALL: usize = 1024;
-/// Maximum number of words of a name that gets a key of its sorted words
+/// A name with more words than this gets no key of its sorted words
 /// ([`IdentifierKind::CompanySorted`]).
 const MOST_SORTED: usize = 16;
 
@@ -49,8 +49,8 @@ pub(crate) struct DerivedChange {
 }
 
 impl DerivedChange {
-    /// Derives the data of a subject twice: from its facts as they were when they were read, and from
-    /// its facts as they are now.
+    /// Derives the data of a subject twice: from the facts that were read from the database, and
+    /// from the facts after the changes.
     pub(crate) fn of(subject_facts: &SubjectFacts) -> Result<Self, BadProfile> {
         let derived = |merged| Derived::from(subject_facts.subject, subject_facts.kind, &merged);
         Ok(Self {

@@ -99,7 +99,8 @@ pub fn derive_all(
     Ok(derived)
 }
 
-/// Reads the ids and kinds of the next subjects whose ids are higher than `behind`.
+/// Reads the ids and kinds of the next [`PART`] subjects, in the order of their ids. `behind` is
+/// the last id that was read before.
 fn next_subjects(connection: &Connection, behind: i64) -> rusqlite::Result<Vec<(i64, i64)>> {
     let mut statement =
         connection.prepare_cached("SELECT id, kind FROM subject WHERE id > ?1 ORDER BY id")?;

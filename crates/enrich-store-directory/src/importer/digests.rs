@@ -56,7 +56,7 @@ pub(crate) fn is_of_email(kind: DigestKind) -> bool {
     }
 }
 
-/// Returns the keyed hash of a text's digest.
+/// Makes the digest of a text, such as an email address. Returns the keyed hash of this digest.
 pub(crate) fn hash_of_text(secret: &Secret, kind: DigestKind, text: &str) -> [u8; 32] {
     let text = text.as_bytes();
     match kind {
@@ -81,7 +81,7 @@ mod tests {
         digest.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// The vectors that the specification of DROP publishes: a value as people write it, and the
+    /// The test vectors in the specification of DROP. Each is a value as people write it, and the
     /// SHA-256 of its standardised form.
     #[test]
     fn the_published_vectors_of_drop_hold() {

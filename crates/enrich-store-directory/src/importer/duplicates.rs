@@ -20,7 +20,7 @@ use super::writer::Writer;
 use crate::directory::codes::IdentifierKind;
 use crate::directory::view::View;
 
-/// Maximum number of keys that one read returns.
+/// Maximum number of keys (domains, names, …) that one read returns.
 const PART: i64 = 1000;
 /// Maximum number of companies with one key that are compared. If more companies share a value,
 /// such as a common name, the value does not show that they are the same company.
@@ -33,7 +33,7 @@ pub struct DuplicateSearch {
     pub company: Option<SubjectId>,
     /// Only pairs of this kind; `None` for all kinds.
     pub kind: Option<Resemblance>,
-    /// Maximum number of pairs of each kind that are returned. The counts contain all pairs.
+    /// Maximum number of pairs of each kind that are returned. Further pairs are only counted.
     pub most: usize,
 }
 
@@ -52,7 +52,7 @@ pub struct Duplicates {
 /// The number of companies that look alike, for one kind of resemblance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DuplicateCount {
-    /// The number of values by which several companies look alike.
+    /// The number of values by which at least two companies look alike.
     pub groups: u64,
     /// The number of pairs of companies that look alike.
     pub pairs: u64,
@@ -134,14 +134,14 @@ struct Finder<'w, 'c> {
     found: Duplicates,
 }
 
-/// A company that has the key whose companies are being compared.
+/// One of the companies that have the same key, such as a domain, and are compared with each other.
 struct Bearer {
     company: Company,
     claims: RecordClaims,
 }
 
-/// Two companies with the same key that look alike, by their indexes in the list of all bearers of
-/// the key.
+/// Two companies with the same key that look alike. `one` and `other` are their indexes in the list
+/// of all companies with this key.
 struct Pair {
     kind: Resemblance,
     one: usize,
@@ -261,10 +261,10 @@ fn in_order(company: &Company) -> (&str, Option<&str>, &[String], SubjectId) {
     (&company.name, company.domain(), &company.ids, company.id)
 }
 
-/// Returns the pairs of bearers that look alike, if `key` is the first value that they share in
-/// their strongest resemblance. If `company` is given, returns only pairs with this company. A
-/// company with neither a domain nor a page is in at most one pair, even if many companies have its
-/// name.
+/// Returns the pairs of companies in `bearers` that look alike. All of them have the value `key`.
+/// If two companies share several values, their pair is returned only for the first value of their
+/// strongest resemblance. If `company` is given, returns only pairs with this company. A company
+/// with neither a domain nor a page is in at most one pair, even if many companies have its name.
 fn pairs(bearers: &[Bearer], key: &str, company: Option<SubjectId>) -> Vec<Pair> {
     let mut pairs = Vec::new();
     let mut namesakes: BTreeMap<usize, Vec<usize>> = BTreeMap::new();

@@ -21,8 +21,8 @@ use super::subject_facts::{SourceClaim, SubjectFacts};
 use super::threads::processors;
 use crate::directory::codes::IdentifierKind;
 
-/// A group is full when it has this many companies. Then another thread derives its data, and the
-/// next record begins a new group.
+/// A group is full when it has this many companies. Then another thread derives the look-up data of
+/// these companies, and the next record begins a new group.
 const MOST_COMPANIES: usize = if cfg!(test) { 1 } else { 128 };
 /// Maximum number of groups whose data is derived at the same time, each on a thread of its own. If
 /// there are fewer processors, their number is the maximum.
@@ -48,7 +48,7 @@ pub(super) struct Unsaved {
 struct Group {
     records: Vec<Matched>,
     changes: Changes,
-    /// The number of facts of all companies.
+    /// The number of facts of all companies in this group.
     facts: usize,
 }
 
@@ -87,7 +87,7 @@ pub(super) struct MatchedCompany {
     /// The company that contains an earlier record of the same source with the same id; `None` if
     /// there is no such record.
     pub(super) earlier: Option<SubjectId>,
-    /// Whether the record added the company.
+    /// Whether this record created the company.
     pub(super) is_new: bool,
     pub(super) suppressed_values: u32,
     /// The data that is derived from the facts; `None` until it is derived.
@@ -132,7 +132,8 @@ impl Unsaved {
         self.changes().all(|changes| changes.subjects.is_empty())
     }
 
-    /// Whether the data of the last group should be derived before further records are added.
+    /// Whether the last group has enough companies or facts. If so, the caller must end the group
+    /// before it adds further records.
     pub(super) fn is_full(&self) -> bool {
         self.matched.changes.subjects.len() >= MOST_COMPANIES || self.matched.facts >= MOST_FACTS
     }
@@ -142,17 +143,18 @@ impl Unsaved {
         self.changes().any(|changes| changes.subjects.contains(&company))
     }
 
-    /// Whether saving the records may add this identifier to a company.
+    /// Whether saving the unsaved records may add this identifier to a company.
     pub(super) fn adds(&self, kind: IdentifierKind, key: &str) -> bool {
         self.adds_any(&Added::Identifier(kind, key))
     }
 
-    /// Whether saving the records may add a bare company (known only by names) with this name.
+    /// Whether saving the unsaved records may add a bare company (known only by names) with this
+    /// name.
     pub(super) fn adds_bare_company(&self, name: &str) -> bool {
         self.adds_any(&Added::BareCompany(name))
     }
 
-    /// Whether one of the records may have the same content or the same id as the record of
+    /// Whether an unsaved record may have the same content or the same id as the record of
     /// `origin`.
     pub(super) fn has_record(&self, origin: &Origin) -> bool {
         self.adds_any(&Added::Content(&origin.content))

@@ -16,7 +16,7 @@ const DELETE: &str =
 /// An identifier, and the change of one of its rows.
 pub(super) type IdentifierRow = (IdentifierKind, String, Change);
 
-/// The statements for many rows, prepared once.
+/// The prepared statements that insert and delete rows of the table `identifier`.
 pub(super) struct IdentifierRows<'c> {
     insert: RowsAtOnce<'c>,
     delete: CachedStatement<'c>,
@@ -29,7 +29,8 @@ impl<'c> IdentifierRows<'c> {
         Ok(Self { insert, delete })
     }
 
-    /// Writes and deletes rows. All rows must be different.
+    /// Writes the rows whose change has a confidence, and deletes the other rows. No row may occur
+    /// twice.
     pub(super) fn write(&mut self, rows: &[IdentifierRow]) -> rusqlite::Result<()> {
         let held = rows.iter().filter_map(|(kind, key, change)| {
             change.confidence.map(|confidence| (kind, key, change, confidence))
@@ -51,7 +52,7 @@ impl<'c> IdentifierRows<'c> {
     }
 }
 
-/// Writes or deletes the row of one identifier.
+/// Writes the row of one identifier; deletes it if the change has no confidence.
 pub(super) fn write_identifier(
     connection: &Connection,
     kind: IdentifierKind,

@@ -15,8 +15,8 @@ use super::threads::{in_parts, processors};
 /// Maximum number of threads that look up records. Further threads would mostly wait for the thread
 /// that reads the lines.
 const MOST_THREADS: usize = 4;
-/// Minimum number of records that a thread looks up, so that few records are looked up by one
-/// thread.
+/// Minimum number of records for each thread. If there are few records, one thread looks up all of
+/// them.
 const FEWEST: usize = 256;
 
 /// The records of one source that were imported before.
@@ -29,8 +29,8 @@ pub(crate) struct SourceRecords {
 
 impl SourceRecords {
     /// Returns the records of a source that were imported before; `None` if there are none. If the
-    /// directory has a suppressed value, the importer must check every record for it. Then the
-    /// result finds no record that was imported before, so none is skipped.
+    /// directory has a suppressed value, the result finds no record. So no record is skipped, and
+    /// the importer checks every record for suppressed values.
     pub(crate) fn of(
         path: &Path,
         secrets: &Secrets,

@@ -37,8 +37,8 @@ use crate::directory::hash_index::{self, kept::KeptIndex, stored::DirectoryState
 /// that many records change is written once in each transaction.
 const TRANSACTION: Duration = Duration::from_secs(1);
 /// Maximum memory that a transaction takes for rows that are not yet written, in bytes: 900 MiB.
-/// These are the rows of about 1.6 million companies. If more rows are written together, more of them
-/// are in the same page, so fewer bytes are written for each row.
+/// These are the rows of about 1.6 million companies. The more rows are written together, the more
+/// of them are in one page, so fewer bytes are written for each row.
 pub(super) const UNWRITTEN: usize = 900 << 20;
 /// If no batch arrives for this time, the transaction is committed.
 const IDLE: Duration = Duration::from_millis(50);
@@ -138,8 +138,8 @@ struct Run<'a> {
     load: &'a Load,
     log: Log<'a>,
     kept_index: &'a RefCell<KeptIndex>,
-    /// Keys of rows in the file, and the state of the directory, after the last transaction of this
-    /// load; `None` before the first transaction.
+    /// What the last transaction of this load has left: the keys that are known to be in the file,
+    /// and the state of the directory. `None` before the first transaction.
     known_keys: RefCell<Option<(KnownKeys, DirectoryState)>>,
 }
 
@@ -221,7 +221,8 @@ impl Run<'_> {
         }
     }
 
-    /// Whether a transaction that began at `begun` accepts no further batch.
+    /// Whether the transaction accepts no further batch, because its rows take too much memory, or
+    /// because it has lasted a second and another writer waits. `begun` is the time when it began.
     fn is_full(&self, writer: &Writer<'_>, begun: Instant) -> bool {
         writer.unwritten_bytes() >= self.target.unwritten
             || (begun.elapsed() >= TRANSACTION && turns::is_awaited(self.connection))
@@ -275,8 +276,9 @@ impl Run<'_> {
         self.kept_index.borrow_mut().begin(self.connection)?;
         let known = match self.known_keys.take() {
             Some((known, state)) if state == DirectoryState::read(self.connection)? => known,
-            // Either no transaction of this load has written yet, or another writer has changed the
-            // directory since then, so that the file may contain further keys.
+            // Either this is the first transaction of the load, or another writer has changed the
+            // directory since the last transaction of the load. In the second case, the file may
+            // contain further keys.
             _ => KnownKeys::of_empty_tables(self.connection)?,
         };
         let (secrets, at) = (&self.target.secrets, self.load.at);

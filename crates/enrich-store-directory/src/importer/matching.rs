@@ -58,15 +58,15 @@ impl<'a> Matching<'a> {
         self.depends_on_unsaved.get()
     }
 
-    /// Finds the stored company that matches the record. `earlier` is the company of the record that
-    /// this source gave before under the same record id.
+    /// Finds the stored company that matches the record. `earlier` is the company of an earlier
+    /// record that has the same source and the same record id.
     pub(super) fn company(
         &self,
         record: &CompanyRecord,
         earlier: Option<SubjectId>,
     ) -> rusqlite::Result<Option<SubjectId>> {
         // The company of the earlier record is the result, even if the new record has other values.
-        // Only external ids that differ in one register speak against it.
+        // The only exception: both have an external id of the same register, and these ids differ.
         if let Some(earlier) = earlier
             && self.may_be(earlier, &record.ids)?
         {

@@ -20,13 +20,13 @@ use super::unwritten_records::write_record;
 use super::writer::Writer;
 use crate::directory::codes::subject_id;
 
-/// What identifies a record of a source.
+/// What identifies a record of a source. It is stored only as a hash.
 #[derive(Clone, Copy)]
 enum RecordFingerprint<'a> {
     /// A hash of the record's content.
     Content(&'a [u8; 16]),
     /// The id that the source gives the record. A company and a person may have the same id, so the
-    /// kind is part of the fingerprint.
+    /// kind is part of the hash.
     Id(Kind, &'a str),
 }
 
@@ -67,9 +67,9 @@ impl Writer<'_> {
         }
     }
 
-    /// Remembers the subject to which a record was imported. The subject is stored under the
-    /// fingerprint of the record's content and, if the source gives the record an id, also under
-    /// that of the id.
+    /// Remembers the subject to which a record was imported. The subject is stored under a hash of
+    /// the record's content. If the source gives the record an id, the subject is also stored under
+    /// a hash of the id.
     pub(crate) fn remember(
         &mut self,
         source: i64,

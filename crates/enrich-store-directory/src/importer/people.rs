@@ -3,8 +3,8 @@
 //! The rules of the native format decide to which person a record belongs
 //! ([`PersonRecord::identities`]). If no stored person fits these rules, an earlier record of the
 //! same source with the same id decides. If the record has a page, and a stored person has another
-//! page, they are two people. A match by email address, or by name and employer, then does not
-//! count.
+//! page, they are two people. This is so even if they have the same email address, or the same name
+//! and employer.
 
 use enrich_core::port::importer::{Effect, ImportOutcome, Subjects};
 use enrich_core::{Attribute, Identity, PersonRecord, SubjectId};

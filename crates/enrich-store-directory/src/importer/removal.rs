@@ -20,12 +20,12 @@ use crate::directory::view::unreadable;
 pub(super) const EMAIL_KINDS: [IdentifierKind; 2] =
     [IdentifierKind::CompanyEmail, IdentifierKind::PersonEmail];
 
-/// A removal that is running, and what it has done so far.
+/// A removal that is running. `removed` counts what it has removed so far.
 struct Removal {
     removed: Removed,
     /// The ids of the subjects that were removed, and of the people whose employer was removed.
-    /// After the removal of a source, the fingerprints of their records are deleted. After
-    /// `forget`, these fingerprints stay.
+    /// Their records have fingerprints (hashes by which an import recognises a known record). The
+    /// removal of a source deletes these fingerprints; `forget` keeps them.
     touched: HashSet<i64>,
 }
 
@@ -33,8 +33,9 @@ impl Writer<'_> {
     /// Removes a source with all its facts. Returns `None` when there is no such source.
     ///
     /// If an employer is removed, its employees stay if another source names them. The fingerprints
-    /// of these employees' records are deleted, so that the employees get their employer back when
-    /// their source is imported again.
+    /// by which an import recognises the records of these employees are deleted. So when their
+    /// source is imported again, the records are not skipped, and the employees get their employer
+    /// back.
     pub(crate) fn remove_source(&mut self, name: &SourceName) -> rusqlite::Result<Option<Removed>> {
         let Some(source) = self.source_named(name)? else { return Ok(None) };
         let mut removal = Removal { removed: Removed::default(), touched: HashSet::new() };
@@ -132,7 +133,8 @@ impl Writer<'_> {
     }
 
     /// Removes the person who has this page, with all facts. The fingerprints of the person's
-    /// records stay, so that an import of the same records does not add the person again.
+    /// records (hashes by which an import recognises a known record) stay. So an import of the same
+    /// records does not add the person again.
     fn forget_person(&mut self, removal: &mut Removal, page: &PersonPage) -> rusqlite::Result<()> {
         for subject in self.all_holders(IdentifierKind::PersonPage, page.key())? {
             self.edit(removal, subject, |_, _| true)?;
@@ -231,7 +233,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Removes a company that no longer exists from the facts of its employees.
+    /// Removes `company`, which no longer exists, as the employer from the facts of its employees.
     fn leave(&mut self, removal: &mut Removal, company: SubjectId) -> rusqlite::Result<()> {
         let people = "SELECT person FROM employee WHERE company = ?1";
         let people: Vec<i64> = self.connection.list(people, [sql_id(company)], |row| row.get(0))?;
@@ -277,7 +279,8 @@ impl Writer<'_> {
         Ok(kind.map(|kind| if kind == COMPANY { Kind::Company } else { Kind::Person }))
     }
 
-    /// Deletes the fingerprints of the records that were imported to these subjects.
+    /// Deletes the fingerprints of the records that were imported to these subjects. An import then
+    /// no longer recognises these records, and imports them again.
     pub(super) fn no_longer_remember(&self, subjects: &HashSet<i64>) -> rusqlite::Result<()> {
         if subjects.is_empty() {
             return Ok(());

@@ -39,23 +39,23 @@ use neighbourhood::{KnownSharing, Neighbourhood};
 
 pub(super) use neighbourhood::Explorer;
 
-/// Maximum number of noted companies that one transaction resolves. A larger transaction would
-/// write fewer pages in total, because a page that several companies change is written only once.
-/// But it would need more memory.
+/// Maximum number of companies from the table `unresolved` that one transaction resolves. A larger
+/// transaction would write fewer pages in total, because a page that several companies change is
+/// written only once. But it would need more memory.
 const PART: usize = 8192;
 /// Maximum number of values for which all threads together remember whether many organisations
 /// share the value ([`KnownSharing`]). They take about 100 MB. If there are more, they are
 /// forgotten before the next part.
 const MOST_KNOWN: usize = 1 << 20;
 
-/// Minimum number of noted companies for each thread that finds neighbourhoods.
+/// Minimum number of unresolved companies for each thread that finds neighbourhoods.
 const FEWEST: usize = if cfg!(test) { 2 } else { 256 };
 /// Maximum number of threads that find neighbourhoods. Each thread keeps the companies that it has
 /// read for a part in memory.
 const MOST_THREADS: usize = 4;
 
-/// Resolves all noted companies, each part in a transaction of its own, and keeps the stored hash
-/// index up to date. Calls `done` after each transaction.
+/// Divides the records of all companies in the table `unresolved` again, each part in a transaction
+/// of its own. Keeps the stored hash index up to date. Calls `done` after each transaction.
 pub(super) fn resolve_all(
     connection: &Connection,
     secrets: &Secrets,
@@ -73,8 +73,8 @@ pub(super) fn resolve_all(
     let mut data_version = 0;
     while has_unresolved(connection)? {
         turn::write(connection, |transaction| {
-            // If another connection has committed, the records may have changed, so remembered
-            // results may be wrong.
+            // If another connection has committed, the records may have changed, so the results in
+            // `known` may be wrong.
             let now = transaction.pragma_query_value(None, "data_version", |row| row.get(0))?;
             if std::mem::replace(&mut data_version, now) != now {
                 known.iter_mut().for_each(KnownSharing::clear);
@@ -87,15 +87,16 @@ pub(super) fn resolve_all(
     Ok(())
 }
 
-/// Resolves all noted companies in the running transaction.
+/// Divides the records of all companies in the table `unresolved` again, in the running
+/// transaction.
 pub(super) fn resolve_within(
     connection: &Connection,
     secrets: &Secrets,
     kept_index: Option<&RefCell<KeptIndex>>,
 ) -> rusqlite::Result<()> {
     decided::note_unmet(connection, secrets)?;
-    // Other connections do not see the changes of this transaction, so only this thread can read
-    // them.
+    // Other connections do not see the uncommitted changes of this transaction. So no other thread
+    // can read them, and this thread does all the work.
     let mut known = [KnownSharing::default()];
     while has_unresolved(connection)? {
         resolve_part(connection, secrets, (kept_index, &mut known))?;
@@ -107,9 +108,10 @@ fn has_unresolved(connection: &Connection) -> rusqlite::Result<bool> {
     connection.has("SELECT 1 FROM unresolved LIMIT 1", [])
 }
 
-/// Resolves the first [`PART`] noted companies, and deletes the notes of those that need no further
-/// work. `known` has one element for each thread that finds neighbourhoods. With several threads,
-/// the transaction must have no changes yet, because the other threads would not see them.
+/// Divides the records of the first [`PART`] companies in the table `unresolved` again. Deletes
+/// from the table the companies that need no further work. `known` has one element for each thread
+/// that finds neighbourhoods. With several threads, the transaction must have no changes yet,
+/// because the other threads would not see them.
 fn resolve_part(
     connection: &Connection,
     secrets: &Secrets,
@@ -147,11 +149,11 @@ fn resolve_part(
 }
 
 /// Returns the assignments that change companies, ordered by the lowest id of their companies. Also
-/// returns the noted companies that need no further work after these assignments.
+/// returns the companies of `noted` that need no further work after these assignments.
 ///
-/// Two neighbourhoods may overlap without being equal. If the assignment of the first one changes
-/// companies of the second one, the second one is found again in the next part. Each part makes
-/// progress, because its first noted company never needs further work.
+/// Two neighbourhoods may have some companies in common. If the assignment of the first
+/// neighbourhood changes a company of the second one, the second one is left for the next part.
+/// Each part makes progress, because the first company of `noted` never needs further work.
 fn assignments(
     writer: &Writer<'_>,
     noted: &[SubjectId],
@@ -161,8 +163,9 @@ fn assignments(
     let mut settled: FxHashSet<SubjectId> = FxHashSet::default();
     let mut assignments = Vec::new();
     for Explored { seed, members, assignment } in explore_on_all(writer, noted, known)? {
-        // An earlier neighbourhood contains this seed. `explore` leaves out such seeds too, so the
-        // result is the same for any number of threads.
+        // `seed`, the company for which this neighbourhood was found, is also in an earlier
+        // neighbourhood. `explore` skips such companies of one thread. Here, they are skipped for
+        // all threads together. So the result does not depend on the number of threads.
         if seen.contains(&seed) {
             continue;
         }
@@ -180,17 +183,17 @@ fn assignments(
     Ok((assignments, noted.iter().copied().filter(|seed| settled.contains(seed)).collect()))
 }
 
-/// The neighbourhood of a noted company.
+/// The neighbourhood that was found for the unresolved company `seed`.
 struct Explored {
     seed: SubjectId,
     /// The companies of the neighbourhood. If the neighbourhood has too many records, this contains
-    /// only the noted company.
+    /// only `seed`.
     members: Vec<SubjectId>,
-    /// The new division of the neighbourhood's records; `None` if nothing changes.
+    /// The companies that get the records of the neighbourhood; `None` if nothing changes.
     assignment: Option<Assignment>,
 }
 
-/// Finds and divides the neighbourhoods of noted companies, on one thread for each element of
+/// Finds and divides the neighbourhoods of the companies `noted`, on one thread for each element of
 /// `known`. Two threads may find the same neighbourhood.
 fn explore_on_all(
     writer: &Writer<'_>,

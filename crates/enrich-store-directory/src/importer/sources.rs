@@ -1,4 +1,4 @@
-//! The sources of imported records.
+//! Adds, changes, lists and counts the sources of imported records.
 
 use std::collections::HashMap;
 
@@ -105,8 +105,8 @@ pub(crate) fn count_values(connection: &Connection) -> rusqlite::Result<u64> {
     Ok(values)
 }
 
-/// Calls `take` for each source of each subject, with the source's id and a number of values. A
-/// source may come several times for one subject; the sum of its numbers counts.
+/// Calls `take` for each source of each subject, with the source's id and a number of values. If a
+/// source comes several times for one subject, the caller must add up the numbers.
 fn each_source(connection: &Connection, mut take: impl FnMut(i64, u64)) -> rusqlite::Result<()> {
     connection.each("SELECT facts, profile FROM subject", [], |row| {
         let (facts, profile) = (row.get_ref(0)?.as_blob()?, row.get_ref(1)?.as_str()?);

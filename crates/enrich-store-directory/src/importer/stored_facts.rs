@@ -38,7 +38,7 @@ const BY_CONTENT: u8 = 0x80;
 /// This bit is set in the first byte of a fact whose value is a part of the profile.
 const IN_PROFILE: u8 = 0x40;
 /// This bit is set in the first byte of a fact whose value is a page without its usual beginning
-/// ([`stored_page`]).
+/// ([`stored_page`]): `quill` for `linkedin.com/company/quill`.
 const IS_SHORT: u8 = 0x20;
 
 /// The error for bytes that [`pack`] did not write.
@@ -101,7 +101,8 @@ fn push_fact(bytes: &mut Vec<u8>, fact: &Fact, profile: &str) {
 struct Place<'a> {
     /// The position of `text` in the profile; `None` if the profile does not contain it.
     begin: Option<usize>,
-    /// The value. For a page with [`IS_SHORT`], only its part after the usual beginning.
+    /// The value. If `is_short` is `true`, only the part of a page after its usual beginning:
+    /// `quill` for `linkedin.com/company/quill`.
     text: &'a str,
     is_short: bool,
 }

@@ -8,7 +8,8 @@ use enrich_core::{
 use enrich_text::Country;
 use rustc_hash::FxHashMap;
 
-/// From this number of facts on, an index is used. With fewer facts, a linear search is faster.
+/// From this number of facts on, a fact is found by a hash map ([`Index`]). With fewer facts, it is
+/// faster to compare all of them.
 const LONG: usize = 32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,9 +25,9 @@ pub(crate) enum RecordMark {
     Id(String),
     /// The first eight bytes of the hash of the record's content, if the source gives no id.
     Content([u8; 8]),
-    /// Nothing identifies the record: all such facts of the source count as one record. These are
-    /// the facts from people's records without an id, the employers that people's records name, and
-    /// facts that earlier versions stored without an id.
+    /// Nothing identifies the record. All facts of a source with this mark are treated as one
+    /// record. These are the facts from people's records without an id, the employers that people's
+    /// records name, and facts that earlier versions stored without an id.
     #[default]
     Unknown,
 }
@@ -76,7 +77,7 @@ impl SourceClaim {
     }
 }
 
-/// A record that gave facts, at the time of an import.
+/// A record that gave facts, and the time at which it was imported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Given {
     /// The source's id.
@@ -91,7 +92,7 @@ impl Given {
         self.at == claim.at && self.is_of_record(claim)
     }
 
-    /// Whether the claim's record gave these facts, in this or in another version.
+    /// Whether `claim` comes from this record, in this or another version of the record.
     fn is_of_record(&self, claim: &SourceClaim) -> bool {
         self.source == claim.source && self.record == claim.record
     }
@@ -119,7 +120,7 @@ impl Unpacked {
     }
 }
 
-/// The facts of one subject in the order in which they are merged. They do not contain which record
+/// The facts of one subject in the order in which they are merged. They do not say which record
 /// gave which fact. So `has_name_alone`, which depends on the records, is stored beside them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MergedFacts {
@@ -142,7 +143,8 @@ pub(crate) struct SubjectFacts {
     /// The facts before the first change; `None` until there is a change. For a new subject, this
     /// is empty from the beginning.
     pub(crate) before: Option<Unpacked>,
-    /// An index of the facts; `None` until the first search among many facts.
+    /// Finds a fact by its record, attribute and value; `None` until the first search among many
+    /// facts.
     index: Option<Index>,
 }
 
@@ -170,8 +172,8 @@ impl SubjectFacts {
         Self { before: None, given: held.given, given_by, facts, ..Self::new(subject, kind) }
     }
 
-    /// Creates facts of a subject that replace other facts. `before` are the replaced facts; there
-    /// are none for a new subject.
+    /// Creates the facts `now` of a subject, which replace its facts `before`. For a new subject,
+    /// `before` is empty.
     pub(crate) fn replaced(
         subject: SubjectId,
         kind: Kind,

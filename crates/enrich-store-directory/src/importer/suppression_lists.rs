@@ -1,6 +1,6 @@
 //! Suppression lists. Their entries are added in batches. Then each email address and phone number
-//! in the directory is compared with the entries: its digests are looked up among the entries. If
-//! an entry is one of its digests, the value is forgotten.
+//! in the directory is compared with the entries: the digests of the value are looked up among
+//! them. If one of these digests is an entry, the value is forgotten.
 
 use std::collections::HashSet;
 
@@ -241,9 +241,9 @@ impl Writer<'_> {
                 })?;
             }
         }
-        // This deletes the fingerprints of all records of the subjects that had one of the values.
-        // If such a record is imported again, it is not skipped, and the directory gets the value
-        // back.
+        // This deletes the fingerprints of all records of the subjects that had one of the values:
+        // hashes by which an import recognises known records. So such a record is not skipped when
+        // it is imported again, and the directory gets the value back.
         self.no_longer_remember(&subjects)?;
         Ok(taken_back)
     }
@@ -329,7 +329,8 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// Stores which subjects have a value that an entry of a list names.
+    /// Stores which subjects have a value that an entry of a list names. This is needed if the
+    /// entry is taken back.
     fn note_match(&self, entry: &[u8; 32], value: &str) -> rusqlite::Result<()> {
         let note = "INSERT INTO list_match (hash, list, subject)
                     SELECT hash, list, ?2 FROM listed WHERE hash = ?1 ON CONFLICT DO NOTHING";

@@ -283,7 +283,7 @@ fn contents(folder: &Path) -> Vec<String> {
 struct Loads<'a> {
     records: &'a [Record],
     /// All loads use these secrets. With different secrets, the directories would contain different
-    /// fingerprints of the same records.
+    /// keyed hashes of the same records.
     secrets: &'a Secrets,
 }
 

@@ -36,10 +36,11 @@ pub(super) fn in_parts<P: Send, T: Send>(
     })
 }
 
-/// The error for the maker of items: the receiver of the items has stopped with an error.
+/// The error for the thread that makes items in [`make_ahead`]: the thread that takes the items has
+/// stopped with an error.
 pub(super) struct Stopped;
 
-/// The function to which the maker of items in [`make_ahead`] passes each item.
+/// The function to which `make` passes each item in [`make_ahead`].
 pub(super) type Add<'a, T> = &'a mut dyn FnMut(T) -> Result<(), Stopped>;
 
 /// Makes items on another thread, and passes them to `take` on this thread: in order, and at most

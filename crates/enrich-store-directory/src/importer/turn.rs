@@ -18,8 +18,8 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 /// collected in memory instead (`Writer::of_load`), because a page takes much more memory than a
 /// row.
 const CACHE: i64 = -256 * 1024;
-/// The number of pages in the log at which its content is moved into the database: 64 MiB, in pages
-/// of 4 KiB. A page that several transactions have changed is moved only once.
+/// Length of the write-ahead log at which its content is moved into the database: 64 MiB, in pages
+/// of 4 KiB. A page that several transactions have changed until then is moved only once.
 const CHECKPOINT_PAGES: i64 = 16 * 1024;
 /// Maximum number of prepared statements in the cache of a connection. About forty statements are
 /// in use.

@@ -37,7 +37,7 @@ impl UnresolvedNotes {
         }
     }
 
-    /// Writes the notes in the order of their ids, and removes them from memory.
+    /// Writes the noted companies in the order of their ids, and removes them from memory.
     pub(super) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let mut subjects: Vec<i64> = self.subjects.drain().collect();
         subjects.sort_unstable();
@@ -52,9 +52,9 @@ pub(super) fn links_all_of_a_name(kind: IdentifierKind) -> bool {
     matches!(kind, IdentifierKind::CompanyDomain | IdentifierKind::CompanyId)
 }
 
-/// Returns at most `most` companies that have this name, and that the name alone can link with
-/// others. In every pair of companies that the name alone can link, at least one is such a company.
-/// So it is enough to note these companies.
+/// Returns at most `most` companies with this name that an equal name alone can link with other
+/// companies. If the name alone can link two companies, the result contains at least one of them.
+/// So it is enough to note the companies in the result.
 pub(super) fn linkable_by(
     view: View<'_>,
     name: &str,
@@ -63,17 +63,17 @@ pub(super) fn linkable_by(
     view.holders(IdentifierKind::CompanyLinkableName, name, most)
 }
 
-/// Notes the companies that share an identifier, while a load writes its rows in the order of their
-/// keys.
+/// Notes the companies that share an identifier, for entity resolution. This happens while a load
+/// writes its rows in the order of their keys.
 pub(super) struct KeyNotes<'a> {
     connection: &'a Connection,
-    /// All changes that are being written. The changes of later identifiers are perhaps not written
-    /// yet.
+    /// All changes that the load is writing. The changes of identifiers after the current one are
+    /// perhaps not written yet.
     changed: &'a UnwrittenIdentifiers,
     at: Option<(IdentifierKind, String)>,
-    /// Whether a company may have had the current identifier before these rows were written.
+    /// Whether any company may have had the current identifier before the load wrote its rows.
     may_be_held: bool,
-    /// The companies that got the current identifier.
+    /// The companies to which the load has added the current identifier.
     added: Vec<SubjectId>,
 }
 
@@ -83,8 +83,8 @@ impl<'a> KeyNotes<'a> {
     }
 
     /// Adds a row that was just written. `may_be_held` says whether a company may have had the
-    /// identifier before. If the row belongs to a new identifier, first notes the companies that
-    /// share the previous identifier.
+    /// identifier before. If the previous row belongs to another identifier, first notes the
+    /// companies that share the other identifier.
     pub(super) fn add(
         &mut self,
         notes: &mut UnresolvedNotes,
@@ -107,19 +107,20 @@ impl<'a> KeyNotes<'a> {
         Ok(())
     }
 
-    /// Notes the companies that share the current identifier. Must be called after the last row.
+    /// Notes the companies that share the current identifier. Must also be called after the last
+    /// row.
     ///
     /// If too many companies share the identifier now, it no longer links the companies that had it
-    /// before, so these companies are noted. A host or an id that too many companies have still
-    /// links companies with equal names. So the companies that have just got the host or id are
-    /// noted too.
+    /// before. So these companies are noted. A host or an id that too many companies have still
+    /// links companies with equal names. So the companies to which it was just added are noted too.
     pub(super) fn end(&mut self, notes: &mut UnresolvedNotes) -> rusqlite::Result<()> {
         let Some((kind, key)) = self.at.take() else { return Ok(()) };
         let added = std::mem::take(&mut self.added);
         if added.is_empty() || (!self.may_be_held && added.len() == 1) {
             return Ok(());
         }
-        // The rows of this identifier are already written.
+        // All rows of this identifier are already in the database, so the unwritten rows are not
+        // needed.
         let written = View::of(self.connection);
         let most = MOST_BEARERS + added.len() + 1;
         if kind == IdentifierKind::CompanyName {
@@ -143,8 +144,8 @@ impl<'a> KeyNotes<'a> {
 
 /// Notes the companies `holders`, which share an identifier. `all` is the number of companies that
 /// have the identifier, including the companies `added`, which have just got it. If both `all` and
-/// the number of holders exceed [`MOST_BEARERS`], notes only the holders that had the identifier
-/// before, or none if too many companies had it before.
+/// the number of `holders` exceed [`MOST_BEARERS`], fewer companies are noted: only those that had
+/// the identifier before, or none if more than [`MOST_BEARERS`] companies had it before.
 fn note(notes: &mut UnresolvedNotes, mut holders: Vec<Holder>, added: &[SubjectId], all: usize) {
     if all < 2 {
         return;

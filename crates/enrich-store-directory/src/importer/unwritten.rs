@@ -8,7 +8,7 @@ use super::unwritten_domains::UnwrittenDomains;
 use super::unwritten_records::UnwrittenRecords;
 use crate::directory::unwritten::{UnwrittenIdentifiers, WrittenKeys};
 
-/// The rows of three tables that are not yet written.
+/// The rows of the tables `identifier`, `domain_fact` and `record` that are not yet written.
 #[derive(Debug)]
 pub(crate) struct Unwritten {
     pub(super) identifiers: UnwrittenIdentifiers,

@@ -36,7 +36,7 @@ pub(super) struct DomainFact {
 #[derive(Debug, Default)]
 pub(crate) struct UnwrittenDomains {
     rows: Noted<Row>,
-    /// The values and record ids of the rows.
+    /// The texts to which `rows` refers: values of facts, and ids of records.
     texts: Keys,
     /// The domains of which the database file has facts; `None` if they are not known.
     pub(super) written_keys: Option<WrittenKeys>,
@@ -101,8 +101,8 @@ impl UnwrittenDomains {
         self.rows.bytes() + self.texts.bytes()
     }
 
-    /// Writes the last change of each row, in the order of the domains. Returns the domains of which
-    /// the file then has facts, if they are known.
+    /// Writes the last change of each row, in the order of the domains. Returns the domains of
+    /// which the file then has facts, if they are known.
     pub(super) fn write(
         mut self,
         connection: &Connection,

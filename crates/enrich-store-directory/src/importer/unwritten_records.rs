@@ -1,4 +1,5 @@
-//! The fingerprints of records that a load has imported but not yet written to the file.
+//! The fingerprints of records that a load (one import) has imported but not yet written to the
+//! file. A fingerprint is a keyed hash of a record's content or id.
 
 use enrich_core::SubjectId;
 use enrich_store_sqlite::Statements;
@@ -12,7 +13,8 @@ use crate::directory::unwritten::WrittenKeys;
 const INSERT: &str = "INSERT INTO record (source, hash, subject) VALUES (?, ?, ?)
      ON CONFLICT (source, hash) DO UPDATE SET subject = excluded.subject";
 
-/// The fingerprints of a load's records that are not yet written, each with its subject.
+/// The fingerprints (keyed hashes) of a load's records that are not yet written. Each leads to the
+/// subject of its record.
 #[derive(Debug, Default)]
 pub(crate) struct UnwrittenRecords {
     subjects: FxHashMap<(i64, [u8; 16]), SubjectId>,
@@ -21,8 +23,8 @@ pub(crate) struct UnwrittenRecords {
 }
 
 impl UnwrittenRecords {
-    /// Creates an empty collection. `written_keys` are the fingerprints in the database file; `None`
-    /// if they are not known.
+    /// Creates an empty collection. `written_keys` are the fingerprints (keyed hashes of records)
+    /// in the database file; `None` if they are not known.
     pub(crate) fn new(written_keys: Option<WrittenKeys>) -> Self {
         Self { written_keys, ..Self::default() }
     }
@@ -68,7 +70,7 @@ impl UnwrittenRecords {
     }
 }
 
-/// Writes the row of a fingerprint.
+/// Writes the row of a fingerprint: a keyed hash of a record, with the subject of the record.
 pub(crate) fn write_record(
     connection: &Connection,
     source: i64,

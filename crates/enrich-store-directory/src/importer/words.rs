@@ -19,8 +19,8 @@ use crate::noted::Noted;
 /// one page.
 const MOST_BYTES: usize = 900;
 
-/// Maximum number of changes that are collected in memory. They take some tens of megabytes. The
-/// limit is not for loads, which have a limit for all rows in memory together.
+/// Maximum number of changes that are collected in memory. They take some tens of megabytes. Loads
+/// do not use this limit: they limit all their rows in memory together.
 const MOST_NOTED: usize = 400_000;
 /// The number of words whose changes are passed together from one thread to the other
 /// ([`make_ahead`]). The number is small, because a word may have many changes.
@@ -33,17 +33,18 @@ pub(crate) type Words = BTreeMap<String, u8>;
 #[derive(Debug, Default)]
 pub(crate) struct WordChanges {
     changes: Noted<PostingChange>,
-    /// The number of changes that were collected since the last write.
+    /// The number of changes that were collected since they were last written.
     noted: usize,
 }
 
-/// The change of a posting in the list of a word. A load keeps millions of them in memory; with this
-/// alignment, one takes 12 bytes instead of 16.
+/// The change of a posting in the list of a word. A load keeps millions of them in memory. With
+/// this alignment, one change takes 12 bytes instead of 16.
 #[derive(Clone, Copy, Debug)]
 #[repr(Rust, packed(4))]
 struct PostingChange {
     company: u64,
-    /// The new number of words; `None` if the company no longer has the word.
+    /// The number of words in the company's shortest name that contains this word; `None` if none
+    /// of its names contains the word any more.
     words: Option<u8>,
 }
 
@@ -238,8 +239,8 @@ fn set(list: &mut Vec<Posting>, company: u64, words: Option<u8>) -> isize {
 /// If a list is longer than one chunk, removes a full chunk from its beginning and returns this
 /// chunk.
 fn cut(list: &mut Vec<Posting>) -> Option<Vec<Posting>> {
-    // The first posting of a chunk takes at most ten bytes for its id, and each later posting
-    // usually three.
+    // The id in the first posting of a chunk takes at most ten bytes. Each later posting usually
+    // takes three. So a chunk with this number of postings has about [`MOST_BYTES`] bytes.
     const MOST: usize = MOST_BYTES / 3;
     if list.len() <= MOST {
         return None;

@@ -1,4 +1,4 @@
-//! One transaction of the directory's only writer.
+//! Writes to the directory, in one transaction. The directory has only one writer at a time.
 
 use std::cell::RefCell;
 
@@ -37,13 +37,13 @@ pub(crate) struct Writer<'c> {
     /// The kinds of digests that the loaded suppression lists contain.
     pub(crate) list_kinds: Vec<DigestKind>,
     words: WordChanges,
-    /// The companies whose records must be divided again after this transaction.
+    /// The companies whose records entity resolution must divide again after this transaction.
     pub(super) notes: UnresolvedNotes,
     /// Rows that are kept in memory until [`finish`](Self::finish) writes them; `None` if each row
     /// is written immediately.
     pub(crate) unwritten: Option<Unwritten>,
     /// Collects the identifiers that [`write_unwritten`](Self::write_unwritten) changes, to change
-    /// the stored hash index; `None` if it is not changed.
+    /// the stored hash index in the same way; `None` if the stored hash index stays as it is.
     pub(crate) kept_index: Option<&'c RefCell<KeptIndex>>,
     companies: i64,
     /// Whether the directory contained no subjects when this transaction began. If so, the rules of
@@ -103,7 +103,7 @@ impl<'c> Writer<'c> {
     /// Creates a writer for a load. It collects the rows of identifiers, domains and records in
     /// memory. [`finish`](Self::finish) writes them in the order of their keys, so that each
     /// changed page is written only once. Until then, only reads by [`view`](Self::view) see these
-    /// rows. `known` are keys in the file, as the previous transaction of the load returned them.
+    /// rows. `known` are the keys that are known to be in the file.
     pub(crate) fn of_load(
         connection: &'c Connection,
         secrets: &'c Secrets,
@@ -159,7 +159,7 @@ impl<'c> Writer<'c> {
     }
 
     /// Writes the collected rows, and the state of the directory. The caller must call this before
-    /// the commit. Returns keys that the file then contains.
+    /// the commit. Returns the keys of the file's rows, as far as they are known.
     pub(crate) fn finish(mut self) -> rusqlite::Result<KnownKeys> {
         self.write_unwritten()?;
         if self.is_changed {
@@ -179,7 +179,8 @@ impl<'c> Writer<'c> {
         Ok(self.unwritten.map(Unwritten::known_keys).unwrap_or_default())
     }
 
-    /// Sets whether entity resolution is changing companies. Its changes are not noted.
+    /// Sets whether entity resolution itself is changing companies. Companies that it changes are
+    /// not noted for a further entity resolution.
     pub(super) fn is_resolving(&mut self, is_resolving: bool) {
         self.notes.is_resolving = is_resolving;
     }

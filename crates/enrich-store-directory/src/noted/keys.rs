@@ -10,7 +10,8 @@ use crate::varint;
 
 /// The number of bytes in one block. A key that is longer than this has a block of its own.
 const BLOCK: usize = 1 << 20;
-/// Maximum number of bytes that the length of a key takes.
+/// Each key is stored with its length before it. This is the maximum number of bytes that the
+/// length takes.
 const LONGEST_LENGTH: usize = 10;
 /// The number of bytes at the beginning of a key that are compared first when keys are sorted.
 const PREFIX: usize = 16;

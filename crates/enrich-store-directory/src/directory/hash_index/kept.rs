@@ -14,8 +14,8 @@ use crate::directory::codes::IdentifierKind;
 use crate::directory::unwritten::Change;
 use crate::directory::view::View;
 
-/// Maximum number of changes that are collected; they take 64 MB of memory. If a load makes more
-/// changes, it does not change the stored index, but may build a new one at its end
+/// Maximum number of changed identifiers that are collected in memory; they take 64 MB. If a load
+/// makes more changes, it does not change the stored index, but may build a new one at its end
 /// ([`SUBJECTS_EACH`]).
 const MOST: usize = 1 << 21;
 /// If a load cannot change the stored index, it builds a new one at its end, but only if it has
@@ -29,7 +29,8 @@ pub(crate) struct KeptIndex {
     directory: PathBuf,
     /// The state of the directory before the load; `None` before the first transaction.
     before: Option<DirectoryState>,
-    /// The state after the last transaction of the load; `None` before its end.
+    /// The state after the last transaction of the load; `None` before the first transaction has
+    /// ended.
     now: Option<DirectoryState>,
     /// The keys with which the stored identifiers are hashed; `None` if the load cannot change the
     /// stored index.

@@ -19,8 +19,9 @@ use crate::directory::view::View;
 
 /// Minimum number of bytes that one identifier takes in the directory's file.
 const LEAST_BYTES: usize = 16;
-/// The expected number of identifiers of a subject, of the kinds in [`KINDS`]. If the real number
-/// is higher, all identifiers are read a second time.
+/// The average number of identifiers that a subject is expected to have, counting only [`KINDS`].
+/// If the subjects have more, the first table is too small, and all identifiers are read a second
+/// time.
 const EACH_HAS: usize = 4;
 /// Maximum number of identifiers in a hash index. With this number, the index takes a gigabyte of
 /// memory.
@@ -31,8 +32,8 @@ pub(super) const AT_ONCE: usize = 4096;
 /// Length of the pause after [`AT_ONCE`] identifiers, as a multiple of the time that reading them
 /// took.
 const REST: u32 = 3;
-/// Delay before the first index is built, if none is stored. A short command ends earlier and
-/// builds no index. Also the interval at which the thread checks whether it must build a new index.
+/// Delay before the first index is built, if none is stored. A process that ends earlier builds no
+/// index. Also the interval at which the thread checks whether it must build a new index.
 const PAUSE: Duration = Duration::from_secs(1);
 /// How long the directory must be unchanged before a new index is built, as a multiple of the time
 /// that the last build took. So building takes at most a tenth of a processor, even if imports are
@@ -118,8 +119,9 @@ fn store(directory: &Path, index: &HashIndex, state: &DirectoryState) {
     }
 }
 
-/// Builds an index. Returns `None` when there are too many identifiers, when the directory changes
-/// during the build, or when `goes_on` returns `false`.
+/// Builds an index. Calls `goes_on` from time to time, with the time for which it must pause.
+/// Returns `None` when there are too many identifiers, when the directory changes during the build,
+/// or when `goes_on` returns `false`.
 pub(super) fn build(
     connection: &Connection,
     goes_on: impl Fn(Duration) -> bool,
@@ -135,8 +137,7 @@ pub(super) fn build(
 ///
 /// After every `at_once` identifiers, calls `goes_on`, which must pause for the given time and
 /// return whether to go on. During the pause, other threads can use the processor, and no read of
-/// the file is open. An identifier with an empty key would be skipped, because the read begins
-/// after the empty key.
+/// the file is open. No identifier has an empty key: `key > ''` would skip it.
 pub(super) fn each_identifier(
     connection: &Connection,
     at_once: usize,
@@ -223,13 +224,13 @@ impl HashIndex {
         let revision = view.revision()?;
         let is_same = || Ok::<_, rusqlite::Error>(view.revision()? == revision);
         let keys = HashKeys::random();
-        // The estimate may be too high, because it includes removed subjects, and because a damaged
-        // file may contain a wrong number. So `most` limits the estimate to the number of
-        // identifiers that a file of this size can contain.
+        // The expected number may be too high, because it includes removed subjects, and because a
+        // damaged file may contain a wrong number. So `most` limits it to the number of identifiers
+        // that a file of this size can contain.
         let most = usize::try_from(sqlite::bytes(connection)?).unwrap_or(usize::MAX) / LEAST_BYTES;
         let mut expected = view.subjects_ever()?.saturating_mul(EACH_HAS).min(most);
-        // If the estimate was too low or much too high, a second pass uses the number of
-        // identifiers that the first pass has counted.
+        // If `expected` was too low or much too high, a second pass uses the number of identifiers
+        // that the first pass has counted.
         for _ in 0..2 {
             expected = expected.clamp(1, MOST);
             let Some(mut table) = Table::with_room_for(expected) else {

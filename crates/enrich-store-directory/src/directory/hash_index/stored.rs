@@ -36,8 +36,8 @@ const BLOCK: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DirectoryState {
     pub(crate) revision: DirectoryRevision,
-    /// The random value of the last change; `None` if an earlier version of the schema made the
-    /// change.
+    /// A random value that was stored with the last change of the directory; `None` if an earlier
+    /// version of the schema made the change.
     change_id: Option<[u8; 16]>,
 }
 
@@ -106,8 +106,8 @@ pub(super) fn keys(directory: &Path, state: &DirectoryState) -> Option<HashKeys>
 /// Writes the hash index of a state to a new file. The new file then replaces the old one.
 pub(super) fn store(directory: &Path, index: &HashIndex, state: &DirectoryState) -> io::Result<()> {
     let path = path_of(directory);
-    // The name contains the process id, because other processes may write an index at the same
-    // time.
+    // The name of the new file contains the process id, because other processes may write an index
+    // at the same time.
     let new = path.with_extension(format!("index.{}", std::process::id()));
     let written = (|| {
         let file = enrich_secrets::private_file().create(true).truncate(true).open(&new)?;

@@ -311,7 +311,8 @@ mod tests {
     #[test]
     fn what_is_too_far_from_its_bucket_finds_no_room() {
         let mut table = Table::with_room_for(10_000).unwrap();
-        // All these hashes have the same own bucket, and all their fingerprints are different.
+        // All these hashes have the same own bucket, because their upper bits are 0. All their
+        // fingerprints are different.
         let reachable = 256 * ENTRIES as u64;
         for n in 0..reachable {
             assert!(table.insert(n, SubjectId(n), Confidence::FULL));

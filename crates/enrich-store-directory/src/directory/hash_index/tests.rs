@@ -110,7 +110,8 @@ fn nothing_that_is_held_is_nowhere_and_nearly_all_that_is_not() {
     assert!((0..5_000).all(|n| !is_nowhere(&format!("held{n}.example"))));
     let let_through = (0..10_000).filter(|n| !is_nowhere(&format!("other{n}.example"))).count();
     assert!(let_through < 20, "{let_through}");
-    // Kinds that the hash index does not contain are searched for in the file.
+    // The hash index contains no names of companies, so it does not know whether a company has this
+    // one.
     assert_eq!(index.locate(IdentifierKind::CompanyName, "nobody"), IndexResult::Unknown);
 }
 
@@ -298,8 +299,8 @@ fn the_index_in_the_file_is_not_read_for_what_is_located() {
         let IndexResult::At(hit) = folder.read().locate(kind, &key) else { panic!("{kind:?}") };
         folder.go_by(Arc::new(misled(&folder, (kind, &key), Some(hit.subject.0))));
         let found = folder.find(&question).unwrap();
-        // Only the hash index has the confidence `LEAST` for this identifier; the file has a higher
-        // one. So the index in the file was not read.
+        // Only the index in memory has the confidence `LEAST` for this identifier. The file has a
+        // higher one. So this confidence shows that the index in the file was not read.
         assert_eq!(found.confidence, Confidence::LEAST, "{kind:?}");
     }
 }
@@ -375,7 +376,7 @@ fn what_changes_while_it_is_read_is_no_index() {
     let folder = Folder::new();
     load(&folder.store, vec![with_site("quill.example")]);
     let connection = sqlite::mapped_reader(folder.store.directory.readers.path()).unwrap();
-    // `goes_on` returns `false`, as in a server whose directory was closed during the build.
+    // `goes_on` returns `false`, as it does in a server whose directory is closed during the build.
     let reading = HashIndex::read(&connection, |_| false).unwrap();
     assert!(matches!(reading, Reading::Changed));
     let changes = |_| {

@@ -1,7 +1,7 @@
 //! Finds the company that is meant if only a bare company (known only by names) has exactly the
 //! requested name. If another company is probably the same one, this other company is the answer,
-//! because more is known about it. It is searched for by the requested name and by the other names
-//! of the bare company.
+//! because more is known about it. The other company is searched for by the requested name, and by
+//! the other names of the bare company.
 
 use enrich_core::matching::{Feature, ScoredCandidate};
 use enrich_core::{Company, Confidence};
@@ -10,15 +10,16 @@ use enrich_text::{CompanyName, Country};
 use super::{Ranked, judged, likeliest_found, only_match, ranked};
 use crate::directory::lookup::{Lookup, Stop};
 
-/// Maximum number of a bare company's other names by which the same company is searched for.
+/// Maximum number of other names of a bare company (known only by names) that are searched for, to
+/// find a company that is probably the same one.
 const MOST_LENT: usize = 4;
 
 /// Finds the only company with exactly this name, and the confidence of the match. Returns `None`
 /// when similar names must be compared.
 ///
-/// If the company is bare (known only by names), another company may be the same one. If a company
-/// with a name similar to `name` is found, returns `None`. If a company with a name similar to
-/// another name of the bare company is found, returns that company.
+/// A bare company (known only by names) may be the same company as another one. If a company with a
+/// name similar to `name` is found, returns `None`. If a company with a name similar to another
+/// name of the bare company is found, returns that company.
 pub(crate) fn find_only_match(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -63,9 +64,9 @@ pub(super) fn found(
 }
 
 /// Returns the likeliest candidate, if it is likely enough to be the same company as the bare one.
-/// Its confidence must be at least [`Confidence::LEAST_BY_NAME`], even if a lower value is
-/// configured. The names must agree firmly: a weaker agreement does not count against a company that
-/// has exactly the requested name.
+/// Two conditions must be met: the candidate has at least the confidence
+/// [`Confidence::LEAST_BY_NAME`], even if the configured least confidence is lower; and its name
+/// agrees firmly ([`is_firm`]) with the name that was searched for.
 fn likeliest_firm(
     lookup: Lookup<'_>,
     candidates: &[ScoredCandidate],
@@ -79,7 +80,8 @@ fn likeliest_firm(
     }
 }
 
-/// Whether the names are equal without spaces, or agree in more than initials and general words.
+/// Whether the candidate's name and the name that was searched for are equal without spaces, or
+/// agree in more than initials and general words.
 fn is_firm(one: &ScoredCandidate) -> bool {
     one.evidence.of(Feature::NoSpecific) == 0.0 || one.evidence.of(Feature::SameSquashed) > 0.0
 }

@@ -82,7 +82,7 @@ pub(crate) fn index_words(form: &NameForm) -> impl Iterator<Item = String> + '_ 
 /// Returns the labels of a domain that may contain a company's name. A registrable domain has one
 /// such label: the label before the public suffix. For a host, these are the labels before its
 /// registrable domain, because the registrable domain belongs to somebody else: `quill` for
-/// `quill.shops.example`. Hyphens are removed, and labels in other scripts (`xn--…`) are left out.
+/// `quill.shops.example`. Hyphens are removed. Labels in other scripts (`xn--…`) are left out.
 pub(crate) fn domain_labels(domain: &Domain) -> Vec<String> {
     let registrable = domain.registrable();
     let labels: Vec<&str> = if domain.is_registrable() {
@@ -162,8 +162,8 @@ impl Search<'_> {
         let mut beginning = String::new();
         for (at, word) in form.words.iter().enumerate().take(MOST_FIRST_WORDS) {
             beginning.push_str(&word.root);
-            // A general word, such as `city`, is the label of many domains (`city.quill.example`), and
-            // says nothing about the company.
+            // A general word, such as `city`, is the label of many domains (`city.quill.example`),
+            // and says nothing about the company.
             if at > 0 || !word.is_general {
                 self.of_part(&beginning)?;
             }

@@ -12,10 +12,10 @@ use fastbloom::BloomFilter;
 
 /// The number of keys in one filter. A filter takes 20 MB.
 const KEYS: usize = if cfg!(test) { 64 } else { 1 << 24 };
-/// Maximum number of filters of a table: 160 MB. They are enough for the identifiers of 20 million
-/// companies. Each search for a key asks all filters.
+/// Maximum number of filters for one table; they take 160 MB. They are enough for the identifiers
+/// of 20 million companies. Each search for a key asks all filters.
 const MOST_FILTERS: usize = 8;
-/// Share of the keys that were not added, but that a filter seems to contain.
+/// The probability that a filter says it contains a key that was never added to it.
 const FALSE_POSITIVES: f64 = 0.01;
 
 #[derive(Debug, Default)]

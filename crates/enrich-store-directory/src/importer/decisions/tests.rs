@@ -114,7 +114,7 @@ fn a_merge_outlives_imports_removals_and_reindex() {
     assert_eq!(companies(folder.path()), ["Ink + Quill"]);
     remove(&importer, "b");
     assert_eq!(companies(folder.path()), ["Quill"]);
-    // The record is imported again, with other content: its external id has changed.
+    // The record "Ink" is imported again with another external id. The decision stays in force.
     import(&importer, "b", &[at_host("Ink", "ink.example", &["x:3"])]);
     assert_eq!(companies(folder.path()), ["Ink + Quill"]);
     remove(&importer, "a");
@@ -153,7 +153,7 @@ fn a_split_outlives_imports_removals_and_reindex() {
     assert_eq!(companies(folder.path()), ["Quill"]);
     import(&importer, "b", &second);
     assert_eq!(companies(folder.path()), apart);
-    // A further record is added to one of the two companies. It must not unite them.
+    // A further record is added to one of the two companies. This new record must not unite them.
     import(&importer, "c", &[at_host("Quill Ltd", "quill.example", &[])]);
     assert_eq!(companies(folder.path()).len(), 2);
     block_on(importer.take_decision_back(1, AT)).unwrap();

@@ -35,7 +35,7 @@ impl Explorer<'_, '_> {
         if !found.is_empty() {
             return Ok(found);
         }
-        // The record has no id, or the fingerprint of its id was deleted (for example, when a
+        // The record has no id, or the stored hash of its id was deleted (for example, when a
         // suppression was taken back). So the record is searched for by its host, page or name.
         self.having(record, &self.near(record)?)
     }
@@ -109,8 +109,8 @@ impl Explorer<'_, '_> {
     }
 }
 
-/// Notes the companies that do not follow a decision yet: the decision is new, or a record that it
-/// names has just been imported.
+/// Adds the companies that do not follow a decision yet to the table `unresolved`. This happens if
+/// the decision is new, or if a record that it names has just been imported.
 pub(super) fn note_unmet(connection: &Connection, secrets: &Secrets) -> rusqlite::Result<()> {
     if !has_decisions(connection)? {
         return Ok(());

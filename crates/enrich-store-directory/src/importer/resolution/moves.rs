@@ -66,9 +66,9 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Changes the company of moved records to `id`, in the fingerprints of the records' ids. The
-    /// fingerprints of the records' contents stay unchanged, because they only show that a record
-    /// was imported.
+    /// Changes the company of moved records to `id`, in the table `record`. This table has a hash
+    /// of each record's id and a hash of its content. Only the rows for ids are changed. The rows
+    /// for contents stay as they are, because they only show that a record was imported.
     fn move_fingerprints(
         &mut self,
         id: SubjectId,
@@ -90,8 +90,8 @@ impl Writer<'_> {
     }
 }
 
-/// Collects the facts of a company from all its records. `held` is the company before the
-/// assignment; `None` if it is new.
+/// Collects the facts of the company `id` from all records that it gets. `held` is the company
+/// before the assignment; `None` if it is new.
 fn collected(
     id: SubjectId,
     held: Option<&Arc<Loaded>>,

@@ -30,8 +30,8 @@ pub(in super::super) struct Loaded {
     pub(super) facts: SubjectFacts,
     /// The claims of each record, with the number of the record in `facts`.
     pub(in super::super) records: Vec<(usize, RecordClaims)>,
-    /// For each host, page and phone number, the indexes of its records in `records`; computed when
-    /// first needed.
+    /// For each host, page and phone number, the indexes in `records` of the records that have it.
+    /// Computed when first needed.
     bearers: OnceLock<FxHashMap<String, Vec<usize>>>,
 }
 
@@ -43,9 +43,9 @@ pub(super) struct Neighbourhood {
     pub(super) shared: SharedKeys,
 }
 
-/// The hosts, pages and phone numbers that were checked, each with the result: whether many
-/// organisations share it. The results stay true while entity resolution moves records between
-/// companies, so they are remembered for all its parts.
+/// The result of each check whether many organisations share a host, page or phone number. The
+/// results stay true while entity resolution moves records between companies. So they are used for
+/// all parts of its work.
 pub(in super::super) type KnownSharing = FxHashMap<(IdentifierKind, String), bool>;
 
 /// Finds neighbourhoods. Reads each company and each list of holders only once.
@@ -109,8 +109,9 @@ impl<'w, 'c> Explorer<'w, 'c> {
         Ok(Some(Neighbourhood { members: found.into_values().collect(), shared }))
     }
 
-    /// Returns the companies with which a company shares a value that may link them. If too many
-    /// companies share a value, it links none of them. Such values are added to `shared`.
+    /// Returns the companies with which a company shares a value that may link them. A value that
+    /// too many companies share links none of them. Values that do not identify a company are added
+    /// to `shared`.
     fn reachable(
         &mut self,
         loaded: &Loaded,
@@ -155,8 +156,8 @@ impl<'w, 'c> Explorer<'w, 'c> {
     }
 
     /// Returns the companies that a name may link with a company. `has_crowded` says whether the
-    /// company has a host or an id that too many companies have. Such a value still links companies
-    /// with equal names. These companies are found only here, by their name.
+    /// company has a host or an id that too many companies have. Such a value links companies only
+    /// if their names are equal. So these companies are found here, by their name.
     fn namesakes(
         &mut self,
         loaded: &Loaded,

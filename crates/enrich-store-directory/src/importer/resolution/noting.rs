@@ -16,7 +16,8 @@ use super::super::writer::Writer;
 use crate::directory::codes::{IdentifierKind, sql_id, subject_id};
 
 impl Writer<'_> {
-    /// Notes a company, and all companies that an identifier in `derived` can link with it.
+    /// Notes this company, and all companies that an identifier in `derived` can link with it.
+    /// Entity resolution then divides their records again.
     pub(in super::super) fn note_with_neighbours(
         &mut self,
         subject: SubjectId,
@@ -29,8 +30,8 @@ impl Writer<'_> {
         let keys = derived.identifiers.keys().filter(|(kind, _)| kind.is_blocking());
         for (kind, key) in keys {
             // An identifier that more than `MOST_BEARERS` companies have links none of them. If
-            // only one company too many has it now, and this company loses it, the identifier can
-            // link the others.
+            // exactly `MOST_BEARERS + 1` companies have it now and this company loses it, the
+            // identifier then links the others. So the companies are noted in this case too.
             let holders = self.view().holders(*kind, key, MOST_BEARERS + 2)?;
             if holders.len() <= MOST_BEARERS + 1 {
                 let linked = match kind {
@@ -43,15 +44,16 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Notes a company to which a further record was added.
+    /// Notes this company for entity resolution, because a further record was added to it.
     pub(in super::super) fn note_merged(&mut self, subject: SubjectId) {
         self.notes.note(subject);
     }
 
-    /// Notes the companies that share a host with a company to which a further record was added. If
-    /// the company has several names, also notes the companies that share a page or phone number
-    /// with it. The reason: the record may change how many organisations share the value, and this
-    /// number decides whether the value identifies a company.
+    /// Notes, for entity resolution, the companies that share a host with a company to which a
+    /// further record was added. If the company has several names, also notes the companies that
+    /// share a page or phone number with it. The reason: the record may change how many
+    /// organisations share the value, and this number decides whether the value identifies a
+    /// company.
     pub(in super::super) fn note_beside(
         &mut self,
         subject_facts: &SubjectFacts,

@@ -145,7 +145,7 @@ fn a_name_alone_leaves_its_company_when_a_second_namesake_comes() {
 
 /// Checks that a value links no companies when too many companies have it. The records `linked` are
 /// one company because of such a value. An import of 70 further companies with the value divides
-/// them, and the removal of these companies unites them again.
+/// them. The removal of the 70 companies unites them again.
 fn check_crowding(linked: &[Record], other: impl Fn(usize) -> Record) {
     let others: Vec<Record> = (0..70).map(other).collect();
     let import_all = |order: &[(&str, &[Record])]| {
@@ -304,7 +304,7 @@ fn overlapping_neighbourhoods_without_changes_are_resolved_in_one_part() {
 }
 
 /// If a name cannot link the companies that have it, entity resolution need not compare these
-/// companies. So they are not noted.
+/// companies. So they are not noted in the table `unresolved`.
 #[test]
 fn companies_of_a_name_that_cannot_link_them_are_not_noted() {
     let folder = tempfile::tempdir().unwrap();

@@ -78,8 +78,8 @@ fn later_loads_change_the_stored_index() {
     let folder = Folder::new();
     load(&folder.store, (0..2_000).map(|n| with_site(&format!("held{n}.example"))).collect());
     let size = fs::metadata(folder.file()).unwrap().len();
-    // The loads change entries of the file. They do not replace the file, so the keys stay the
-    // same.
+    // The loads change entries of the file, but do not replace the file. So the keys with which its
+    // identifiers are hashed stay the same.
     let keys = folder.stored().unwrap().keys;
     for round in 0..20_usize {
         // The first address is also in the previous round, and the second load gives it again with
@@ -147,8 +147,8 @@ fn a_load_beside_which_another_writes_does_not_change_the_file() {
     block_on(async {
         let mut loading = folder.store.importer.begin(load_from("a")).await.unwrap();
         loading.take(vec![with_site("quill.example")]).await.unwrap();
-        // Here the first load still has a transaction open. It commits after a short time without a
-        // further batch, and only then can the second load write.
+        // Here the first load still has a transaction open. If no further records arrive for a
+        // short time, the first load commits. Only then can the second load write.
         load(&folder.other, vec![with_site("nib.example")]);
         loading.take(vec![with_site("ink.example")]).await.unwrap();
         loading.finish().await.unwrap();

@@ -15,7 +15,7 @@
 //!   ▼
 //! one round trip, if the last rows are remembered: lock, compare the last rows, add, COMMIT
 //!   │  ├── the account's last row was the expected one ────────► Taken
-//!   │  └── another last row, a known key, too few credits ─────► two round trips
+//!   │  └── other last row, used idempotency key, few credits ──► two round trips
 //!   ▼
 //! two round trips: lock, read last rows, records and ids; decide; add, COMMIT
 //!   │  ├── another node has locked the account, at most 5 times ► the next group

@@ -1,4 +1,4 @@
-//! The state of the ledger in memory, as the writing thread knows it: the end of the rows, and the
+//! The state of the ledger in memory, as the writing thread knows it: the end of the log, and the
 //! heads of accounts. A head is the state of an account after its last row.
 //!
 //! The writing thread owns the state. When it opens the ledger, it reads the last checkpoint and
@@ -187,8 +187,8 @@ impl LedgerState {
         Ok(())
     }
 
-    /// Checks that a row is the next one of the log and of its account. Returns the head of the
-    /// account after this row.
+    /// Checks that a row is the next row of the log, and also the next row of its account. Returns
+    /// the head of the account after this row.
     fn follow(
         &self,
         row: &Row<'_>,
@@ -238,7 +238,8 @@ impl LedgerState {
         Ok(WriteBatch { ledger_state: self, connection, insert, written })
     }
 
-    /// Returns the present moment. The caller passes it to [`Self::apply`] later.
+    /// Returns the present moment. The caller passes it to [`Self::apply`] after the commit. Cached
+    /// balances then count as up to date at this moment.
     pub(super) fn moment(&self) -> Moment {
         self.heads.refresh_gate.moment()
     }

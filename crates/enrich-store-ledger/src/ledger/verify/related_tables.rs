@@ -68,7 +68,8 @@ pub(super) fn check_ids(
     Ok(())
 }
 
-/// Checks the stored responses: none was altered, and the charge of each exists.
+/// Checks that no stored response was altered, that the charges of stored responses exist, and that
+/// the number of stored responses of each account is right.
 pub(super) fn check_kept(
     connection: &Connection,
     secrets: &Secrets,
@@ -82,7 +83,8 @@ pub(super) fn check_kept(
     })
 }
 
-/// Checks that the stored number of responses is right for each account.
+/// Checks that, for each account, the number in the table `kept_count` is the number of the
+/// account's responses in the table `kept`.
 fn check_kept_counts(connection: &Connection, found: &mut Findings) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(
         "SELECT account, max(counted), max(kept) FROM (
@@ -104,7 +106,8 @@ fn check_kept_counts(connection: &Connection, found: &mut Findings) -> rusqlite:
     Ok(())
 }
 
-/// Checks for each stored response that its charge exists and has the same balance and time.
+/// Checks for each stored response with a charge that this charge exists, and has the same balance
+/// and time as the response.
 fn kept_without_charge(connection: &Connection, found: &mut Findings) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(
         "SELECT kept.account, kept.charge, entry.sequence FROM kept LEFT JOIN entry

@@ -23,8 +23,8 @@
 //!   ▼
 //! decide each job: Taken, Replayed (its idempotency key is stored), Insufficient
 //!   │  ├── its row breaks a constraint, its account's checkpoint
-//!   │  │   or its stored response was altered ──────────────────► NotTaken (only this job)
-//!   │  ├── idempotency store full ──────────────────────────────► IdempotencyStoreFull (only this job)
+//!   │  │   or its stored response was altered ──────────────────► NotTaken (this job)
+//!   │  ├── idempotency store full ──────────────────────────────► IdempotencyStoreFull (this job)
 //!   │  └── fails (a full disk, a damaged page) ── ROLLBACK ─────► each again, alone: NotTaken
 //!   ▼
 //! COMMIT ── database busy, or disk full ── ROLLBACK ────────────► each again, alone: NotTaken

@@ -24,8 +24,8 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum number of attempts to make a change. A change is attempted again if its transaction
 /// conflicts with another transaction, or if the connection is lost before the commit.
 const ATTEMPTS: u32 = 5;
-/// Maximum number of reads that run at the same time. A further read waits; after [`TIMEOUT`] it is
-/// refused.
+/// Maximum number of reads that run at the same time. A further read waits. If it still waits after
+/// [`TIMEOUT`], it is refused.
 const READS: usize = 64;
 /// Begins a transaction. The commit waits until the standby has the changes. A statement waits for
 /// a lock for at most two seconds. If this node loses its connection during the transaction,
@@ -37,14 +37,14 @@ pub(crate) const BEGIN: &str = "BEGIN; SET LOCAL synchronous_commit = on; \
 /// same result when they run again.
 pub(crate) type Statements<'c, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'c>>;
 
-/// Reads and changes the database. Clones share their connections.
+/// Reads and changes the database. The clones of a `Database` share its connections.
 #[derive(Clone)]
 pub(crate) struct Database {
     connections: Arc<Connections>,
     runtime: Arc<Runtime>,
 }
 
-/// The connections of a store. The tasks of the store's thread use them.
+/// The connections of a store. They are used by the tasks of the [`Runtime`], on its thread.
 pub(crate) struct Connections {
     connector: Connector,
     /// The connection that all reads share. Its statements are answered in order.
@@ -56,7 +56,7 @@ pub(crate) struct Connections {
     changing: Mutex<Option<Connection>>,
 }
 
-/// Why a transaction gave no result.
+/// Why a transaction was not committed, or may not have been committed.
 enum NotCommitted {
     /// It is certain that nothing was written.
     RolledBack(Failure),
@@ -83,8 +83,8 @@ impl Database {
         &self.runtime
     }
 
-    /// Returns the connections, for a task of the store's thread. Such a task must not own a
-    /// `Database`, because the thread ends only when the last `Database` is dropped.
+    /// Returns the connections, for a task of the runtime. Such a task must not own a `Database`,
+    /// because the runtime's thread ends only when the last `Database` is dropped.
     pub(crate) fn connections(&self) -> Arc<Connections> {
         Arc::clone(&self.connections)
     }
@@ -122,12 +122,14 @@ impl Database {
 }
 
 impl Connections {
-    /// Opens a connection that is not shared.
+    /// Opens a connection that only the caller uses.
     pub(crate) async fn connect(&self) -> Result<Connection, ConnectError> {
         self.connector.connect().await
     }
 
-    /// Reads as [`Database::read`] does.
+    /// Runs the statements of a read, as [`Database::read`] does, but in the task of the caller. If
+    /// [`READS`] other reads are running, first waits until one of them has ended, for at most
+    /// [`TIMEOUT`].
     pub(crate) async fn read<T>(
         &self,
         read: &(impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Sync),
@@ -137,8 +139,8 @@ impl Connections {
         self.read_within(TIMEOUT, read).await
     }
 
-    /// Reads as [`Database::read`] does, but without the limit on the number of reads, and with
-    /// `limit` as the time limit of each attempt.
+    /// Runs the statements of a read, as [`Database::read`] does, but without a limit on the number
+    /// of reads, and with `limit` as the time limit of each attempt.
     pub(crate) async fn read_within<T>(
         &self,
         limit: Duration,
@@ -184,7 +186,7 @@ impl Connections {
         self.readers.load(Ordering::Acquire)
     }
 
-    /// Makes the next read open a new connection.
+    /// Makes the next read open a new connection, if `connection` is still the shared one.
     async fn discard(&self, connection: &Arc<Connection>) {
         let mut reading = self.reading.lock().await;
         if reading.as_ref().is_some_and(|shared| Arc::ptr_eq(shared, connection)) {
@@ -192,7 +194,7 @@ impl Connections {
         }
     }
 
-    /// Makes a change as [`Database::write`] does.
+    /// Runs `change` in a transaction, as [`Database::write`] does, but in the task of the caller.
     pub(crate) async fn write<T>(
         &self,
         change: &(impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Sync),

@@ -48,7 +48,7 @@ pub(crate) struct State {
     pub(crate) clock: i64,
 }
 
-/// One reading of the state.
+/// The result of one poll: the state, and when and how it was read.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
     pub(crate) state: State,
@@ -110,7 +110,7 @@ impl Pulse {
         Self { readings: newest, database: database.clone() }
     }
 
-    /// Returns the readings, for a task of the store's thread.
+    /// Returns a receiver of new readings, for a task of the store's thread.
     pub(crate) fn readings(&self) -> Readings {
         self.readings.clone()
     }

@@ -1,4 +1,4 @@
-//! Runs statements and reads their results, and repeats changes until their outcome is known.
+//! Runs statements and reads their results. Repeats changes until their outcome is known.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -44,9 +44,9 @@ const ROWS_BEHIND: &str = concat!(
 #[derive(Debug, Default)]
 pub(super) struct Heads {
     known: RwLock<FxHashMap<AccountId, Head>>,
-    /// Stores when this process last looked for rows of other processes. If that was recent, a
-    /// cached balance may be read without looking again. Before a decision, the writing thread
-    /// always looks.
+    /// Stores when this process last looked for rows of other processes. A cached balance may be
+    /// read without looking again if that was a short time ago. Before a decision, the writing
+    /// thread always looks.
     refresh_gate: RefreshGate,
 }
 

@@ -70,8 +70,8 @@ struct Walk<'a> {
     /// The state of each account at the checkpoint; `None` until all rows up to the checkpoint are
     /// read.
     at_checkpoint: Option<HashMap<AccountId, AccountState>>,
-    /// The rows that must be in the sequence index. For each row: its account, sequence, position
-    /// and span.
+    /// The rows that must be in the sequence index. For each row: its account, sequence and
+    /// position, and the earliest and the latest time of the rows since the previous index entry.
     marks: Vec<(AccountId, u64, u64, Option<Span>)>,
 }
 

@@ -13,10 +13,10 @@ use rusqlite::Connection;
 use crate::ledger::idempotency_store;
 use crate::ledger::verify::AccountState;
 
-/// A sum over the positions and ids of rows. If the sum over the table of rows equals the sum over
-/// the index of ids, both have the same rows. The sum does not depend on the order of the rows. Two
-/// different sets of rows have the same sum with a probability of only 1 in 2⁶⁴. Each verification
-/// uses new random keys.
+/// A sum over the positions and ids of ledger rows. It shows whether the table of rows and the
+/// index of ids have the same rows: then the sums over both are equal. The sum does not depend on
+/// the order of the rows. Two different sets of rows have the same sum with a probability of only 1
+/// in 2⁶⁴. Each verification uses new random keys.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ids {
     hasher: RandomState,

@@ -49,7 +49,8 @@ pub(crate) struct Connections {
     connector: Connector,
     /// The connection that all reads share. Its statements are answered in order.
     reading: Mutex<Option<Arc<Connection>>>,
-    /// The number of connections that were opened for reads so far.
+    /// The number of connections that were opened for reads so far. It grows when a connection for
+    /// reads is replaced.
     readers: AtomicU64,
     reads: Semaphore,
     /// The connection for changes. Only one change runs at a time.

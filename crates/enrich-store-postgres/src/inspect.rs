@@ -27,7 +27,7 @@ const NODES: &str = "SELECT id::text, name, build,
 const STANDBYS: &str = "SELECT count(*) FROM pg_stat_replication
     WHERE sync_state IS NULL OR sync_state IN ('sync', 'quorum')";
 
-/// The state of a database.
+/// The state of a database, as `enrich store check` reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoreReport {
     /// The name and version that the database server reports.
@@ -205,9 +205,9 @@ impl StoreReport {
 }
 
 /// Lowers the credits in usage counts to the credits of the charges in the ledger, by account, day,
-/// key and endpoint. Subtracts the difference, so that credits that nodes add at the same time stay
-/// counted. The calls stay counted, because they were answered. A day has 86,400,000,000
-/// microseconds.
+/// key and endpoint. Subtracts the difference, instead of storing the sum. So credits that nodes
+/// add at the same time stay counted. The calls stay counted, because they were answered. A day has
+/// 86,400,000,000 microseconds.
 const LOWER_USAGE: &str = "WITH charged AS (
          SELECT account, at - at % 86400000000 AS day_start, api_key, endpoint,
              CAST(-SUM(credits) AS bigint) AS credits

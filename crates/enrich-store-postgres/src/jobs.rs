@@ -88,7 +88,7 @@ macro_rules! jobs {
     };
 }
 
-/// The records of jobs in the database.
+/// Reads and changes the records of jobs in the database.
 pub struct PostgresJobs {
     node: Node,
     /// The connection for renewals of leases. Its commits do not wait for the standby: if a

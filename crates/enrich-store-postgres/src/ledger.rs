@@ -84,7 +84,7 @@ pub(crate) use crate::ledger::verify::verify;
 /// The pulse reads the database several times within this time, so some reads may fail.
 const SEEN_WITHIN: Duration = Duration::from_secs(3);
 
-/// The ledger in PostgreSQL.
+/// Decides charges and grants, and reads the ledger. The rows are in PostgreSQL.
 pub struct PostgresLedger {
     node: Node,
     lanes: Vec<(mpsc::Sender<Job>, Arc<LaneStatus>)>,
@@ -205,7 +205,8 @@ impl PostgresLedger {
     }
 }
 
-/// Waits for the decision on a job.
+/// Waits for the decision on a job. If the lane has ended without a decision, the outcome is
+/// unknown.
 async fn decided<T>(decision: oneshot::Receiver<Result<T, ChargeError>>) -> Result<T, ChargeError> {
     decision.await.unwrap_or_else(|_| Err(ChargeError::Unknown(Lost.into())))
 }

@@ -34,7 +34,8 @@ const STATE: &str = "SELECT mode, key_changes, kept, snapshot, forgotten, lineag
 pub(crate) struct State {
     /// The mode of the database: `serving`, `read-only` or `copying`.
     pub(crate) mode: String,
-    /// A number that grows with every change of a key, and of an account's status or country.
+    /// A number that grows with every change of a key, and of an account's status or country. When
+    /// it has grown, a node empties its cache of keys.
     pub(crate) key_changes: i64,
     /// The number of idempotency records when they were last counted.
     pub(crate) kept: u64,

@@ -56,7 +56,8 @@ pub(super) struct LedgerState {
     secrets: Secrets,
     seal: Seal,
     heads: Arc<Heads>,
-    /// The accounts with rows after the last checkpoint. Their heads are always in memory.
+    /// The accounts with rows after the last checkpoint. Their heads are always in memory, because
+    /// the checkpoint contains only their older heads.
     behind: FxHashSet<AccountId>,
     /// SQLite's `data_version` when the log was last read; `None` before the first read.
     version: Option<i64>,
@@ -92,7 +93,8 @@ impl Heads {
         self.known.read().get(&account).copied()
     }
 
-    /// Whether the caller should ask the writing thread to look for rows of other processes.
+    /// Whether a caller should ask the writing thread to look for rows of other processes, before
+    /// it uses a cached balance.
     pub(super) fn is_refresh_due(&self) -> bool {
         self.refresh_gate.is_due()
     }
@@ -302,8 +304,8 @@ impl WriteBatch<'_> {
         }
         let head = self.ledger_state.head(self.connection, account)?;
         if let Some(head) = head {
-            // The head is put into the batch even if no row is added, so that it is in memory
-            // later.
+            // The head is put into the batch even if no row is added. So it is in memory later, and
+            // need not be read from the database again.
             self.written.heads.insert(account, head);
         }
         Ok(head)

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::ledger::job::Job;
 
-/// What the lanes of a store have done since it was opened.
+/// Counts of the groups and jobs that the lanes of a store have processed since the store was
+/// opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneCounts {
     /// The groups that took one round trip: the database compared the last rows that the lane
@@ -30,7 +31,8 @@ pub struct LaneCounts {
 /// The groups that have taken one path, counted since the store was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathCounts {
-    /// The number of groups that were sent to the database. Each attempt counts.
+    /// The number of groups that were sent to the database. A group that was sent twice is counted
+    /// twice.
     pub groups: u64,
     /// The number of charges and grants that were decided in these groups.
     pub jobs: u64,

@@ -101,7 +101,7 @@ impl LaneStatus {
     }
 }
 
-/// What the lanes of a store share.
+/// The data that all lanes of a store share.
 #[derive(Clone)]
 pub(super) struct LaneShared {
     pub(super) balances: Arc<Balances>,

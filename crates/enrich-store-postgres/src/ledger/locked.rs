@@ -51,9 +51,10 @@ pub(super) struct Settled {
     pub(super) decisions: Vec<Option<Result<Decision, ChargeError>>>,
     /// The last rows that the locked accounts had before the group.
     pub(super) read: Vec<(AccountId, LastRow)>,
-    /// The last rows, after the group, of the accounts to which the group has added rows.
+    /// For each account to which the group has added rows: its last row after the group.
     pub(super) heads: Vec<(AccountId, LastRow)>,
-    /// The number of records in the table before the group; `None` if they were not counted.
+    /// The number of idempotency records in the table before the group; `None` if they were not
+    /// counted.
     pub(super) counted: Option<u64>,
     /// The number of records that the group has added, minus the number of expired records that it
     /// has removed.
@@ -146,7 +147,7 @@ async fn roll_back(connection: &Connection) -> Result<(), Failure> {
 struct Decider<'g> {
     secrets: &'g Secrets,
     known: &'g Known,
-    /// The last rows of accounts, after the jobs that are decided so far.
+    /// For each account: its last row after the jobs that are decided so far.
     heads: FxHashMap<AccountId, LastRow>,
     space: RecordSpace,
     /// The accounts and ids of the rows that this group adds.

@@ -22,7 +22,7 @@ pub(super) struct Place {
     pub(super) chain: Chain,
 }
 
-/// A seal of another node, which the node had seen in the database when it made its own seal.
+/// A seal of another node, which the node had found in the database when it made its own seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) node: Uuid,

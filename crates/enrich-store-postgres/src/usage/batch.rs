@@ -16,8 +16,8 @@ use crate::failure::Failure;
 
 /// Maximum number of counts in a batch, and maximum number of last uses of keys in a batch.
 const SIZE: usize = 5_000;
-/// Maximum number of attempts to write a batch in one call. Another attempt is made if the
-/// outcome of the last one is unknown, or if the database lost the last batches.
+/// Maximum number of attempts to write a batch in one call. Another attempt is made if the outcome
+/// of the last attempt is unknown, or if the database lost the last batches.
 const ATTEMPTS: u32 = 4;
 
 /// Reads the lineage of the database, and prevents a change of the lineage until the end of the

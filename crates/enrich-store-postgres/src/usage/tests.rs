@@ -22,7 +22,7 @@ fn writer(node: &Node, heartbeat: &Heartbeat) -> UsageWriter {
     UsageWriter::new(Arc::default(), writer, None)
 }
 
-/// Counts three calls, and writes them on the node's thread, as the task does.
+/// Counts three calls, and writes the counts on the node's thread, as the background task does.
 fn write_three(node: &Node, mut writer: UsageWriter, pace: Pace) -> UsageWriter {
     let (account, key) = ids();
     let (endpoint, outcome) = ("/v1/cuf", UseOutcome::Found);

@@ -8,8 +8,8 @@ use std::{fs, io};
 use enrich_wire::{Endpoint, Value as Sent, decode};
 use serde_json::{Map, Value};
 
-/// The beginning of a placeholder, such as `{{key}}`. In the recorded calls, placeholders stand
-/// for API keys.
+/// The beginning of a placeholder. The recorded calls have a placeholder, such as `{{key}}`, in
+/// place of each API key.
 const KEY_BEGINS: &str = "{{";
 
 /// A recorded call: its request and its answer.
@@ -17,9 +17,9 @@ const KEY_BEGINS: &str = "{{";
 pub struct Call {
     /// The name of the case that the call is an example of, such as `found` or `nothing`.
     pub case: String,
-    /// The fields of the request, from JSON or from a form, without the API key. Readers of the
-    /// document may send an example unchanged, with their own key in a header. A key in the body
-    /// would be used instead of that key.
+    /// The fields of the request, from JSON or from a form, without the API key. On the
+    /// documentation page, people can send an example unchanged, with their own key in a header. If
+    /// the body contained a key too, the server could use that key instead.
     pub sent: Value,
     /// The HTTP status code of the answer.
     pub status: u16,
@@ -28,7 +28,7 @@ pub struct Call {
 }
 
 /// The recorded calls of each endpoint, by the endpoint's path. The call of the case `found` comes
-/// first; the others follow in the order of their cases.
+/// first; the other calls are sorted by the name of their case.
 #[derive(Clone, Debug, Default)]
 pub struct Calls(BTreeMap<&'static str, Vec<Call>>);
 

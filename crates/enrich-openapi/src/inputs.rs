@@ -44,8 +44,8 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// Returns the name of the schema of an input that is sent but counts as missing, for example
-    /// an empty text.
+    /// Returns the name of the schema for the values that count as a missing input although they
+    /// are sent, for example an empty text.
     fn missing(self) -> &'static str {
         match self {
             Self::Json => MISSING,

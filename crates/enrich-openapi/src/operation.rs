@@ -83,8 +83,9 @@ fn encodings(key_place: KeyPlace, json: Value, form: Value) -> Value {
     }
 }
 
-/// Returns the security schemes that an endpoint accepts. The schemes with a header come first,
-/// because tools can fill in headers. The empty scheme `{}` means that the key is in the body.
+/// Returns the security schemes that an endpoint accepts. The schemes for a key in a header come
+/// first, because tools can fill in headers. The empty scheme `{}` means that the key is in the
+/// body.
 fn security(key_place: KeyPlace) -> Value {
     match key_place {
         KeyPlace::Body => json!([{ KEY_SCHEME: [] }, { BEARER_SCHEME: [] }, {}]),

@@ -14,7 +14,7 @@ use crate::headers;
 use crate::inputs::schema_ref;
 
 struct RefusalDescription {
-    /// The name of the example with this refusal.
+    /// The name of the document's example that shows this refusal.
     name: &'static str,
     /// A sentence that says in which case a call gets this refusal.
     when: &'static str,

@@ -138,7 +138,8 @@ fn a_form_filled_in_with_the_examples_of_its_fields_is_a_recorded_call_that_find
     }
 }
 
-/// Calls `check` with the name and the schema of each property in `schema`, also of nested objects.
+/// Calls `check` with the name and the schema of each property in `schema`, and of each property of
+/// a nested object.
 fn properties(name: &str, schema: &Value, check: &dyn Fn(&str, &Value)) {
     for (property, inner) in schema["properties"].as_object().into_iter().flatten() {
         let name = format!("{name}.{property}");
@@ -216,8 +217,8 @@ fn an_example_sent_with_a_key_in_a_header_is_asked_with_that_key() {
     }
 }
 
-/// Returns values to try as inputs. Some of them are valid for certain inputs only, and some for no
-/// input.
+/// Returns the values that a test sends as inputs. Some values are valid for certain inputs only,
+/// and some are valid for no input.
 fn values() -> Vec<Value> {
     let long = "x".repeat(512);
     let texts = [

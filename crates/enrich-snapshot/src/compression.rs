@@ -11,10 +11,10 @@ use crate::error::SnapshotError;
 
 /// The number of bytes that are read and written at a time.
 const PIECE_BYTES: usize = 1024 * 1024;
-/// The number of written bytes after which a new file is synced. While a file is synced, commits
-/// of databases on the same disk wait. If a file of gigabytes was synced only once, at its end,
-/// those commits would wait for seconds. A node stops charging after two seconds without a
-/// commit.
+/// The number of written bytes after which a new file is synced. While a file is synced, commits of
+/// databases on the same disk wait. If a file of several gigabytes were synced only once, at its
+/// end, these commits would wait for seconds. But a node stops charging if no commit succeeds for
+/// two seconds.
 const SYNC_BYTES: usize = 1024 * 1024;
 
 /// The length and the BLAKE3 hash of a file.
@@ -41,8 +41,9 @@ pub(crate) fn compress(from: &Path, to: &Path) -> Result<FileHash, SnapshotError
 
 /// Expands the file `from` into the new file `to`, compares the content with the expected length
 /// and hash, and syncs `to`. After each piece, calls `goes_on` with the time that the piece took.
-/// `goes_on` must wait for the same time, so that this function uses at most half of a processor
-/// and of the disk. If `goes_on` returns `false`, stops with [`SnapshotError::Stopped`].
+/// `goes_on` must then wait for as long as the piece took, so that this function uses a processor
+/// and the disk for at most half of the time. If `goes_on` returns `false`, stops with
+/// [`SnapshotError::Stopped`].
 pub(crate) fn expand(
     from: &Path,
     to: &Path,
@@ -69,7 +70,7 @@ pub(crate) fn expand(
     output.file.sync_all().map_err(unwritable)
 }
 
-/// A new file that is synced after every [`SYNC_BYTES`] written bytes.
+/// A new file that is synced after every [`SYNC_BYTES`] written bytes, so that each sync is short.
 struct SteadyFile {
     file: File,
     unsynced: usize,

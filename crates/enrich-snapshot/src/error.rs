@@ -58,7 +58,8 @@ pub enum SnapshotError {
         /// The version of the schema that this build reads.
         known: u32,
     },
-    /// The look-up data in the snapshot was derived by other rules than this build's.
+    /// The look-up data in the snapshot was derived by another version of the rules than this build
+    /// has.
     #[error(
         "the snapshot was derived by rules {found} and this Enrich has rules {known}; run `enrich \
          reindex` and publish it by the Enrich that the nodes run"
@@ -69,15 +70,15 @@ pub enum SnapshotError {
         /// The version of the rules in this build.
         known: u32,
     },
-    /// The snapshot was made with the secret of this number, and this node does not have that
-    /// secret.
+    /// The snapshot was made with a secret that this node does not have. The value is the number of
+    /// this secret in `secret.key`.
     #[error(
         "the snapshot was made with another secret {0} than this node has; all nodes and the \
          machine that imports share one `secret.key`"
     )]
     NodeSecret(u32),
-    /// The directory to publish was made with the secret of this number. The store with the list
-    /// of snapshots does not have that secret.
+    /// The directory to publish was made with a secret that the store with the list of snapshots
+    /// does not have. The value is the number of this secret in `secret.key`.
     #[error(
         "the directory was made with another secret {0} than the store; use the store's \
          `secret.key`, or run `enrich store migrate` after a secret was added"

@@ -68,8 +68,8 @@ pub(crate) fn first(
 ) -> Result<Opened, SnapshotError> {
     let in_use = snapshots.state().in_use.ok_or(SnapshotError::NonePublished)?;
     let mut here = files.numbers()?;
-    // The snapshot in use comes first. The sort is stable, so the others stay in their order,
-    // which is the newest first.
+    // The snapshot in use comes first. The sort is stable, so the other snapshots stay in their
+    // order: the newest first.
     here.sort_by_key(|number| *number != in_use);
     for number in here {
         match open_here(snapshots, settings, files, number) {
@@ -160,9 +160,9 @@ pub(crate) fn read_suppressions(
 /// exists.
 pub(crate) fn follow(shared: &Shared, owner: &Owner) {
     let mut failed: Option<Failed> = None;
-    // Snapshots that the node answered from before. A look-up that began earlier may still use
-    // one of them. This list stores each snapshot until no look-up uses it, so that this thread
-    // closes the snapshot, and not a look-up.
+    // The snapshots from which the node answered before. A look-up that began earlier may still use
+    // such a snapshot. This list keeps each snapshot until no look-up uses it. So this thread
+    // closes the snapshot, and no look-up has to close it.
     let mut earlier: Vec<Arc<Opened>> = Vec::new();
     while owner.is_there_after(INTERVAL) {
         earlier.retain(|opened| Arc::strong_count(opened) > 1);
@@ -194,17 +194,17 @@ pub(crate) fn follow(shared: &Shared, owner: &Owner) {
     }
 }
 
-/// Reads new suppressions from the store, and leaves their values out of all answers. Returns
-/// when the owner of this thread no longer exists.
+/// Reads new suppressions from the store again and again, and leaves their values out of all
+/// answers. Returns when the owner of this thread no longer exists.
 pub(crate) fn follow_suppressions(shared: &Shared, owner: &Owner) {
     while owner.is_there_after(INTERVAL) {
         let newest = shared.snapshots.state().suppression;
         let known = {
             let mut suppressions = shared.suppressions.lock();
             if newest < suppressions.number {
-                // The newest number is lower than before, so the node now reads another database,
-                // such as a restored backup. All suppressions are read again. The suppressions
-                // that this process has already read still apply.
+                // The newest number is lower than the last number that was read. So the node now
+                // reads another database, such as a restored backup, and must read all suppressions
+                // again. The suppressions that this process has already read still apply.
                 suppressions.number = 0;
             }
             suppressions.number
@@ -214,16 +214,16 @@ pub(crate) fn follow_suppressions(shared: &Shared, owner: &Owner) {
         }
         match block_on(shared.snapshots.suppressed_after(known, PAGE)) {
             Ok(mut page) => {
-                // `newest` was read from memory, and the store may already have newer
-                // suppressions. If they were added now, `suppressions.number` could be above
-                // `newest` in the next round. The check above would then read all suppressions
-                // again. So they wait for a later round.
+                // The store may already have suppressions with numbers above `newest`, which was
+                // read from memory. They wait for a later round. If they were added now, `newest`
+                // could be lower than `suppressions.number` in the next round. This loop would then
+                // read all suppressions again, as if the node read another database.
                 page.retain(|suppression| suppression.number <= newest);
                 shared.suppress(&page);
             }
-            // The newest number has just changed, so the store was reachable a moment ago, and
-            // this failure is probably short. So it is not logged as a warning. The next round
-            // tries again.
+            // The store was reachable a moment ago, because `newest` has just changed. So this
+            // failure is probably short, and is not logged as a warning. The next round tries
+            // again.
             Err(error) => debug!(%error, "the suppressions cannot be read"),
         }
     }
@@ -238,9 +238,10 @@ impl Shared {
     /// Makes the node answer from another snapshot. Returns the snapshot from which the node
     /// answered before.
     ///
-    /// If the snapshot is already in the folder, it was checked when it was fetched. The node
-    /// then answers from it immediately, and builds its hash index afterwards. So an operator can
-    /// quickly go back to an earlier snapshot.
+    /// If the node already has the file of the snapshot, this file was checked when it was fetched.
+    /// The node then answers from the snapshot immediately, and builds its hash index afterwards.
+    /// So an operator can quickly go back to an earlier snapshot. Otherwise, the node first fetches
+    /// the file and builds the hash index.
     fn change_to(
         &self,
         number: SnapshotNumber,

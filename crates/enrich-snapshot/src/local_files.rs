@@ -1,4 +1,5 @@
-//! The snapshots in a node's folder. A file gets the name of a snapshot only after it was checked.
+//! The files of snapshots in a node's data folder. A file gets the name of a snapshot only after
+//! its content was checked.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -17,10 +18,10 @@ use crate::error::SnapshotError;
 pub const SNAPSHOTS: &str = "snapshots";
 /// The name of the lock file. A process must lock it before it writes files of the folder.
 const LOCK: &str = "snapshots.lock";
-/// The name of a snapshot until it is complete and checked.
+/// The name of a snapshot's file until the file is complete and checked.
 const UNFINISHED: &str = "unfinished.sqlite";
-/// The number of newest snapshots that are kept. The snapshot that the node answers from is always
-/// kept too.
+/// The number of snapshot files that a node keeps: the newest ones. A node always also keeps the
+/// file of the snapshot from which it answers.
 const KEPT: usize = 2;
 /// Interval between two attempts to get a lock.
 const LOCK_INTERVAL: Duration = Duration::from_millis(100);
@@ -46,7 +47,8 @@ impl LocalFiles {
         Ok(files)
     }
 
-    /// Like [`of`](Self::of), but creates nothing.
+    /// Returns the folder with the snapshots of a data folder. Unlike [`of`](Self::of), does not
+    /// create the folder.
     pub(crate) fn at(data: &Path) -> Self {
         Self { folder: data.join(SNAPSHOTS) }
     }
@@ -88,8 +90,9 @@ impl LocalFiles {
         self.path(number).is_file()
     }
 
-    /// Copies a snapshot from `location`, and checks its length and hash. Does nothing if the
-    /// snapshot is already in the folder.
+    /// Copies a snapshot from `location`, the folder that snapshots are published to, into the
+    /// node's folder. Checks its length and hash. Does nothing if the snapshot is already in the
+    /// node's folder.
     pub(crate) fn fetch(
         &self,
         snapshot: &Snapshot,
@@ -118,8 +121,8 @@ impl LocalFiles {
         remove(&self.path(number))
     }
 
-    /// Removes old snapshots: all except the newest two and `live`, the one that the node answers
-    /// from.
+    /// Removes the files of old snapshots. Keeps the newest two, and `live`, the snapshot from
+    /// which the node answers.
     pub(crate) fn remove_old(&self, live: SnapshotNumber) -> Result<(), SnapshotError> {
         let mut old = self.numbers()?.into_iter().skip(KEPT).filter(|number| *number != live);
         old.try_for_each(|number| remove(&self.path(number)))

@@ -17,7 +17,7 @@ use crate::local_files::{LocalFiles, check_space, file_name, lock, remove, renam
 /// The name of the lock file in the folder that snapshots are published to. A process must lock
 /// it before it publishes to the folder.
 const LOCK: &str = "publish.lock";
-/// The name of a compressed snapshot until it is complete.
+/// The name of a compressed snapshot's file until the file is complete.
 const UNFINISHED: &str = "unfinished.sqlite.zst";
 
 /// Which directory to publish, where, and at which time.

@@ -33,8 +33,8 @@ pub struct SnapshotDirectory {
     _threads: [Background; 2],
 }
 
-/// The snapshot that a node answers from. If this is not the snapshot in use, from which all nodes
-/// should answer, the status also contains the reason.
+/// Which snapshot a node answers from, which snapshot is in use (all nodes should answer from it),
+/// and why the two differ, if they do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnapshotStatus {
     /// The number of the snapshot that the node answers from.
@@ -47,12 +47,14 @@ pub struct SnapshotStatus {
     pub swaps: u64,
     /// The number of failed attempts to use a snapshot since the node's start.
     pub refusals: u64,
-    /// The number of the snapshot in use, from which all nodes are to answer.
+    /// The number of the snapshot in use, from which all nodes should answer; `None` if there is
+    /// none.
     pub in_use: Option<SnapshotNumber>,
     /// Why the node cannot answer from the snapshot in use; `None` if there is no problem, or if
     /// the node has not tried to use it yet.
     pub problem: Option<String>,
-    /// The number of the last suppression that the node applies.
+    /// The number of the last suppression that the node applies. The node also applies all
+    /// suppressions with lower numbers.
     pub suppression: u64,
 }
 
@@ -101,8 +103,9 @@ impl SnapshotDirectory {
     /// Returns which snapshot the node answers from, for health pages and metrics.
     pub fn status(&self) -> SnapshotStatus {
         let live = self.shared.live.load_full();
-        // `problem` and `suppressions` are never locked at the same time here. A swap locks them
-        // in the other order, so a deadlock would be possible.
+        // `problem` is unlocked before `suppressions` is locked. [`Shared::swap`] locks `problem`
+        // while it still has `suppressions` locked. If this method had both locked in the opposite
+        // order, the two threads could wait for each other for ever.
         let problem = self.shared.problem.lock().clone();
         let suppression = self.shared.suppressions.lock().number;
         SnapshotStatus {

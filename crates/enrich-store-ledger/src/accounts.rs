@@ -1,8 +1,8 @@
 //! Accounts and keys in `ledger.sqlite`.
 //!
-//! A key is found by its keyed hash, which nobody can calculate without the secret. So the time
-//! that the search takes reveals nothing about the key, and the comparison need not take constant
-//! time. Recently used keys are cached in memory (`accounts/recent.rs`).
+//! A key is found by its keyed hash, which nobody can calculate without the secret. So the time of
+//! a search reveals nothing about the key, and hashes need not be compared in constant time.
+//! Recently used keys are cached in memory (`accounts/recent.rs`).
 
 mod change;
 mod keys;

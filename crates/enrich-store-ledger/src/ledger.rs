@@ -14,35 +14,38 @@
 //! request ─ the queue is full ──────────────────────────────────► Overloaded
 //!   │  └── charging has stopped ────────────────────────────────► Stopped
 //!   ▼
-//! BEGIN IMMEDIATE ── others are busy for 5 s ───────────────────► Overloaded
+//! BEGIN IMMEDIATE ── other processes write for 5 s ─────────────► Overloaded
 //!   │  ├── fails, or the file does not open again ── ROLLBACK ──► each again, alone: NotTaken
 //!   │  └── a file of the ledger was unlinked or replaced ───────► NotTaken, and charging stops
 //!   ▼
-//! read in the others' rows ── they cannot be read ── ROLLBACK ──► each again, alone: NotTaken
-//!   │  └── they were altered ───────────────────────────────────► NotTaken, and charging stops
+//! read other processes' rows ── unreadable ── ROLLBACK ─────────► each again, alone: NotTaken
+//!   │  └── their rows were altered ─────────────────────────────► NotTaken, and charging stops
 //!   ▼
-//! decide each: Taken, Replayed (its key is stored), Insufficient
+//! decide each job: Taken, Replayed (its idempotency key is stored), Insufficient
 //!   │  ├── its row breaks a constraint, its account's checkpoint
-//!   │  │   or its stored response was altered ──────────────────► NotTaken, alone
-//!   │  ├── idempotency store full ──────────────────────────────► IdempotencyStoreFull, alone
+//!   │  │   or its stored response was altered ──────────────────► NotTaken (this job)
+//!   │  ├── idempotency store full ──────────────────────────────► IdempotencyStoreFull (this job)
 //!   │  └── fails (a full disk, a damaged page) ── ROLLBACK ─────► each again, alone: NotTaken
 //!   ▼
-//! COMMIT ── busy, or no room in SQLite's log ── ROLLBACK ───────► each again, alone: NotTaken
-//!   │  ├── fails otherwise (fsync) ─────────────────────────────► Unknown, and charging stops
+//! COMMIT ── database busy, or disk full ── ROLLBACK ────────────► each again, alone: NotTaken
+//!   │  ├── another failure, such as of fsync ───────────────────► Unknown, and charging stops
 //!   │  └── a file was unlinked or replaced meanwhile ───────────► Unknown, and charging stops
 //!   ▼
-//! decisions are delivered
-//!      └── this thread dies before that ────────────────────────► Unknown, and charging stops
+//! send each caller its decision
+//!      └── the writing thread dies before that ─────────────────► Unknown, and charging stops
 //! ```
+//!
+//! "Each again, alone" means: each job of the group is tried once more, in its own transaction. A
+//! job that fails again gets `NotTaken`.
 //!
 //! Before `COMMIT` nothing is final. A transaction without its commit record is never visible, even
 //! after a crash, so `NotTaken` is certain. If a `COMMIT` fails while it waits for the disk, its
 //! record is complete, but it is unknown whether the disk has it. After a crash, opening the
-//! database may restore the transaction. So the result is `Unknown`, and nothing more is charged
-//! ([`ChargeError::Stopped`]) until the store is opened again; this reads the log and makes it
+//! database may restore the transaction. So the result is `Unknown`. Then nothing more is charged
+//! ([`ChargeError::Stopped`]) until the store is opened again, which reads the log and makes it
 //! durable. The idempotency record is written in the transaction of its charge, so both exist or
-//! neither. Therefore a repeated call with the same key gets the stored answer or is charged, but
-//! is never charged twice.
+//! neither. Therefore a repeated call with the same idempotency key either gets the stored answer
+//! or is charged for the first time. It is never charged twice.
 //!
 //! If somebody has altered rows of one account, charging stops only for this account. If the end of
 //! the log differs from the end that this process knows, no row can be added, and charging stops
@@ -54,10 +57,10 @@
 //! # Layout
 //!
 //! ```text
-//! log       row 1 ── row 2 ── … ── row c ── … ── row n        each with the balance after it
-//! chains      └────── of an account ──┴───────────┘           a hash over the account's row before
-//! heads     state of each account at row c, the checkpoint, each with a hash
-//! seal      c, n, and a hash over all rows up to either, in order
+//! log       row 1 ── row 2 ── … ── row c ── … ── row n   each row contains the account's balance
+//! chains      └── rows of an account ─┴───────────┘      each row hashes the account's row before
+//! heads     the state of each account at row c, which is the checkpoint; each has a hash
+//! seal      the numbers c and n, a hash over the rows 1 to c, and a hash over the rows 1 to n
 //! ```
 //!
 //! Rows of all accounts are appended to one table, so that the rows of a group fill only one or two
@@ -201,7 +204,7 @@ impl SqliteLedger {
         self.is_charging.load(Ordering::Acquire)
     }
 
-    /// Returns the account's balance; `None` if the account's state is not in memory.
+    /// Returns the account's balance from memory; `None` if the account's head is not in memory.
     fn known_balance(&self, account: AccountId) -> Option<Credits> {
         self.heads.get(account).map(|head| head.last.balance)
     }
@@ -251,8 +254,8 @@ impl SqliteLedger {
     }
 }
 
-/// Waits for the decision. If the writing thread ends without a decision, nobody knows whether the
-/// charge was written.
+/// Waits for the decision of the writing thread. If this thread ends without a decision, nobody
+/// knows whether the charge was written.
 async fn decided<T>(decision: Awaited<T>) -> Result<T, ChargeError> {
     decision.await.unwrap_or_else(|_| Err(ChargeError::Unknown(Lost.into())))
 }

@@ -1,10 +1,11 @@
-//! Stores the counts of missed company names, if the operator enables it.
+//! Stores how often look-ups missed company names (did not find them), if the operator enables it.
 //!
-//! Counts are collected in memory ([`MissCounter`]); the usage counters' thread writes them once a
-//! minute. A name is stored as a keyed hash of its folded form: without legal forms, spaces,
-//! accents and upper case. The name's text is stored only if the operator enables texts. Each count
-//! belongs to a day and is deleted after 30 days. At most [`MissCounter::MOST_A_DAY`] names are
-//! kept for each day. If there are more, the least frequent names are deleted.
+//! Counts are collected in memory ([`MissCounter`]). The thread that writes the usage counters also
+//! writes these counts, once a minute. A name is stored as a keyed hash of its folded form: without
+//! legal forms, spaces, accents and upper case. The name's text is stored only if the operator
+//! enables texts. Each count belongs to a day and is deleted after 30 days. At most
+//! [`MissCounter::MOST_A_DAY`] names are kept for each day. If there are more, the least frequent
+//! names are deleted.
 
 use enrich_core::Timestamp;
 use enrich_ledger::{

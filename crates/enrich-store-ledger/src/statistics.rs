@@ -78,7 +78,7 @@ impl Outcomes {
 }
 
 /// Adds up the counters of the days from `first` to `last`, both included, in days since 1970-01-01
-/// (UTC). Lists at most `most` accounts.
+/// (UTC). The result lists at most `most` accounts.
 ///
 /// # Errors
 ///
@@ -142,7 +142,8 @@ fn add_up(
     Ok(counted)
 }
 
-/// Keeps the `most` accounts with the most calls. Counts the others without keeping them.
+/// Keeps the `most` accounts with the most calls. Removes the other accounts, and adds their number
+/// to `further_accounts`.
 fn keep_first(counted: &mut UseStatistics, most: usize) {
     counted.by_account.sort_by(|one, other| {
         let by_calls = other.outcomes.calls().cmp(&one.outcomes.calls());

@@ -214,7 +214,8 @@ impl UsageWriter {
     }
 
     /// Writes the counts of missed names. From time to time, also deletes expired counts, even if
-    /// counting is switched off. A process that ends within [`ROUND`] deletes none.
+    /// counting is switched off. A process that ends less than [`ROUND`] after its start deletes no
+    /// expired counts.
     fn write_misses(&mut self, pace: Pace) -> rusqlite::Result<()> {
         if let Some(misses) = &self.misses
             && (pace == Pace::Hurried || self.missed_at.elapsed() >= MISSES_ROUND)
@@ -277,8 +278,8 @@ impl UsageWriter {
         }
     }
 
-    /// Removes the times of last use that must be written now from `unmarked`, and returns them,
-    /// sorted by key.
+    /// If the times of the keys' last uses must be written now, removes them from `unmarked` and
+    /// returns them, sorted by key. Otherwise returns an empty list.
     fn due_marks(&mut self, pace: Pace) -> Vec<(KeyId, Timestamp)> {
         if pace == Pace::Steady && self.marked_at.elapsed() < MARK_ROUND {
             return Vec::new();

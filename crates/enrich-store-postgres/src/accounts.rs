@@ -5,8 +5,8 @@
 //! Recently used keys are cached in memory (`accounts/recent.rs`). Other keys are read in groups
 //! (`accounts/find.rs`).
 //!
-//! Every change of a key, and every change of an account's status or country, raises
-//! `state.key_changes` in the same transaction. The higher number makes all nodes empty their
+//! Every change of a key, and every change of an account's status or country, raises `key_changes`
+//! in the table `state`, in the same transaction. The higher number makes all nodes empty their
 //! caches.
 
 mod change;
@@ -54,7 +54,8 @@ macro_rules! account {
 
 const ACCOUNT_BY_ID: &str = account!("WHERE id = $1");
 const ACCOUNT_FOR_CHANGE: &str = account!("WHERE id = $1 FOR UPDATE");
-/// Reads the accounts after the creation time `$1` and the id `$2`, the oldest first, at most `$3`.
+/// Reads at most `$3` accounts, the oldest first. They come after the account with the creation
+/// time `$1` and the id `$2`.
 const ACCOUNTS_AFTER: &str =
     account!("WHERE (created_at, id) > ($1, $2) ORDER BY created_at, id LIMIT $3");
 
@@ -300,8 +301,8 @@ impl Accounts for PostgresAccounts {
     }
 }
 
-/// Stores an account and its purse (the row that charges lock). Returns `false` if the id is
-/// already in use.
+/// Stores an account and its purse (the row that every charge of the account locks). Returns
+/// `false` if the id is already in use.
 async fn insert_account(client: &Client, account: &Account) -> Result<bool, Failure> {
     let insert = "INSERT INTO account (id, name, created_at, status, status_reason, country)
                   VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING";

@@ -30,8 +30,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// this node has read. A suspected host may be an old primary, or a primary that has lost its
 /// standby. Other hosts are preferred to it.
 const SUSPECTED_FOR: Duration = Duration::from_secs(10);
-/// The time for which a connection to a suspected host is not used, so that another host can
-/// answer first.
+/// The time for which a connection to a suspected host (probably an old primary) is not used, so
+/// that another host can answer first.
 const PREFERENCE_WAIT: Duration = Duration::from_millis(300);
 const KEEPALIVE: Duration = Duration::from_secs(5);
 
@@ -64,7 +64,7 @@ pub(crate) struct Connector {
     tls: Option<MakeRustlsConnect>,
 }
 
-/// A host of the URL.
+/// A database host that is named in the URL.
 struct Host {
     config: Config,
     /// When the host last did not confirm a commit, or lacked rows that this node has read;
@@ -77,7 +77,8 @@ pub(crate) struct Connection {
     /// The client that runs statements. It sends each statement immediately, without waiting for
     /// the answers to earlier statements. The answers arrive in the order of the statements.
     pub(crate) client: Client,
-    /// The number of warnings that PostgreSQL has sent on this connection.
+    /// The number of warnings that PostgreSQL has sent on this connection. A warning during a
+    /// `COMMIT` means that the commit may not have reached the standby.
     warnings: Arc<AtomicU64>,
     /// The task that reads and writes the socket.
     driver: AbortHandle,
@@ -192,8 +193,8 @@ impl Connection {
         *self.host.suspected.lock() = Some(Instant::now());
     }
 
-    /// Returns the number of warnings that PostgreSQL has sent on this connection. If a `COMMIT`
-    /// raises this number, the commit may not have reached the standby.
+    /// Returns the number of warnings that PostgreSQL has sent on this connection. If the number
+    /// grows during a `COMMIT`, the commit may not have reached the standby.
     pub(crate) fn warnings(&self) -> u64 {
         self.warnings.load(Ordering::Acquire)
     }

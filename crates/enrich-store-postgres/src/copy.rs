@@ -331,8 +331,8 @@ async fn drop_indexes(client: &Client) -> Result<bool, Failure> {
     Ok(false)
 }
 
-/// Adds the check hashes of secrets that are missing in the database. The migration has already
-/// stored the check hashes of the secrets of this process.
+/// Adds the check hashes that the database does not have yet. A check hash shows whether a secret
+/// is the right one. The migration has already stored the check hashes of this process's secrets.
 async fn insert_secrets(client: &Client, rows: &[Values]) -> Result<(), CopyError> {
     let insert = "INSERT INTO secret (id, check_hash) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING";
     for row in rows {

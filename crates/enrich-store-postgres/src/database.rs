@@ -24,8 +24,8 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum number of attempts to make a change. A change is attempted again if its transaction
 /// conflicts with another transaction, or if the connection is lost before the commit.
 const ATTEMPTS: u32 = 5;
-/// Maximum number of reads that run at the same time. A further read waits; after [`TIMEOUT`] it is
-/// refused.
+/// Maximum number of reads that run at the same time. A further read waits. If it still waits after
+/// [`TIMEOUT`], it is refused.
 const READS: usize = 64;
 /// Begins a transaction. The commit waits until the standby has the changes. A statement waits for
 /// a lock for at most two seconds. If this node loses its connection during the transaction,
@@ -37,26 +37,27 @@ pub(crate) const BEGIN: &str = "BEGIN; SET LOCAL synchronous_commit = on; \
 /// same result when they run again.
 pub(crate) type Statements<'c, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'c>>;
 
-/// Reads and changes the database. Clones share their connections.
+/// Reads and changes the database. The clones of a `Database` share its connections.
 #[derive(Clone)]
 pub(crate) struct Database {
     connections: Arc<Connections>,
     runtime: Arc<Runtime>,
 }
 
-/// The connections of a store. The tasks of the store's thread use them.
+/// The connections of a store. They are used by the tasks of the [`Runtime`], on its thread.
 pub(crate) struct Connections {
     connector: Connector,
     /// The connection that all reads share. Its statements are answered in order.
     reading: Mutex<Option<Arc<Connection>>>,
-    /// The number of connections that were opened for reads so far.
+    /// The number of connections that were opened for reads so far. It grows when a connection for
+    /// reads is replaced.
     readers: AtomicU64,
     reads: Semaphore,
     /// The connection for changes. Only one change runs at a time.
     changing: Mutex<Option<Connection>>,
 }
 
-/// Why a transaction gave no result.
+/// Why a transaction was not committed, or may not have been committed.
 enum NotCommitted {
     /// It is certain that nothing was written.
     RolledBack(Failure),
@@ -83,8 +84,8 @@ impl Database {
         &self.runtime
     }
 
-    /// Returns the connections, for a task of the store's thread. Such a task must not own a
-    /// `Database`, because the thread ends only when the last `Database` is dropped.
+    /// Returns the connections, for a task of the runtime. Such a task must not own a `Database`,
+    /// because the runtime's thread ends only when the last `Database` is dropped.
     pub(crate) fn connections(&self) -> Arc<Connections> {
         Arc::clone(&self.connections)
     }
@@ -122,12 +123,14 @@ impl Database {
 }
 
 impl Connections {
-    /// Opens a connection that is not shared.
+    /// Opens a connection that only the caller uses.
     pub(crate) async fn connect(&self) -> Result<Connection, ConnectError> {
         self.connector.connect().await
     }
 
-    /// Reads as [`Database::read`] does.
+    /// Runs the statements of a read, as [`Database::read`] does, but in the task of the caller. If
+    /// [`READS`] other reads are running, first waits until one of them has ended, for at most
+    /// [`TIMEOUT`].
     pub(crate) async fn read<T>(
         &self,
         read: &(impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Sync),
@@ -137,8 +140,8 @@ impl Connections {
         self.read_within(TIMEOUT, read).await
     }
 
-    /// Reads as [`Database::read`] does, but without the limit on the number of reads, and with
-    /// `limit` as the time limit of each attempt.
+    /// Runs the statements of a read, as [`Database::read`] does, but without a limit on the number
+    /// of reads, and with `limit` as the time limit of each attempt.
     pub(crate) async fn read_within<T>(
         &self,
         limit: Duration,
@@ -184,7 +187,7 @@ impl Connections {
         self.readers.load(Ordering::Acquire)
     }
 
-    /// Makes the next read open a new connection.
+    /// Makes the next read open a new connection, if `connection` is still the shared one.
     async fn discard(&self, connection: &Arc<Connection>) {
         let mut reading = self.reading.lock().await;
         if reading.as_ref().is_some_and(|shared| Arc::ptr_eq(shared, connection)) {
@@ -192,7 +195,7 @@ impl Connections {
         }
     }
 
-    /// Makes a change as [`Database::write`] does.
+    /// Runs `change` in a transaction, as [`Database::write`] does, but in the task of the caller.
     pub(crate) async fn write<T>(
         &self,
         change: &(impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Sync),

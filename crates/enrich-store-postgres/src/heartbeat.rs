@@ -29,7 +29,8 @@ const BEAT: &str = "INSERT INTO node (id, name, build, seen_at, flush, snapshot)
 const LIVE: &str =
     "SELECT count(*) FROM node WHERE seen_at > clock_timestamp() - INTERVAL '5 seconds'";
 
-/// Shows other nodes that this process is alive. Clones share the same heartbeat.
+/// Shows other nodes that this process is alive. The clones of a `Heartbeat` use the same row of
+/// the table `node`.
 #[derive(Clone)]
 pub(crate) struct Heartbeat {
     id: Uuid,
@@ -38,9 +39,9 @@ pub(crate) struct Heartbeat {
     pulse: Pulse,
 }
 
-/// The number of live nodes, as the last heartbeat counted them. A [`Heartbeat`] keeps the
-/// store's thread running; a `LiveNodes` does not. So a task that runs on this thread may own a
-/// `LiveNodes`.
+/// The number of live nodes, as the last heartbeat counted them. A task of the store's thread may
+/// own a `LiveNodes`, but must not own a [`Heartbeat`]: the thread ends only when the last
+/// `Heartbeat` is dropped.
 #[derive(Clone)]
 pub(crate) struct LiveNodes(Arc<AtomicU32>);
 

@@ -27,7 +27,7 @@ const NODES: &str = "SELECT id::text, name, build,
 const STANDBYS: &str = "SELECT count(*) FROM pg_stat_replication
     WHERE sync_state IS NULL OR sync_state IN ('sync', 'quorum')";
 
-/// The state of a database.
+/// The state of a database, as `enrich store check` reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoreReport {
     /// The name and version that the database server reports.
@@ -46,9 +46,10 @@ pub struct StoreReport {
     /// How far the clock of this machine is ahead of the database's clock, in milliseconds;
     /// negative if it is behind.
     pub skew_millis: i64,
-    /// The processes that used the database, the last seen first, at most 1000.
+    /// The processes that used the database, at most 1000. The process with the newest heartbeat
+    /// comes first.
     pub nodes: Vec<NodeReport>,
-    /// The problems, each with what the operator should do.
+    /// The problems. The text of each problem also says what the operator should do.
     pub problems: Vec<String>,
 }
 
@@ -106,7 +107,7 @@ impl StoreReport {
         self.note(check_durability(client, accepts_one_copy).await)?;
         self.see_standbys(client).await?;
         if self.schema != Some(self.known_schema) {
-            // With another schema, the tables may be different, so nothing more is read.
+            // With another schema, the tables may be different, so nothing more is read from them.
             return Ok(());
         }
         let before = now();
@@ -204,9 +205,9 @@ impl StoreReport {
 }
 
 /// Lowers the credits in usage counts to the credits of the charges in the ledger, by account, day,
-/// key and endpoint. Subtracts the difference, so that credits that nodes add at the same time stay
-/// counted. The calls stay counted, because they were answered. A day has 86,400,000,000
-/// microseconds.
+/// key and endpoint. Subtracts the difference, instead of storing the sum. So credits that nodes
+/// add at the same time stay counted. The calls stay counted, because they were answered. A day has
+/// 86,400,000,000 microseconds.
 const LOWER_USAGE: &str = "WITH charged AS (
          SELECT account, at - at % 86400000000 AS day_start, api_key, endpoint,
              CAST(-SUM(credits) AS bigint) AS credits
@@ -241,7 +242,8 @@ pub fn accept_loss(url: &str, secrets: &Secrets) -> Result<String, OpenError> {
         let row = rows.first().ok_or_else(|| Failure::of("the row of `state` is missing"))?;
         let lineage = row.try_get(0)?;
         transaction.commit().await?;
-        // From now on, nodes write no counts of the previous lineage.
+        // The lineage has changed. So from now on, nodes write no usage counts from before the
+        // accepted loss, and the counts can be corrected.
         let builder = connection.client.build_transaction();
         let transaction = builder.isolation_level(IsolationLevel::ReadCommitted).start().await?;
         transaction
@@ -280,7 +282,8 @@ mod tests {
             ledger.grant(Grant::new(charge.account, 5, noon())).await.unwrap();
             ledger.charge(charge).await.unwrap();
         });
-        // These rows count the charge, and two charges that the database lacks.
+        // These two rows count four charges of one credit, on two days. The ledger has only one of
+        // these charges.
         database.execute(
             "INSERT INTO used (account, day, api_key, endpoint, outcome, calls, credits)
              SELECT account, at / 86400000000 + more, api_key, endpoint, 'found', 2, 2

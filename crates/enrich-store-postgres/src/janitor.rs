@@ -2,8 +2,8 @@
 //! one node at a time.
 //!
 //! The node that has the janitor's lease does the work. If this node does not extend the lease for
-//! thirty seconds by the database's clock, another node takes the lease. All work may be done twice
-//! without harm, so a node that was frozen need not check whether its lease has ended.
+//! thirty seconds by the database's clock, another node takes the lease. It does no harm if two
+//! nodes do the same work. So a node that was frozen need not check whether its lease has ended.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -35,7 +35,7 @@ const LONGEST: Duration = Duration::from_secs(10);
 const PER_STATEMENT: i64 = 1_000;
 /// The time for which an expired row is still kept, in seconds. The janitor decides by the
 /// database's clock whether a row has expired. A node whose clock is behind may still use the row.
-/// No node's clock may be behind by more than this time.
+/// So the clock of a node must not be behind by more than this time.
 const MARGIN_SECONDS: i64 = 60;
 const MICROS_PER_SECOND: i64 = 1_000_000;
 

@@ -1,5 +1,5 @@
-//! The records of jobs in PostgreSQL. Any node may run a job while it has the job's lease. Only the
-//! database's clock decides when a lease has ended.
+//! The records of jobs in PostgreSQL. A job looks up the rows of an uploaded list. Any node may run
+//! a job while it has the job's lease. Only the database's clock decides when a lease has ended.
 //!
 //! Each job has a number, its turn, which grows when a node takes the job and when a free job is
 //! changed. A change names a turn and is made only if the job still has this turn. So a node whose
@@ -88,7 +88,7 @@ macro_rules! jobs {
     };
 }
 
-/// The records of jobs in the database.
+/// Reads and changes the records of jobs in the database.
 pub struct PostgresJobs {
     node: Node,
     /// The connection for renewals of leases. Its commits do not wait for the standby: if a
@@ -102,9 +102,9 @@ impl PostgresJobs {
         Self { node: node.clone(), background: Arc::new(background) }
     }
 
-    /// Changes one row. Returns `true` if the row was changed. Also returns `true` if the row
-    /// already has this change, as `is_made` decides: an earlier attempt made the change, and its
-    /// reply was lost.
+    /// Changes the row of one job. Returns `true` if the row was changed. Also returns `true` if
+    /// the row already has this change, as `is_made` decides: an earlier attempt made the change,
+    /// and its reply was lost.
     async fn change_row(
         &self,
         statement: &'static str,

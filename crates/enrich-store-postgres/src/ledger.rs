@@ -1,6 +1,6 @@
-//! The ledger in PostgreSQL. A node decides charges in groups. The database compares the last rows
-//! from which the node decided with its own last rows. If they are equal, the database adds the new
-//! rows.
+//! The ledger in PostgreSQL. A node decides charges in groups, from the accounts' last rows that it
+//! remembers. The database compares these rows with the last rows that it has. If they are equal,
+//! the database adds the new rows.
 //!
 //! Charges and grants go into one lane, or into one of several lanes if many callers wait
 //! ([`lane_choice`]). A lane has one connection and works on one group at a time. While a lane
@@ -15,7 +15,7 @@
 //!   ▼
 //! one round trip, if the last rows are remembered: lock, compare the last rows, add, COMMIT
 //!   │  ├── the account's last row was the expected one ────────► Taken
-//!   │  └── another last row, a known key, too few credits ─────► two round trips
+//!   │  └── other last row, used idempotency key, few credits ──► two round trips
 //!   ▼
 //! two round trips: lock, read last rows, records and ids; decide; add, COMMIT
 //!   │  ├── another node has locked the account, at most 5 times ► the next group
@@ -29,10 +29,11 @@
 //!      └── still no reply after 8 s ───────────────────────────► Unknown
 //! ```
 //!
-//! A lost reply does not stop charging. The lane locks the accounts of the jobs; then no other
+//! A lost reply does not stop charging. The lane locks the accounts of the jobs. Then no other
 //! transaction of these accounts is open. If a ledger row with the job's id exists at this time,
-//! the first attempt was written. If not, the job is decided again, with the same id. An attempt that
-//! compares last rows may arrive even later; it finds a different last row and adds nothing.
+//! the first attempt was written. If not, the job is decided again, with the same id. An attempt
+//! that compares last rows may reach the database even later. It then finds a different last row
+//! and adds nothing.
 
 mod balances;
 mod compare;
@@ -79,11 +80,11 @@ use crate::seals::Unsealed;
 
 pub(crate) use crate::ledger::verify::verify;
 
-/// Maximum age of the last read of the database. If it is older, no charges are accepted. The
-/// time is several times the interval of the pulse, so some pulses may be missed.
+/// If the last successful read of the database began longer ago than this, no charges are accepted.
+/// The pulse reads the database several times within this time, so some reads may fail.
 const SEEN_WITHIN: Duration = Duration::from_secs(3);
 
-/// The ledger in PostgreSQL.
+/// Decides charges and grants, and reads the ledger. The rows are in PostgreSQL.
 pub struct PostgresLedger {
     node: Node,
     lanes: Vec<(mpsc::Sender<Job>, Arc<LaneStatus>)>,
@@ -172,7 +173,7 @@ impl PostgresLedger {
         sum
     }
 
-    /// Returns what the lanes have done since the store was opened.
+    /// Returns the counts of what all lanes have done since the store was opened.
     pub fn lane_counts(&self) -> LaneCounts {
         let mut sum = LaneCounts::default();
         for (queue, status) in &self.lanes {
@@ -204,7 +205,8 @@ impl PostgresLedger {
     }
 }
 
-/// Waits for the decision on a job.
+/// Waits for the decision on a job. If the lane has ended without a decision, the outcome is
+/// unknown.
 async fn decided<T>(decision: oneshot::Receiver<Result<T, ChargeError>>) -> Result<T, ChargeError> {
     decision.await.unwrap_or_else(|_| Err(ChargeError::Unknown(Lost.into())))
 }

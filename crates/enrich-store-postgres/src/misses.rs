@@ -1,4 +1,5 @@
-//! Stores the counts of missed company names, if the operator enables counting.
+//! Stores how often look-ups missed company names (did not find them), if the operator enables
+//! this.
 //!
 //! Counts are collected in memory ([`MissCounter`]). The task that writes the usage counters also
 //! writes these counts, once a minute. A count may be lost, or added twice, when the database
@@ -58,7 +59,8 @@ impl MissWriter {
         Self { counter, background: Background::new(connections, LONGEST) }
     }
 
-    /// Writes the collected counts. Counts that cannot be written stay collected.
+    /// Writes the collected counts to the database. If this fails, the counts stay in memory for
+    /// the next call.
     pub(crate) async fn write(&self) -> Result<(), Failure> {
         let taken = self.counter.take();
         if taken.lost > 0 {

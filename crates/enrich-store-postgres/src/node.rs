@@ -64,7 +64,8 @@ impl Node {
         }
     }
 
-    /// Connects to the database and checks it. Accepts every mode.
+    /// Connects to the database and checks it. Accepts every mode of the database, such as
+    /// `copying`.
     pub(crate) fn open_in_any_mode(
         url: &str,
         secrets: &Secrets,

@@ -7,17 +7,17 @@ use jiff::SignedDuration;
 /// Why a node should not get calls.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotReady {
-    /// The time since the node last reached the database. It is longer than accepted.
+    /// The node has not reached the database for this time, which is too long.
     #[error("the database was last reached {} s ago", .0.as_secs())]
     Silent(Duration),
-    /// How far the node's clock is ahead of the database's clock (negative: behind). The
-    /// difference is larger than accepted.
+    /// The clocks of the node and the database differ too much. The value is how far the node's
+    /// clock is ahead; negative if it is behind.
     #[error(
         "the clock of this node differs by {} ms from the database's; synchronise both",
         .0.as_millis()
     )]
     Skewed(SignedDuration),
-    /// The mode of the database. Nothing is charged in this mode; nodes charge only in the mode
+    /// The database is in this mode, in which nodes do not charge. They charge only in the mode
     /// `serving`.
     #[error("the database is in mode `{0}`, in which nothing is charged")]
     NotServing(String),

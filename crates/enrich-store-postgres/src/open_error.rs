@@ -17,7 +17,7 @@ pub enum OpenError {
     /// The database has no schema yet.
     #[error("the database has no tables of Enrich; run `enrich store migrate` once")]
     NoSchema,
-    /// The schema is older than this build.
+    /// The database has an older schema than this build needs.
     #[error(
         "the database has schema {found} and this Enrich needs {known}; run `enrich store migrate`"
     )]
@@ -27,7 +27,7 @@ pub enum OpenError {
         /// The version of the schema that this build needs.
         known: i32,
     },
-    /// The schema is newer than this build.
+    /// The database has a newer schema than this build knows.
     #[error(
         "the database has schema {found} and this Enrich knows up to {known}; use the Enrich that \
          migrated it, or a newer one"

@@ -34,7 +34,8 @@ const STATE: &str = "SELECT mode, key_changes, kept, snapshot, forgotten, lineag
 pub(crate) struct State {
     /// The mode of the database: `serving`, `read-only` or `copying`.
     pub(crate) mode: String,
-    /// A number that grows with every change of a key, and of an account's status or country.
+    /// A number that grows with every change of a key, and of an account's status or country. When
+    /// it has grown, a node empties its cache of keys.
     pub(crate) key_changes: i64,
     /// The number of idempotency records when they were last counted.
     pub(crate) kept: u64,
@@ -48,7 +49,7 @@ pub(crate) struct State {
     pub(crate) clock: i64,
 }
 
-/// One reading of the state.
+/// The result of one poll: the state, and when and how it was read.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
     pub(crate) state: State,
@@ -110,7 +111,7 @@ impl Pulse {
         Self { readings: newest, database: database.clone() }
     }
 
-    /// Returns the readings, for a task of the store's thread.
+    /// Returns a receiver of new readings, for a task of the store's thread.
     pub(crate) fn readings(&self) -> Readings {
         self.readings.clone()
     }

@@ -58,7 +58,7 @@ const MICROS_PER_SECOND: i64 = 1_000_000;
 /// Counts requests in windows that all nodes share.
 pub struct PostgresRateLimiter {
     counter: Arc<Counter>,
-    /// Keeps the thread alive that exchanges counts with the database.
+    /// Keeps alive the thread that exchanges counts with the database.
     _database: Database,
 }
 
@@ -133,7 +133,8 @@ impl RateLimiter for PostgresRateLimiter {
 }
 
 impl DatabaseClock {
-    /// Returns the time in seconds since 1970.
+    /// Returns the time of the database's clock, in seconds since 1970. The time goes back only if
+    /// the database's clock was set back.
     fn now(&self) -> i64 {
         let now = self.readings.borrow().database_now();
         let latest = self.latest.fetch_max(now, Ordering::Relaxed);

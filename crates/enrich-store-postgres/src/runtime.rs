@@ -64,7 +64,8 @@ impl Runtime {
     }
 
     /// Polls a future on the caller's thread until it ends. The future may wait for tasks of the
-    /// runtime's thread. A task must not call this method.
+    /// runtime's thread. A task must not call this method, because it would block the thread that
+    /// runs all tasks.
     pub(crate) fn poll_here<T>(&self, future: impl Future<Output = T>) -> T {
         self.handle.block_on(future)
     }

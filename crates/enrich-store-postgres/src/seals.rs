@@ -55,7 +55,7 @@ const ADD: &str = "INSERT INTO seal (node, number, lineage, places, seen, at, se
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (node, number) DO NOTHING";
 
 /// For each account that this node has charged since its last seal: the last row of the account.
-/// A charge of no credits adds no row. So another node may have written the last row.
+/// Another node may have written this row, because a charge of no credits adds no row of its own.
 #[derive(Debug, Default)]
 pub(crate) struct Unsealed(Mutex<FxHashMap<AccountId, LastRow>>);
 
@@ -70,8 +70,8 @@ struct Sealer {
     number: u64,
     /// The hash of the last seal, and the lineage that it belongs to.
     last: ([u8; 32], Uuid),
-    /// The seal that the next round writes, unchanged, because the last attempt to write it failed
-    /// or has an unknown outcome; `None` if there is no such seal.
+    /// The seal that the next round writes again, unchanged: the last attempt to write it failed,
+    /// or its outcome is unknown. `None` if there is no such seal.
     pending: Option<Seal>,
 }
 
@@ -88,7 +88,8 @@ impl Unsealed {
         }
     }
 
-    /// Removes and returns the rows for one seal, at most [`MOST_PLACES`].
+    /// Removes and returns the rows for one seal, at most [`MOST_PLACES`]. The rows that are left
+    /// wait for the next seal.
     fn take(&self) -> Vec<Place> {
         let mut rows = self.0.lock();
         let taken: Vec<AccountId> = rows.keys().take(MOST_PLACES).copied().collect();
@@ -189,7 +190,8 @@ async fn newest_of_others(
         .await
 }
 
-/// Adds a seal, and returns when it is durable. Adding the same seal again has no effect.
+/// Adds a seal to the database, and returns when it is durable. Adding the same seal again has no
+/// effect.
 async fn add(connections: &Connections, seal: Seal) -> Result<(), StoreError> {
     connections
         .write(&move |client| {

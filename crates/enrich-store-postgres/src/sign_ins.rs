@@ -334,8 +334,8 @@ impl SignIns for PostgresSignIns {
     }
 }
 
-/// Sets an account's email address, in one transaction. The first of `hashes` is made with the
-/// current secret.
+/// Sets an account's email address, in one transaction. `hashes` contains a keyed hash of the
+/// address for each secret; the first one is made with the current secret.
 async fn set_email(
     client: &Client,
     account: AccountId,

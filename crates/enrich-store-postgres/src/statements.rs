@@ -1,4 +1,4 @@
-//! Runs statements and reads their results, and repeats changes until their outcome is known.
+//! Runs statements and reads their results. Repeats changes until their outcome is known.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -57,8 +57,8 @@ pub(crate) async fn lock_account(client: &Client, id: AccountId) -> Result<bool,
     Ok(!client.query_typed(lock, &[(&id.0, Type::UUID)]).await?.is_empty())
 }
 
-/// Makes a change as [`Database::write`] does. If the reply is lost, repeats the change until a
-/// reply arrives, for at most [`SETTLING`].
+/// Runs `change` in a transaction, as [`Database::write`] does. If the reply is lost, repeats the
+/// change until a reply arrives, for at most [`SETTLING`].
 ///
 /// # Errors
 ///

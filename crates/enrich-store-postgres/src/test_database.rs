@@ -35,8 +35,8 @@ impl TestDatabase {
         self.cluster.address()
     }
 
-    /// Opens a new node on the database. The node shares only the database with other nodes, like
-    /// a node in another process.
+    /// Opens a new node on the database. Like a node in another process, it shares nothing but the
+    /// database with other nodes.
     pub(crate) fn node(&self) -> Node {
         self.node_at(self.address())
     }

@@ -37,7 +37,7 @@ use batch::{Batch, BatchWriter, Written};
 const ROUND: Duration = Duration::from_secs(5);
 /// Interval between writes of the times at which keys were last used.
 const MARK_ROUND: Duration = Duration::from_secs(60);
-/// Interval between writes of missed names.
+/// Interval between writes of the counts of missed names: company names that look-ups did not find.
 const MISSES_ROUND: Duration = Duration::from_secs(60);
 /// Maximum number of calls of `flush` that wait for their result.
 const MAX_FLUSHES: usize = 64;
@@ -250,7 +250,7 @@ impl UsageWriter {
         Ok(written)
     }
 
-    /// Discards all collected counts.
+    /// Discards all collected counts, because they may include charges that the database has lost.
     fn discard(&mut self) {
         drop(self.gathered.lock().take());
         self.unmarked = LastUses::default();

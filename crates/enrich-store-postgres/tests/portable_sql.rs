@@ -52,9 +52,9 @@ const CAPITALS: [&str; 8] = [
 const PARTS: [&str; 6] =
     ["now()", "pg_advisory", "pg_try_advisory", "create function", "or replace function", "do $$"];
 
-/// Methods of the client library that prepare a named statement. Allowed are `query_typed`, its
-/// variants and `execute_typed`, which send unnamed statements, and `batch_execute` and
-/// `simple_query`, which have no parameters.
+/// Methods of the client library that prepare a named statement. The other methods are allowed:
+/// `query_typed`, its variants and `execute_typed` send unnamed statements, and `batch_execute` and
+/// `simple_query` have no parameters.
 const NAMED: [&str; 7] =
     ["prepare", "prepare_typed", "query", "query_one", "query_opt", "query_raw", "execute"];
 

@@ -9,7 +9,8 @@
 
 mod refusal;
 
-// The wire files: one for each endpoint, named after the last part of the endpoint's path.
+// The wire files, one for each endpoint. The name of a wire file is the last part of the endpoint's
+// path: `cuf` for `/v1/cuf`.
 mod company_enrichment;
 mod cone;
 mod cuf;

@@ -94,8 +94,8 @@ fn decode_form(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
     fields.map_err(|_| fault.take().unwrap_or(Undecodable::NotUtf8))
 }
 
-/// Parses the body, which is an object or a form. If the body is refused, the reason is stored in
-/// `fault`, because an error of serde can only contain a text.
+/// Parses the outermost level of a body: the fields of a JSON object or of a form. If the body is
+/// refused, the reason is stored in `fault`, because an error of serde can only contain a text.
 struct TopLevel<'f> {
     fault: &'f Cell<Option<Undecodable>>,
 }

@@ -48,7 +48,8 @@ impl<'a> Fields<'a> {
         is_new
     }
 
-    /// Sets the country whose national phone numbers are accepted.
+    /// Sets the country whose national phone numbers are accepted. With `None`, only international
+    /// numbers are accepted.
     #[must_use]
     pub fn in_country(self, country: Option<Country>) -> Self {
         Self { country, ..self }
@@ -90,7 +91,7 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Begins to parse these fields.
+    /// Prepares to parse `fields`. No field is parsed yet.
     pub fn of(fields: &'a Fields<'a>) -> Self {
         Self { fields, invalid: InvalidFields::default(), parsed_fields: Vec::new() }
     }

@@ -11,8 +11,8 @@ use serde_json::ser::Formatter;
 
 use crate::refusal::RequestRefusal;
 
-/// The type of the field for the balance in an answer. The balance is filled in after the charge,
-/// when it is known.
+/// The type of the field for the balance in an answer. The field is a gap that is filled with the
+/// balance after the charge, because only then the balance is known.
 #[derive(Clone, Copy, Debug)]
 pub struct BalanceHere;
 

@@ -8,7 +8,7 @@ use enrich_text::Network;
 pub enum Kind {
     /// A company's name.
     CompanyName,
-    /// A domain, bare or in a URL.
+    /// A domain such as `quill.example`, or a URL that contains a domain.
     Domain,
     /// A domain or a company's name. A text that can be a domain is looked up as a domain first.
     CompanyNameOrDomain,
@@ -17,9 +17,10 @@ pub enum Kind {
     /// A phone number in international form. If the account has a country, a national number of
     /// this country is also accepted.
     PhoneNumber,
-    /// A company's page on a network: its URL or its handle.
+    /// A company's page on this social network: the page's URL, or its handle (the last part of the
+    /// URL).
     CompanyPage(Network),
-    /// A person's profile on LinkedIn: its URL or its handle.
+    /// A person's profile on LinkedIn: the profile's URL, or its handle (the last part of the URL).
     PersonPage,
     /// A person's first and last name.
     PersonName,

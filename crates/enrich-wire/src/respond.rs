@@ -132,8 +132,8 @@ fn refused(
     (Response { status, headers, body }, record)
 }
 
-/// Returns the headers of a response: those that every response has, and those for the balance and
-/// the rate limit, if these are known.
+/// Returns the headers of a response: the headers that every response has, and the headers for the
+/// balance and the rate limit, if these values are known.
 fn headers(
     record: &CallRecord,
     remaining: Option<Credits>,
@@ -182,8 +182,9 @@ fn number(number: u64) -> Cow<'static, str> {
     itoa::Buffer::new().format(number).to_owned().into()
 }
 
-/// Returns two parameters of the rate-limit policy with the name `default`, such as
-/// `"default";q=100;w=60`. The syntax comes from the IETF draft about rate-limit headers.
+/// Returns the value of a rate-limit header: the name of the policy, `default`, and two parameters.
+/// An example is `"default";q=100;w=60`. The syntax comes from the IETF draft about rate-limit
+/// headers.
 fn window(name: &str, value: u32, other: &str, other_value: u32) -> Cow<'static, str> {
     let (mut digits, mut other_digits) = (itoa::Buffer::new(), itoa::Buffer::new());
     let (value, other_value) = (digits.format(value), other_digits.format(other_value));
@@ -218,7 +219,8 @@ mod tests {
         Request { api_key, authorization: Some(authorization), ..Request::default() }
     }
 
-    /// Returns the key that the server uses if the header `x-api-key` has the value `header`.
+    /// Returns the key that the server uses if `fields` are the fields of the body, the header
+    /// `x-api-key` has the value `header`, and the header `Authorization` has the key `bearer`.
     fn sent<'a>(place: KeyPlace, fields: &'a Fields<'_>, header: &'a str) -> Option<&'a str> {
         sent_key(place, fields, &with_header(Some(header), "Bearer bearer"))
     }

@@ -90,7 +90,8 @@ mod tests {
         Field::LIMIT,
     ];
 
-    /// Returns the messages about the two required inputs, if these fields are sent.
+    /// Parses a request that has only the fields `sent`. Returns the messages about the required
+    /// inputs `companyName` and `personName`, if they are missing.
     fn messages(sent: &[&'static str]) -> Vec<String> {
         let mut fields = Fields::default();
         for name in sent {

@@ -84,7 +84,8 @@ fn a_node_goes_back_to_a_snapshot_that_it_has() {
     assert!(node.company("feather").is_some());
     assert!(block_on(world.list.answer_from(SnapshotNumber(1))).unwrap());
     std::fs::remove_file(world.published_file(1)).unwrap();
-    // The published file is removed, so the node can only use the file that it has.
+    // The published file of snapshot 1 no longer exists, so the node must use its own copy of
+    // snapshot 1.
     node.wait_for(1);
     assert!(node.company("quill").is_some() && node.company("feather").is_none());
 }

@@ -58,8 +58,8 @@ fn close(connection: &Connection, id: AccountId, at: Timestamp) -> rusqlite::Res
          WHERE account = ?1",
         (Column(id), Column(at)),
     )?;
-    // The order matters: a row with a foreign key is deleted before the row to which the key
-    // refers.
+    // The order matters: a row with a foreign key is deleted before the row to which its foreign
+    // key refers.
     for rows in [
         "DELETE FROM session WHERE account = ?1",
         "DELETE FROM invitation WHERE account = ?1",

@@ -15,7 +15,7 @@ const VALID_FOR: Duration = Duration::from_millis(500);
 
 #[derive(Debug)]
 pub(super) struct RecentKeys {
-    /// The cached keys. [`Self::confirm`] must be called before they are used.
+    /// The cached keys. Call [`Self::confirm`] before you use a cached key.
     pub(super) keys: KeyCache<i64>,
     gate: RefreshGate,
 }

@@ -26,7 +26,7 @@ pub enum CopyError {
     /// The database cannot be read or written.
     #[error("the ledger cannot be read or written")]
     Sqlite(#[from] rusqlite::Error),
-    /// A value is not of the kind of its column.
+    /// A value in this table has the wrong type for its column.
     #[error("table {0}: a value is not of its kind; see `enrich ledger verify`")]
     Malformed(&'static str),
     /// The ledger into which rows were to be copied already has accounts.
@@ -73,7 +73,7 @@ pub fn export(
 ///
 /// # Errors
 ///
-/// When the file cannot be written, when a value is not of the kind of its column, or when `next`
+/// When the file cannot be written, when a value has the wrong type for its column, or when `next`
 /// returns an error.
 pub fn import(
     path: &Path,
@@ -144,7 +144,8 @@ impl ToSql for Stored<'_> {
     }
 }
 
-/// Inserts the rows of any table except `entry`; [`NewLog::add`] inserts the rows of `entry`.
+/// Inserts the rows of a batch, of any table except `entry`. [`NewLog::add`] inserts the rows of
+/// `entry`.
 fn insert(connection: &Connection, batch: &Batch) -> Result<(), CopyError> {
     let Batch { table, rows } = batch;
     let statement = if table.name == KEY_USED.name {
@@ -191,8 +192,8 @@ struct Linked {
 }
 
 impl Linked {
-    /// Reads these values from a row of [`ENTRY`]; `None` when a value is not of the kind of its
-    /// column.
+    /// Reads the values from a row of the table [`ENTRY`]; `None` when a value has the wrong type
+    /// for its column.
     fn read(row: &Values) -> Option<Self> {
         let integer = |index: usize| match row.get(index) {
             Some(Value::Integer(number)) => Some(*number),
@@ -241,8 +242,9 @@ impl NewLog {
                 Value::Integer(i64::try_from(head.position).map_err(|_| malformed())?),
             ];
             insert.execute(params_from_iter(values.iter().chain(&links).map(Stored)))?;
-            // A span covers the account's rows after its last row in the sequence index, which has
-            // every 256th row. So the row after such a row begins a new span.
+            // `span` is the earliest and the latest time of the account's rows after its last row
+            // in the sequence index. Every 256th row of an account is in this index. So the row
+            // after a 256th row begins a new span.
             let span = match head.span {
                 Some(span) if !head.last.sequence.is_multiple_of(MARK_ROWS) => span.and(row.at),
                 _ => Span::of(row.at),

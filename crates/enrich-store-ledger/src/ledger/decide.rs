@@ -15,14 +15,14 @@ use crate::ledger::ledger_state_error::LedgerStateError;
 
 /// Decides the charges and grants of one group.
 pub(super) struct GroupDecider<'a> {
-    /// The connection, which is in the group's transaction.
+    /// The connection to the database. It is inside the group's transaction.
     pub(super) connection: &'a Connection,
     pub(super) secrets: &'a Secrets,
     /// The rows that the group adds.
     pub(super) batch: WriteBatch<'a>,
-    /// The number of idempotency records, including those that this group has stored so far; `None`
-    /// if they were never counted. If a job of the group has a record to store, `job::decide`
-    /// updates this number before the first decision.
+    /// The number of idempotency records, including the records that this group has stored so far;
+    /// `None` if the records were never counted. If a job of the group has a record to store,
+    /// `job::decide` updates this number before the first decision.
     pub(super) record_count: Option<RecordCount>,
     /// Maximum number of idempotency records that the ledger may store.
     pub(super) max_kept: u64,
@@ -84,8 +84,8 @@ impl GroupDecider<'_> {
                 Ok(grown) => {
                     self.record_count = self.record_count.map(|count| count.after_growing(grown))
                 }
-                // The row of the charge is already written, so only a rollback of the whole group
-                // can remove it.
+                // The row of the charge is already written in this transaction, so only a rollback
+                // of the whole group can remove it.
                 Err(error) if is_charged => return Err(GroupFailed(error)),
                 Err(error) => return self.sort_out(error),
             }

@@ -2,10 +2,10 @@
 //!
 //! Each row stores the position of the account's previous row, and every 256th row is in the
 //! sequence index. To read a row, the next index entry at or after the row is found first. From
-//! there, the read goes back row by row, by the stored positions. So reading a row costs about the
-//! same everywhere in the log, and writing a row needs no index of all rows. A search by time first
-//! reads the index entries: each entry contains the earliest and the latest time of the rows since
-//! the previous entry.
+//! there, the read goes back row by row, by the stored positions of previous rows. So reading a row
+//! costs about the same everywhere in the log, and writing a row needs no index of all rows. A
+//! search by time first reads the index entries: each entry contains the earliest and the latest
+//! time of the rows since the previous entry.
 
 use std::ops::ControlFlow;
 
@@ -57,7 +57,8 @@ pub(super) fn newest(
 /// earlier, returns `head.last.sequence + 1`.
 ///
 /// For an account with ten million rows, this reads at most about 39,000 index entries (10,000,000
-/// / 256), which are adjacent in the table. Then it reads at most the 256 rows before one of them.
+/// / 256), which are adjacent in the table. Then it reads at most the 256 rows before the row of
+/// one index entry.
 pub(super) fn first_at(
     connection: &Connection,
     account: AccountId,
@@ -146,9 +147,10 @@ fn find_mark(
     connection.find(query, values, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Reads a block of rows from its end. Goes back from the row `entry` (sequence and position) to
-/// the first row of the block. A block begins after a row that is in the sequence index. Calls
-/// `each` with the sequence and the time of each row. Stops early if `each` returns `Break`.
+/// Reads a block of an account's rows from its end. A block has at most [`MARK_ROWS`] rows: the
+/// rows after one row of the sequence index, up to the next row of the index. Goes back from the
+/// row `entry` (sequence and position) to the first row of the block. Calls `each` with the
+/// sequence and the time of each row. Stops early if `each` returns `Break`.
 fn back_through_block(
     connection: &Connection,
     account: AccountId,
@@ -217,9 +219,9 @@ fn unreadable(account: AccountId, sequence: u64) -> NotAsWritten {
     NotAsWritten::new(format!("account {account}, row {sequence}: cannot be read"))
 }
 
-/// Returns the sequence and the position of the row at which a read of row `last` begins. This is
-/// the first row at or after `last` that is in the sequence index. If there is none, it is the last
-/// row of the account.
+/// Returns the sequence and the position of the row at which to begin in order to read row `last`.
+/// This is the first row at or after `last` that is in the sequence index. If no such row is in the
+/// index, it is the last row of the account.
 fn begin_at(
     connection: &Connection,
     account: AccountId,

@@ -12,9 +12,9 @@ use enrich_secrets::{CannotDecrypt, Secrets};
 use enrich_store_sqlite::{Column, Statements};
 use rusqlite::{Connection, Row, named_params};
 
-/// Maximum age of a count of the records, if another connection has written to the database since.
-/// If the count is older, the records are counted again. They are also counted again if the new
-/// records of a group may not fit into the table.
+/// Maximum age of a count of the idempotency records, if another connection has written to the
+/// database since the count. An older count is not used: the records are counted again. They are
+/// also counted again if the new records of a group may not fit into the table.
 const RECOUNT: Duration = Duration::from_secs(1);
 
 /// The columns that [`read`] reads, in this order.
@@ -26,7 +26,7 @@ macro_rules! record_columns {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RecordState {
-    /// There is no record.
+    /// No record has the name.
     Free,
     /// The record has expired.
     Expired,
@@ -89,8 +89,8 @@ pub(super) fn find(
     Ok(record_state)
 }
 
-/// Returns the number of items of a response; 0 if the response was not charged. The number is
-/// stored in the ledger row of the charge.
+/// Returns the number of items of a stored response; 0 if the response was not charged. The number
+/// is stored in the ledger row of the charge.
 fn charged_items(connection: &Connection, recorded: RecordedCharge) -> rusqlite::Result<u64> {
     let Some(charge) = recorded.charge else {
         return Ok(0);
@@ -115,8 +115,8 @@ fn read<'r>(row: &'r Row<'_>) -> rusqlite::Result<StoredRecord<'r>> {
     Ok(StoredRecord { account, name, sealed, recorded, at })
 }
 
-/// Reads all records. Calls `altered` for each record that was altered, with the record's account;
-/// with `None` if the account cannot be read.
+/// Reads all records. For each record that was altered, calls `altered` with the record's account,
+/// or with `None` if the account cannot be read.
 pub(super) fn check(
     connection: &Connection,
     secrets: &Secrets,
@@ -210,7 +210,7 @@ impl RecordCount {
     /// Returns the number of records. The caller must be in a write transaction, so that no other
     /// process can change the number. `known` is the number after this connection's last change.
     ///
-    /// If another connection has written since, the records must be counted again, which takes
+    /// If another connection has written since then, the records must be counted again, which takes
     /// milliseconds for a million records. But as long as `wanted` more records fit below `most`,
     /// the records are counted at most once a second. So the number can be a little too low. This
     /// is acceptable, because the number only limits the size of the table.

@@ -15,8 +15,8 @@ pub(super) enum Job {
     Charge(Open<(Charge, Option<SealedResponse>), Charged>),
     /// A grant, or an adjustment.
     Grant(Open<Grant, Granted>),
-    /// A request for the balance of an account. The balance includes the rows that other processes
-    /// have written. The request writes nothing.
+    /// A request for the balance of an account, including the rows that other processes have
+    /// written. The request writes nothing.
     Balance(Open<AccountId, Option<Credits>>),
 }
 

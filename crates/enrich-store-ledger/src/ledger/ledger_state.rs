@@ -1,4 +1,4 @@
-//! The state of the ledger in memory, as the writing thread knows it: the end of the rows, and the
+//! The state of the ledger in memory, as the writing thread knows it: the end of the log, and the
 //! heads of accounts. A head is the state of an account after its last row.
 //!
 //! The writing thread owns the state. When it opens the ledger, it reads the last checkpoint and
@@ -44,9 +44,9 @@ const ROWS_BEHIND: &str = concat!(
 #[derive(Debug, Default)]
 pub(super) struct Heads {
     known: RwLock<FxHashMap<AccountId, Head>>,
-    /// Stores when this process last looked for rows of other processes. If that was recent, a
-    /// cached balance may be read without looking again. Before a decision, the writing thread
-    /// always looks.
+    /// Stores when this process last looked for rows of other processes. A cached balance may be
+    /// read without looking again if that was a short time ago. Before a decision, the writing
+    /// thread always looks.
     refresh_gate: RefreshGate,
 }
 
@@ -56,7 +56,8 @@ pub(super) struct LedgerState {
     secrets: Secrets,
     seal: Seal,
     heads: Arc<Heads>,
-    /// The accounts with rows after the last checkpoint. Their heads are always in memory.
+    /// The accounts with rows after the last checkpoint. Their heads are always in memory, because
+    /// the checkpoint contains only their older heads.
     behind: FxHashSet<AccountId>,
     /// SQLite's `data_version` when the log was last read; `None` before the first read.
     version: Option<i64>,
@@ -92,7 +93,8 @@ impl Heads {
         self.known.read().get(&account).copied()
     }
 
-    /// Whether the caller should ask the writing thread to look for rows of other processes.
+    /// Whether a caller should ask the writing thread to look for rows of other processes, before
+    /// it uses a cached balance.
     pub(super) fn is_refresh_due(&self) -> bool {
         self.refresh_gate.is_due()
     }
@@ -187,8 +189,8 @@ impl LedgerState {
         Ok(())
     }
 
-    /// Checks that a row is the next one of the log and of its account. Returns the head of the
-    /// account after this row.
+    /// Checks that a row is the next row of the log, and also the next row of its account. Returns
+    /// the head of the account after this row.
     fn follow(
         &self,
         row: &Row<'_>,
@@ -238,7 +240,8 @@ impl LedgerState {
         Ok(WriteBatch { ledger_state: self, connection, insert, written })
     }
 
-    /// Returns the present moment. The caller passes it to [`Self::apply`] later.
+    /// Returns the present moment. The caller passes it to [`Self::apply`] after the commit. Cached
+    /// balances then count as up to date at this moment.
     pub(super) fn moment(&self) -> Moment {
         self.heads.refresh_gate.moment()
     }
@@ -301,8 +304,8 @@ impl WriteBatch<'_> {
         }
         let head = self.ledger_state.head(self.connection, account)?;
         if let Some(head) = head {
-            // The head is put into the batch even if no row is added, so that it is in memory
-            // later.
+            // The head is put into the batch even if no row is added. So it is in memory later, and
+            // need not be read from the database again.
             self.written.heads.insert(account, head);
         }
         Ok(head)

@@ -1,8 +1,9 @@
-//! The seal of the ledger's log, which is all rows in order: the position of its end, and a keyed
-//! hash over all rows. The seal is one row. It is rewritten whenever a group adds rows to the log.
-//! If somebody removes or reorders rows of the log, the seal no longer matches, and without the
-//! secret nobody can make a new one. But an older copy of the whole file contains the seal of its
-//! own end. So a seal cannot show that a file is old.
+//! The seal of the ledger's log. The log is the rows of all accounts, in the order in which they
+//! were added. The seal contains the position of the last row, and a keyed hash over all rows. It
+//! is stored in one table row, which is rewritten whenever a group adds rows to the log. If
+//! somebody removes or reorders rows of the log, the seal no longer matches, and nobody without the
+//! secret can make a matching seal. But an older copy of the whole file contains the older seal
+//! that matches it. So a seal cannot show that a file is old.
 
 use enrich_ledger::{Chain, NO_ROW};
 use enrich_secrets::{Purpose, Secret, Secrets};
@@ -19,7 +20,7 @@ pub(super) type Digest = [u8; 32];
 pub(super) struct LogPosition {
     /// The position of the row; 0 before the first row.
     pub(super) position: u64,
-    /// The digest of all rows up to this one.
+    /// The digest of all rows up to this row, included.
     pub(super) digest: Digest,
 }
 
@@ -28,7 +29,7 @@ pub(super) struct LogPosition {
 pub(super) struct Seal {
     /// The last row of the log.
     pub(super) end: LogPosition,
-    /// The last row that is included in the stored heads.
+    /// The last row of the log that the stored heads of accounts include.
     pub(super) checkpoint: LogPosition,
 }
 
@@ -98,7 +99,7 @@ impl Seal {
         Ok(if seal.hash(secret) == hash { Ok(seal) } else { Err(broken()) })
     }
 
-    /// Stores this seal, and replaces the earlier one.
+    /// Stores this seal in place of the earlier seal.
     pub(super) fn write(&self, connection: &Connection, secret: &Secret) -> rusqlite::Result<()> {
         connection.run(
             "UPDATE seal SET position = ?1, digest = ?2, checkpoint = ?3, checkpoint_digest = ?4,

@@ -70,8 +70,8 @@ struct Walk<'a> {
     /// The state of each account at the checkpoint; `None` until all rows up to the checkpoint are
     /// read.
     at_checkpoint: Option<HashMap<AccountId, AccountState>>,
-    /// The rows that must be in the sequence index. For each row: its account, sequence, position
-    /// and span.
+    /// The rows that must be in the sequence index. For each row: its account, sequence and
+    /// position, and the earliest and the latest time of the rows since the previous index entry.
     marks: Vec<(AccountId, u64, u64, Option<Span>)>,
 }
 
@@ -102,7 +102,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Checks one row. Returns an error only when the file cannot be read.
+    /// Checks one row, and adds its faults to `found`. Returns an error only when the file cannot
+    /// be read.
     fn row(&mut self, raw: &rusqlite::Row<'_>) -> rusqlite::Result<()> {
         self.found.count_row();
         let position: u64 = raw.get(POSITION_COLUMN).unwrap_or_default();
@@ -257,9 +258,9 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Compares the stored head of an account with `state`, the account's state at the checkpoint
-    /// as its rows give it. First checks the hash of the stored head. Returns whether the account
-    /// has a stored head.
+    /// Compares the stored head of an account with `state`: the account's state at the checkpoint,
+    /// calculated from its rows. First checks the hash of the stored head. Returns whether the
+    /// account has a stored head.
     fn check_head(&mut self, account: AccountId, state: &AccountState) -> rusqlite::Result<bool> {
         let head = match Head::read(self.connection, self.secrets, account)? {
             Ok(head) => head,

@@ -38,8 +38,8 @@ pub(super) struct Writer {
     path: PathBuf,
     secrets: Secrets,
     limits: Options,
-    /// The connection to the database. `None` if it could not be used any more; then the next group
-    /// opens a new one.
+    /// The connection to the database; `None` after a failure that made it useless. Then the next
+    /// group opens a new connection.
     connection: Option<Connection>,
     ledger_state: LedgerState,
     /// The number of idempotency records, as `connection` has last counted it.
@@ -251,7 +251,8 @@ fn fail(group: &mut Vec<Job>, error: BoxError, outcome: fn(BoxError) -> ChargeEr
 /// follow. Syncing the write-ahead log is not enough: if a write has failed before, the operating
 /// system may treat pages as written although they are not on the disk. So the commits are written
 /// once more, by moving them into the database. This is not possible while another process reads an
-/// older state or moves the log. Then the log is written again instead.
+/// older state of the database, or moves the commits itself. In this case, the write-ahead log is
+/// written again instead.
 fn make_durable(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let failed = |error| OpenError::of_sqlite(path, error);
     match sqlite::move_log(connection) {

@@ -1,9 +1,9 @@
 //! Reads keys that are not cached, many keys in one statement.
 //!
-//! While one statement runs, the next group of keys is collected. After the start of a node, or
-//! after a change that empties the cache, the keys of all callers must be read at the same time.
-//! With groups, a few statements read all these keys. Without groups, each caller would need its
-//! own statement.
+//! While one statement runs, the keys for the next statement are collected. After the start of a
+//! node, or after a change that empties the cache, the keys of all callers must be read at the same
+//! time. Reading them in groups takes a few statements. Otherwise, each caller would need its own
+//! statement.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ const WAITING: usize = 1_024;
 
 type Found = Option<Arc<KeyInfo>>;
 
-/// Reads keys in groups, on a task of the store's thread.
+/// Reads keys in groups, in a task of the thread that communicates with the database.
 pub(super) struct KeyReads {
     waiting: mpsc::Sender<KeyRead>,
 }
@@ -61,7 +61,8 @@ impl KeyReads {
         Self { waiting }
     }
 
-    /// Reads the key with one of these hashes. The first hash is made with the current secret.
+    /// Reads the key that has one of these hashes. All hashes belong to one key: one hash for each
+    /// secret, the first one made with the current secret.
     pub(super) async fn read(&self, hashes: Vec<Hash>) -> Result<Found, StoreError> {
         let (reply, found) = oneshot::channel();
         self.waiting.try_send(KeyRead { hashes, reply }).map_err(|error| match error {

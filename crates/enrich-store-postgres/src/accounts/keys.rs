@@ -91,7 +91,8 @@ pub(super) async fn find_full(
     })
 }
 
-/// Whether this key is already stored. An earlier attempt of the same call may have stored it.
+/// Whether exactly this key is already stored. A call whose reply was lost is repeated, and its
+/// first attempt may have stored the key.
 pub(super) async fn is_stored(client: &Client, row: &NewKeyRow) -> Result<bool, Failure> {
     let query = "SELECT account, hash FROM api_key WHERE id = $1";
     let read = |row: &Row| Ok((row.try_get::<_, Uuid>(0)?, hash(row.try_get(1)?)?));
@@ -116,7 +117,8 @@ pub(super) async fn end_key(
     run(client, end, &[(&id.0, Type::UUID), (&at, Type::INT8), (&now, Type::INT8)]).await
 }
 
-/// Adds a key, and raises the number of changes to keys in the table `state`.
+/// Adds a key, and raises the number of changes to keys in the table `state`, so that all nodes
+/// empty their caches of keys.
 pub(super) async fn insert_key(client: &Client, row: &NewKeyRow) -> Result<(), Failure> {
     let insert = "INSERT INTO api_key (id, account, label, hint, hash, sealed, secret, requests,
                       window_seconds, created_at, expires_at, ended)
@@ -143,7 +145,7 @@ pub(super) async fn insert_key(client: &Client, row: &NewKeyRow) -> Result<(), F
     count_key_change(client, 1).await.map(|_| ())
 }
 
-/// Reads a row of [`KEYS_BY_HASH`], or of a query with the same columns.
+/// Converts a row of [`KEYS_BY_HASH`], or of another query with the same columns, to a key.
 pub(super) fn read_key(row: &Row) -> Result<KeyInfo, Failure> {
     let time = |index| row.try_get::<_, Option<i64>>(index)?.map(timestamp).transpose();
     let limit = |index| {

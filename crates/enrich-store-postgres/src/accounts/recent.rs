@@ -1,18 +1,19 @@
 //! The cache of recently used keys, and when it is emptied.
 //!
-//! The pulse, a task of the store, regularly reads the number of changes to keys from the
-//! database. The cache is emptied when this number changes, when the pulse reads another lineage,
-//! and after the pulse's connection was lost. So a node sees a change by another node within a
-//! second, and its own change immediately. The cache also stores hashes that belong to no key, so
-//! repeated calls with a wrong key do not read the database. If such a key is added later, the
-//! number of changes grows, the cache is emptied, and the node finds the key.
+//! The pulse, a task of the store, regularly reads the number of changes to keys from the database.
+//! The cache is emptied when this number changes, when the pulse reads another lineage of the
+//! database, and after the pulse's connection was lost. So a node sees a change by another node
+//! within a second, and its own change immediately. The cache also stores hashes that belong to no
+//! key, so repeated calls with a wrong key do not read the database. If such a key is added later,
+//! the number of changes grows, the cache is emptied, and the node finds the key.
 
 use enrich_ledger::KeyCache;
 use uuid::Uuid;
 
 use crate::pulse::Reading;
 
-/// The cache of recently used keys, which is emptied when [`Changes`] changes.
+/// The cache of recently used keys. It is emptied when the value [`Changes`], which is read from
+/// the database, has changed.
 pub(super) type RecentKeys = KeyCache<Changes>;
 
 /// A value that is different after every change of a key. The number of changes alone is not

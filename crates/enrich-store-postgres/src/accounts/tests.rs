@@ -82,7 +82,8 @@ fn a_call_that_is_made_again_answers_as_done() {
         assert_eq!(block_on(rotated).unwrap(), KeyStored::Stored);
     }
     assert_eq!(block_on(accounts.keys(account.id)).unwrap().len(), 3);
-    // A key with the same id but another text is not a repetition of the same call.
+    // A key with the same id but another text is not a repetition of the earlier call, so it is
+    // refused.
     let impostor = NewKey { key: new_key(account.id, "").key, ..third };
     let wide = KeyLimit { active: 9, all: 9 };
     assert!(block_on(accounts.add_key(impostor, wide)).is_err());

@@ -1,4 +1,4 @@
-//! The columns of a job.
+//! Converts the columns of a job's row.
 
 use enrich_core::AccountId;
 use enrich_core::port::jobs::{JobLease, JobPhase, JobRow};
@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::columns::{unreadable, unsigned};
 use crate::failure::Failure;
 
-/// The phases, each with its text in the table.
+/// The phases of a job, each with the text that the table `job` contains.
 const PHASES: [(JobPhase, &str); 5] = [
     (JobPhase::Idle, "idle"),
     (JobPhase::Waiting, "waiting"),

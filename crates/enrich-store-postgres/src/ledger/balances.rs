@@ -28,8 +28,8 @@ const BALANCES: &str = "SELECT p.account, COALESCE(l.balance, 0) FROM purse p
                         ORDER BY e.sequence DESC LIMIT 1) l ON true
      WHERE p.account = ANY($1)";
 
-/// The balances that this node has read or written, each with its time. A balance is used only
-/// until it is [`VALID_FOR`] old.
+/// The balances that this node has read or written, each with the time of the read or write. A
+/// balance is used only until it is [`VALID_FOR`] old.
 #[derive(Debug, Default)]
 pub(super) struct Balances {
     known: RwLock<FxHashMap<AccountId, (Credits, Instant)>>,
@@ -55,7 +55,8 @@ impl Balances {
             known.clear();
         }
         for (account, balance) in balances {
-            // A read that began earlier must not replace the balance after a later charge.
+            // The cached balance may be newer, for example after a charge. A read that began before
+            // the charge must not replace it.
             let slot = known.entry(account).or_insert((balance, at));
             if slot.1 <= at {
                 *slot = (balance, at);

@@ -1,9 +1,11 @@
-//! The path of one round trip. The node decides a group from the last rows of accounts that it
-//! remembers. The database compares these rows with its own last rows. If an account's last row is
-//! the same, the database adds the new rows of this account.
+//! Decides and writes a group of charges in one round trip to the database. The node decides from
+//! the last rows of accounts that it remembers. The database compares these rows with its own last
+//! rows. If an account's last row is the same in both, the database adds the new rows of this
+//! account.
 //!
-//! An account that another transaction has locked is treated as if its last row had changed. If
-//! the group waited for the lock, all its charges would wait for the commit of another node.
+//! An account that another transaction has locked is treated as if its last row had changed. The
+//! group does not wait for the lock. Otherwise, all its charges would wait for another node's
+//! commit.
 
 use enrich_core::AccountId;
 use enrich_core::port::ledger::Charged;
@@ -29,26 +31,27 @@ use crate::ledger::transaction::{NotWritten, write_and_commit};
 pub(super) struct Plan<'g> {
     /// For each account: the last row before the charges of the group, and the last row after them.
     accounts: FxHashMap<AccountId, Expected>,
-    /// The decision of each job; `None` if its account needs the path of two round trips.
+    /// The decision of each job; `None` if the node must first lock the job's account and read its
+    /// last row, which takes two round trips.
     decisions: Vec<Option<Decision>>,
     rows: Vec<NewRow<'g>>,
     records: Vec<NewRecord<'g>>,
     /// For each record: the account, and the hashes of the record's idempotency key, one for each
     /// secret. The database looks for existing records by these hashes.
     names: Vec<(AccountId, &'g [u8])>,
-    /// Records with this time or an earlier one have expired for every job of the group. `None` if
-    /// the group adds no record.
+    /// Idempotency records with this time or an earlier time have expired for every job of the
+    /// group. `None` if the group adds no record.
     expired_at: Option<Timestamp>,
-    /// The accounts that need the path of two round trips. The plan contains no decisions, rows or
-    /// records of these accounts.
+    /// The accounts that the node must first lock and read, which takes two round trips. The plan
+    /// contains no decisions, rows or records of these accounts.
     locked: FxHashSet<AccountId>,
 }
 
-/// The answer of the database to a group.
+/// The answer of the database after it has compared the last rows of a group.
 #[derive(Debug, Default)]
 pub(super) struct Compared {
-    /// The accounts whose last rows in the database were as expected. The decisions on their jobs
-    /// are durable.
+    /// The accounts whose last rows in the database were as expected. The decisions on the jobs of
+    /// these accounts are durable.
     pub(super) stood: FxHashSet<AccountId>,
     /// The accounts that already have a record with the idempotency key of one of the group's
     /// records.
@@ -64,9 +67,9 @@ struct Expected {
 impl<'g> Plan<'g> {
     /// Decides the jobs of the accounts whose last rows are in `heads`. Three kinds of jobs cannot
     /// be decided here: charges that the balance does not pay for, second uses of an idempotency
-    /// key, and grants. The first two need more than the last row. Grants are rare, and their rows
-    /// have other columns than charges. If an account has such a job, all its jobs take the path of
-    /// two round trips.
+    /// key, and grants. The first two kinds need more than the last row. Grants are rare, and their
+    /// rows have other columns than charges. If an account has such a job, none of its jobs is
+    /// decided here: the node must first lock the account and read its last row.
     pub(super) fn new(
         jobs: &'g [Job],
         heads: &FxHashMap<AccountId, LastRow>,
@@ -101,7 +104,7 @@ impl<'g> Plan<'g> {
         plan
     }
 
-    /// Whether this path can decide no account of the group.
+    /// Whether the plan contains no decision.
     pub(super) fn is_empty(&self) -> bool {
         self.accounts.is_empty()
     }
@@ -159,7 +162,7 @@ impl<'g> Plan<'g> {
         Some(decision)
     }
 
-    /// Sends the group to the database in one write. The write locks those accounts that no other
+    /// Sends the group to the database in one write. The write locks the accounts that no other
     /// transaction has locked, compares their last rows and adds the new rows.
     pub(super) async fn send(&self, connection: &Connection) -> Result<Compared, NotWritten> {
         let accounts: Vec<Uuid> = self.accounts.keys().map(|account| account.0).collect();

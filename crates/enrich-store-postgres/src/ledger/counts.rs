@@ -5,30 +5,34 @@ use std::time::{Duration, Instant};
 
 use crate::ledger::job::Job;
 
-/// What the lanes of a store have done since it was opened.
+/// Counts of the groups and jobs that the lanes of a store have processed since the store was
+/// opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneCounts {
-    /// The groups that took the path of one round trip: the database compared the last rows, and no
-    /// lock was held from one round trip to the next.
+    /// The groups that took one round trip: the database compared the last rows that the lane
+    /// remembered with its own last rows. No lock was held from one round trip to the next.
     pub compared: PathCounts,
-    /// The groups that took two round trips: the node locked the accounts that were free, and read
-    /// their last rows.
+    /// The groups that took two round trips without waiting for locks: the node locked the accounts
+    /// that were free, and read their last rows.
     pub read: PathCounts,
-    /// The groups that took two round trips and waited until their accounts were free.
+    /// The groups that took two round trips and waited for locks, until no other transaction had
+    /// locked their accounts.
     pub locked: PathCounts,
     /// How often an account was left out of a group, because another node or lane had locked it or
     /// changed it.
     pub conflicts: u64,
-    /// The sum of the times that the decided charges and grants had waited for their groups.
+    /// For all decided charges and grants: the sum of the times from the arrival of each to the
+    /// start of its group.
     pub waited: Duration,
-    /// The number of charges and grants that wait for a group now.
+    /// The number of charges and grants that are in the queues now.
     pub waiting: u64,
 }
 
 /// The groups that have taken one path, counted since the store was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathCounts {
-    /// The number of groups that were sent to the database. Each attempt counts.
+    /// The number of groups that were sent to the database. A group that was sent twice is counted
+    /// twice.
     pub groups: u64,
     /// The number of charges and grants that were decided in these groups.
     pub jobs: u64,
@@ -58,7 +62,7 @@ impl LaneCounter {
         add(&self.waited_micros, micros(began.saturating_duration_since(job.arrived)));
     }
 
-    /// Adds the counts of this lane to `sum`.
+    /// Adds the counts of this lane to `sum`, the counts of all lanes.
     pub(super) fn add_to(&self, sum: &mut LaneCounts) {
         self.compared.add_to(&mut sum.compared);
         self.read.add_to(&mut sum.read);

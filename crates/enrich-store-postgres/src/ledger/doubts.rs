@@ -12,7 +12,8 @@ use crate::ledger::job::Decision;
 pub struct Doubts {
     /// The charge or grant was written.
     pub taken: u64,
-    /// The charge was not written, because another call had used the idempotency key.
+    /// The charge was not written, because another call had used the idempotency key. The caller
+    /// got the stored response.
     pub replayed: u64,
     /// Nothing was written: there were not enough credits for the charge, or the grant was refused.
     pub refused: u64,
@@ -51,7 +52,7 @@ impl DoubtCounts {
         self.unknown.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Adds the counts of this lane to `sum`.
+    /// Adds the counts of this lane to `sum`, the counts of all lanes.
     pub(super) fn add_to(&self, sum: &mut Doubts) {
         sum.taken += self.taken.load(Ordering::Relaxed);
         sum.replayed += self.replayed.load(Ordering::Relaxed);

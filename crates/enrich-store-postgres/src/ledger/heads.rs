@@ -25,13 +25,14 @@ use rustc_hash::FxHashMap;
 /// Maximum number of accounts that a lane remembers. If a further account would exceed this
 /// number, the lane forgets all accounts.
 const MOST_KNOWN: usize = 50_000;
-/// If this number of consecutive reads of a shared account find no new row of another node or
-/// lane, the account is alone again.
+/// After this number of consecutive reads without a new row of another node or lane, a shared
+/// account is alone again: only this lane charges it.
 const ALONE_AFTER: u32 = 8;
-/// If this number of consecutive groups could not use a shared account, because another node or
-/// lane used it, the account becomes contended.
+/// After this number of consecutive groups that could not use a shared account, because another
+/// node or lane used it, the account becomes contended: groups wait for its lock.
 const CONTENDED_AFTER: u32 = 4;
-/// Maximum number of consecutive groups for which an account stays contended.
+/// Maximum number of consecutive groups for which an account stays contended: each of these groups
+/// waits for the account's lock.
 const MOST_LOCKED_GROUPS: u32 = 32;
 
 /// How a group gets the last row of an account.
@@ -45,8 +46,8 @@ pub(super) enum Access {
     Locked,
 }
 
-/// What a lane remembers of accounts. The rows may be outdated, so the database always compares
-/// them with its own.
+/// What a lane remembers of accounts. A remembered row may be outdated, so the database compares it
+/// with its own last row before it adds a row.
 #[derive(Debug, Default)]
 pub(super) struct Heads {
     rows: FxHashMap<AccountId, LastRow>,
@@ -62,17 +63,18 @@ struct Sharing {
     /// The number of consecutive groups that have left the account out, because another node or
     /// lane had locked the account or had added a row.
     lost: u32,
-    /// The number of further groups for which the account stays contended.
+    /// The number of further groups that wait for the account's lock; 0 if the account is not
+    /// contended.
     locked_groups: u32,
-    /// The length of the last contended period, in groups; halved each time that a group can use
-    /// the account. The next contended period has `(2 * backoff).clamp(2, MOST_LOCKED_GROUPS)`
-    /// groups.
+    /// The number of groups that waited for the account's lock the last time that the account
+    /// became contended; halved each time that a group can use the account. The next time, the
+    /// number is `(2 * backoff).clamp(2, MOST_LOCKED_GROUPS)`.
     backoff: u32,
 }
 
 impl Heads {
     /// Returns how the next group gets the account's last row. Call this exactly once for each
-    /// group: each call counts down the groups for which the account stays contended.
+    /// group: if the account is contended, each call counts down the groups that wait for its lock.
     pub(super) fn access(&mut self, account: AccountId) -> Access {
         match self.shared.get_mut(&account) {
             Some(sharing) if sharing.locked_groups > 0 => {
@@ -90,8 +92,8 @@ impl Heads {
         &self.rows
     }
 
-    /// Makes room for this number of further accounts. If there is not enough room, forgets all
-    /// accounts.
+    /// Makes room in memory for this number of further accounts. If there is not enough room,
+    /// forgets all accounts.
     pub(super) fn reserve(&mut self, accounts: usize) {
         if self.rows.len().max(self.shared.len()) + accounts > MOST_KNOWN {
             self.rows.clear();
@@ -100,8 +102,8 @@ impl Heads {
     }
 
     /// Remembers the last row of an account, which was read from the database before a group was
-    /// decided. A shared account is alone again after [`ALONE_AFTER`] consecutive reads that found
-    /// no new row of another node or lane.
+    /// decided. After [`ALONE_AFTER`] consecutive reads without a new row of another node or lane,
+    /// a shared account is alone again: only this lane charges it.
     pub(super) fn read(&mut self, account: AccountId, last: LastRow) {
         let is_unchanged = self.rows.get(&account) == Some(&last);
         if let Some(sharing) = self.shared.get_mut(&account) {
@@ -119,8 +121,8 @@ impl Heads {
     }
 
     /// Notes that a group could use an account: its last row in the database was the expected one,
-    /// or nobody else had locked the account. For a shared account, resets the number of
-    /// consecutive losses, and halves `backoff`.
+    /// or nobody else had locked the account. For a shared account, sets `lost` to 0, and halves
+    /// `backoff`.
     pub(super) fn won(&mut self, account: AccountId) {
         if let Some(sharing) = self.shared.get_mut(&account) {
             sharing.lost = 0;
@@ -130,7 +132,7 @@ impl Heads {
 
     /// Notes that a group has left an account out: another node or lane has added a row or has
     /// locked the account. An account that was alone becomes shared. A shared account becomes
-    /// contended after [`CONTENDED_AFTER`] consecutive calls.
+    /// contended after [`CONTENDED_AFTER`] consecutive calls: groups then wait for its lock.
     pub(super) fn lost(&mut self, account: AccountId) {
         self.rows.remove(&account);
         let Some(sharing) = self.shared.get_mut(&account) else {

@@ -14,8 +14,8 @@ pub(super) struct Job {
     pub(super) request: Request,
     reply: Reply,
     pub(super) arrived: Instant,
-    /// When the reply to a `COMMIT` of this job was first lost; `None` if it is certain that
-    /// nothing was written.
+    /// When the reply to a `COMMIT` of this job was lost for the first time; `None` if it is
+    /// certain that nothing was written.
     pub(super) doubted: Option<Instant>,
 }
 
@@ -52,7 +52,7 @@ enum Reply {
     Grant(oneshot::Sender<Result<Granted, ChargeError>>),
 }
 
-/// An error that several jobs of a group get.
+/// An error that all jobs of a group get.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the group of charges could not be written")]
 pub(super) struct SharedError(#[source] Arc<dyn std::error::Error + Send + Sync>);
@@ -62,7 +62,7 @@ impl SharedError {
         Self(Arc::new(error))
     }
 
-    /// Returns the error as the result of one job.
+    /// Returns a copy of the error, as the result of one job.
     pub(super) fn boxed(&self) -> Box<dyn std::error::Error + Send + Sync> {
         Box::new(self.clone())
     }

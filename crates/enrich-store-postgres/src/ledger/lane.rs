@@ -1,8 +1,8 @@
-//! A lane has one connection and works on one group of charges at a time. Meanwhile, the next group
-//! is collected.
+//! A lane has one connection and works on one group of charges at a time. While the lane works on a
+//! group, it collects the next one.
 //!
 //! An account has the same lane while the number of used lanes stays the same
-//! ([`lane_choice`](super::lane_choice)). After a change of the number, two lanes may charge the
+//! ([`lane_choice`](super::lane_choice)). After this number has changed, two lanes may charge the
 //! same account at the same time. Then, as with two nodes, only one of them adds its rows.
 //!
 //! A group takes one of three paths:
@@ -11,9 +11,9 @@
 //!   database compares them ([`compare`](super::compare));
 //! - **read**, two round trips: the node locks the accounts that are free, reads their last rows
 //!   and decides ([`locked`]);
-//! - **locked**, two round trips: the same, but the node waits for the locks. The jobs that the
-//!   other paths cannot decide take this path. A group whose reply was lost takes this path too:
-//!   it is sent again with the same ids until its outcome is known.
+//! - **locked**, two round trips: as in **read**, but the node waits until the accounts are free.
+//!   The jobs that the other paths cannot decide take this path. A group whose reply was lost takes
+//!   this path too: it is sent again with the same ids until its outcome is known.
 
 mod primary;
 mod without_waiting;
@@ -54,14 +54,14 @@ const GATHERING_PART: u32 = 3;
 /// Maximum time that a group waits for more jobs, however long the last group took.
 const MOST_GATHERING: Duration = Duration::from_millis(2);
 /// A group waits for more jobs only if at least this many callers were active. With fewer callers,
-/// waiting is not worth its time: two small groups cost the database little more than one.
+/// waiting saves too little: two small groups cost the database little more than one group.
 const LEAST_CALLERS: usize = 16;
 /// Pause between two attempts to write a group.
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
 /// Maximum number of attempts to write a group that conflicts with other transactions.
 const ATTEMPTS: u32 = 5;
 
-/// The state of a lane that callers see.
+/// The state of a lane, which the callers' threads read.
 #[derive(Debug)]
 pub(super) struct LaneStatus {
     /// Whether the database confirms commits. This becomes `false` after two seconds without a
@@ -101,7 +101,7 @@ impl LaneStatus {
     }
 }
 
-/// What the lanes of a store share.
+/// The data that all lanes of a store share.
 #[derive(Clone)]
 pub(super) struct LaneShared {
     pub(super) balances: Arc<Balances>,
@@ -147,9 +147,9 @@ struct Callers {
 }
 
 impl Callers {
-    /// Counts the callers whose jobs are in the group or in the queue. Only the first call for a
-    /// group counts. Later, a caller that has its decision may have sent its next job, and would
-    /// be counted twice.
+    /// Counts the callers whose jobs are in the group or in the queue. Only the first call of this
+    /// method for a group has an effect. Later, a caller that has its decision may already have
+    /// sent its next job, so it would be counted twice.
     fn note(&mut self, in_queue: usize) {
         if self.in_group > 0 {
             let seen = mem::take(&mut self.in_group) + in_queue;
@@ -231,7 +231,8 @@ impl Lane {
     async fn settle(&mut self, group: Vec<Job>) {
         self.check_lineage();
         let left = self.settle_without_waiting(group).await;
-        // Each part is decided and written separately. A part that cannot be written as a whole is
+        // The remaining jobs are decided and written in parts. A job that repeats the idempotency
+        // key of an earlier job goes into a later part. A part that cannot be written as a whole is
         // divided into halves.
         let mut parts = vec![left];
         while let Some(mut part) = parts.pop() {
@@ -342,8 +343,8 @@ impl Lane {
         decided
     }
 
-    /// Keeps jobs for the next group. They arrived before the jobs that already wait, so they are
-    /// put before those jobs.
+    /// Keeps jobs for the next group. They arrived before the jobs that are already in `waiting`,
+    /// so they are put at the beginning.
     fn wait_for_next_group(&mut self, mut jobs: Vec<Job>) {
         jobs.append(&mut self.state.waiting);
         self.state.waiting = jobs;

@@ -14,10 +14,10 @@ pub(super) const LANES: usize = 2;
 /// All lanes are used after more than this number of callers have waited for decisions at the same
 /// time.
 const MOST_ON_ONE_LANE: usize = 256;
-/// The time, in milliseconds, for which all lanes stay in use after so many callers have waited.
-/// The number of lanes must not change often, because each change has a cost: an account may get
-/// another lane, which does not know the account's last row. So a comparison fails, and the next
-/// groups must read the last row first.
+/// The time, in milliseconds, for which all lanes stay in use after more than [`MOST_ON_ONE_LANE`]
+/// callers have waited. The number of lanes must not change often, because each change has a cost:
+/// an account may get another lane, which does not know the account's last row. So the last rows of
+/// the account cannot be compared, and the next groups must first read its last row.
 const ALL_LANES_FOR: u64 = 1_000;
 
 /// Counts the callers that wait, and chooses lanes by their number.
@@ -29,7 +29,7 @@ pub(super) struct LaneChoice {
     all_until: AtomicU64,
 }
 
-/// Counts as one waiting caller, until it is dropped.
+/// A caller that waits for a decision. [`LaneChoice`] counts it until this value is dropped.
 #[derive(Debug)]
 pub(super) struct Caller<'c>(&'c LaneChoice);
 

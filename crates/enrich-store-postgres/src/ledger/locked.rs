@@ -1,6 +1,7 @@
-//! The paths of two round trips: lock the accounts of a group, read everything that the decisions
-//! depend on, and decide. While an account is locked, no other transaction can write its rows. So
-//! the decisions stay valid, and the rows show whether a job whose reply was lost was written.
+//! Decides and writes a group in two round trips. The first one locks the accounts of the group,
+//! and reads everything that the decisions depend on. The second one adds the new rows. While an
+//! account is locked, no other transaction can write its rows. So the decisions stay valid. The
+//! rows also show whether a job whose reply was lost was written.
 
 mod known;
 
@@ -22,7 +23,7 @@ use crate::ledger::seen::SeenRows;
 use crate::ledger::statements::{ADD, ADD_CHARGES, NewRecord, NewRow, RecordColumns, RowColumns};
 use crate::ledger::transaction::{ANSWER_TIMEOUT, NotWritten, write_and_commit};
 
-/// How many idempotency records there are, and how many there may be.
+/// The number of idempotency records in the table, and the maximum number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecordSpace {
     /// The number of records, as this node knows it.
@@ -50,14 +51,16 @@ pub(super) struct Settled {
     pub(super) decisions: Vec<Option<Result<Decision, ChargeError>>>,
     /// The last rows that the locked accounts had before the group.
     pub(super) read: Vec<(AccountId, LastRow)>,
-    /// The last rows, after the group, of the accounts to which the group has added rows.
+    /// For each account to which the group has added rows: its last row after the group.
     pub(super) heads: Vec<(AccountId, LastRow)>,
-    /// The number of records in the table before the group; `None` if they were not counted.
+    /// The number of idempotency records in the table before the group; `None` if they were not
+    /// counted.
     pub(super) counted: Option<u64>,
-    /// The records that the group has added, minus the expired ones that it has removed.
+    /// The number of records that the group has added, minus the number of expired records that it
+    /// has removed.
     pub(super) grown: i64,
-    /// Whether an account was locked. Only then does the commit show that the standby confirms
-    /// commits, because locks are written to the database's log.
+    /// Whether an account was locked. Locks are written to the database's log, so the commit then
+    /// shows that the standby confirms commits. A commit without locks or rows does not show this.
     pub(super) has_locks: bool,
 }
 
@@ -66,7 +69,7 @@ pub(super) struct Settled {
 #[error("an idempotency record is not as it was written")]
 struct AlteredRecord;
 
-/// A ledger row with the id of the job exists already.
+/// A ledger row with the id of a new job exists already.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("a ledger row with this id exists")]
 struct IdExists;
@@ -144,7 +147,7 @@ async fn roll_back(connection: &Connection) -> Result<(), Failure> {
 struct Decider<'g> {
     secrets: &'g Secrets,
     known: &'g Known,
-    /// The last rows of accounts, after the jobs that are decided so far.
+    /// For each account: its last row after the jobs that are decided so far.
     heads: FxHashMap<AccountId, LastRow>,
     space: RecordSpace,
     /// The accounts and ids of the rows that this group adds.

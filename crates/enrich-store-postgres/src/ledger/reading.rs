@@ -22,7 +22,8 @@ const END_BEFORE: &str = "SELECT COALESCE(
     (SELECT sequence FROM entry WHERE account = $1 AND at < $2 ORDER BY sequence DESC LIMIT 1) + 1,
     1)";
 
-/// Returns the response that is stored under one of these names, unless it has expired at `now`.
+/// Returns the response that is stored under one of `names`, unless it has expired at `now`. The
+/// names contain keyed hashes of one idempotency key, one name for each secret.
 pub(super) async fn stored_response(
     node: &Node,
     account: AccountId,

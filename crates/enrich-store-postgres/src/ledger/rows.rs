@@ -25,21 +25,21 @@ pub(super) const LAST_ROWS: &str = concat!(
     " FROM entry WHERE account = n.id ORDER BY sequence DESC LIMIT 2) e ON true"
 );
 
-/// Reads at most `$3` rows of account `$1`: those after sequence `$2`, in ascending order.
+/// Reads at most `$3` rows of account `$1`: the rows after sequence `$2`, in ascending order.
 pub(super) const ROWS_AFTER: &str = concat!(
     "SELECT ",
     row_columns!(),
     " FROM entry WHERE account = $1 AND sequence > $2 ORDER BY sequence LIMIT $3"
 );
 
-/// Reads at most `$3` rows of account `$1`: those before sequence `$2`, the newest first.
+/// Reads at most `$3` rows of account `$1`: the rows before sequence `$2`, the newest first.
 pub(super) const ROWS_BEFORE: &str = concat!(
     "SELECT ",
     row_columns!(),
     " FROM entry WHERE account = $1 AND sequence < $2 ORDER BY sequence DESC LIMIT $3"
 );
 
-/// Reads at most `$3` rows of all accounts, in the order of account and sequence: those after
+/// Reads at most `$3` rows of all accounts, in the order of account and sequence: the rows after
 /// sequence `$2` of account `$1`.
 pub(super) const ALL_ROWS_AFTER: &str = concat!(
     "SELECT ",
@@ -55,14 +55,15 @@ pub(super) const RECORDS: &str =
      JOIN kept k ON k.account = q.account AND k.key_hash = q.key_hash
      LEFT JOIN entry e ON e.id = k.charge";
 
-/// Reads at most `$3` stored responses of all accounts, in the order of account and key hash: those
-/// after key hash `$2` of account `$1`.
+/// Reads at most `$3` stored responses of all accounts, in the order of account and key hash: the
+/// responses after key hash `$2` of account `$1`.
 pub(super) const ALL_RECORDS_AFTER: &str =
     "SELECT k.account, k.key_hash, k.asked_hash, k.sealed, k.secret, k.balance, k.charge, k.at,
             NULL::bigint
      FROM kept k WHERE (k.account, k.key_hash) > ($1, $2) ORDER BY k.account, k.key_hash LIMIT $3";
 
-/// The last rows of accounts; an error for a row that does not follow the row before it.
+/// The last rows of accounts; an error if an account's last row does not follow the row before it,
+/// because one of the two was altered.
 pub(super) type LastRows = FxHashMap<AccountId, Result<LastRow, DoesNotFollow>>;
 
 /// A stored response, as it was read from the database.
@@ -108,7 +109,7 @@ pub(super) fn read_row(row: &tokio_postgres::Row) -> Result<(Row<'static>, Chain
     Ok((read, hash(row.try_get(16)?)?))
 }
 
-/// Checks the last row of each account against the row before it. `rows` are those of
+/// Checks the last row of each account against the row before it. `rows` is the result of the query
 /// [`LAST_ROWS`].
 pub(super) fn check_last_rows(
     rows: &[tokio_postgres::Row],

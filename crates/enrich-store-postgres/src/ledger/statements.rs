@@ -31,14 +31,15 @@ pub(super) struct NewRecord<'a> {
 pub(super) const LOCK: &str =
     "SELECT account FROM purse WHERE account = ANY($1) ORDER BY account FOR UPDATE";
 
-/// Locks accounts as [`LOCK`] does, but leaves out those that another transaction has locked.
+/// Locks accounts in the order of their ids, but leaves out the accounts that another transaction
+/// has locked. Returns the locked accounts.
 pub(super) const LOCK_FREE: &str =
     "SELECT account FROM purse WHERE account = ANY($1) ORDER BY account FOR UPDATE SKIP LOCKED";
 
 /// Locks the accounts that no other transaction has locked. Stores their positions in the array
 /// `$1`, counted from 1, in a setting of the transaction, for the next statement. Locking and
-/// comparing are two statements, because only a later statement sees what earlier holders of the
-/// locks have committed.
+/// comparing are two statements, because only a later statement sees what other transactions
+/// committed before they released the locks.
 pub(super) const LOCK_FREE_FOR_NEXT: &str =
     "SELECT set_config('enrich.locked', COALESCE(string_agg(l.number::text, ','), ''), true)
      FROM (SELECT n.number FROM unnest($1::uuid[]) WITH ORDINALITY AS n (account, number)
@@ -117,7 +118,8 @@ macro_rules! add_charges {
     };
 }
 
-/// A part of a statement that adds the charges of the accounts in `stood`.
+/// A part of a statement: adds the charges of the accounts in `stood`, which are the locked
+/// accounts whose last row is the expected one.
 macro_rules! written {
     () => {
         concat!("written AS (", add_charges!(), " JOIN stood ON stood.account = r.account)")
@@ -148,7 +150,7 @@ macro_rules! replace_expired {
 }
 
 /// Adds the new charges of each account that [`LOCK_FREE_FOR_NEXT`] has locked and whose last row
-/// is the expected one. Returns these accounts, each with `true`.
+/// is the expected one. Returns these accounts, each with `true`, because their charges were added.
 pub(super) const COMPARE_AND_ADD: &str =
     concat!("WITH ", stood!(""), ", ", written!(), " SELECT account, true FROM stood");
 
@@ -254,7 +256,8 @@ impl<'a> RowColumns<'a> {
         columns
     }
 
-    /// Returns the parameters, in the order of `row_columns`.
+    /// Returns one array for each column of a ledger row, as parameters in the order of
+    /// `row_columns`.
     pub(super) fn values(&self) -> Vec<Value<'_>> {
         vec![
             value(&self.account, Type::UUID_ARRAY),
@@ -316,7 +319,8 @@ impl<'a> RecordColumns<'a> {
         columns
     }
 
-    /// Returns the parameters, in the order of `record_columns`.
+    /// Returns one array for each column of a record, as parameters in the order of
+    /// `record_columns`.
     pub(super) fn values(&self) -> Vec<Value<'_>> {
         vec![
             value(&self.account, Type::UUID_ARRAY),

@@ -91,8 +91,8 @@ async fn read_accounts(node: &Node) -> Result<Vec<AccountId>, StoreError> {
     }
 }
 
-/// Checks the rows in the order of their accounts, each row against the row before it. The
-/// database's thread reads the next rows while the caller's thread checks.
+/// Checks the rows in the order of their accounts, each row against the row before it. While the
+/// caller's thread checks rows, the database's thread reads the next rows.
 async fn check_rows(
     node: &Node,
     accounts: &[AccountId],
@@ -165,7 +165,7 @@ fn check_row(
         return findings.fault("the log: a row that cannot be read");
     };
     let state = states.entry(account).or_insert_with(|| {
-        // The accounts were read in sorted order.
+        // `accounts` is sorted, so a binary search finds an account.
         if accounts.binary_search(&account).is_err() {
             findings.fault(Fault::NoAccount(account));
         }

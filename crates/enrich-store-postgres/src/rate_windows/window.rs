@@ -42,7 +42,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// Returns the window at `now`, in seconds since 1970, without requests.
+    /// Creates the window that contains the time `now` (in seconds since 1970), without requests.
     pub(super) fn new(limit: RateLimit, now: i64) -> Self {
         Self {
             limit,
@@ -84,7 +84,8 @@ impl Window {
         number(self.limit, now) > self.number && self.waiting.is_empty()
     }
 
-    /// Counts a request without reserving a place.
+    /// Counts a request without reserving a place. The request is answered even if it is over the
+    /// limit.
     pub(super) fn observe(&mut self, now: i64) -> RateLimitStatus {
         self.counted = self.counted.saturating_add(1);
         let is_over = self.known() > self.requests();
@@ -116,7 +117,7 @@ impl Window {
         self.status(is_over, now)
     }
 
-    /// Adds a request to those that wait for places.
+    /// Adds a request to the requests that wait for places.
     pub(super) fn wait(&mut self) -> Counted {
         if self.waiting.len() >= MAX_WAITING {
             return Counted::Overloaded;

@@ -73,8 +73,8 @@ impl Windows {
             && let Some(id) = self.due.pop_front()
         {
             let Some(window) = self.windows.get_mut(&id) else { continue };
-            // If `is_due` is `false`, this is a new window with the same id. The window that was
-            // due has been removed.
+            // If `is_due` is `false`, the window that was due has been removed, and this is a new
+            // window with the same id.
             if !mem::replace(&mut window.is_due, false) {
                 continue;
             }
@@ -114,8 +114,9 @@ impl Windows {
         }
     }
 
-    /// Counts alone from now on, because an exchange has failed. Decides all waiting requests by
-    /// what this node knows. The windows in `additions` stay due for a later exchange.
+    /// Makes this node count alone from now on, because an exchange has failed. Admits or refuses
+    /// all waiting requests by the numbers that this node knows. The windows in `additions` stay
+    /// due for a later exchange.
     pub(super) fn count_alone(&mut self, additions: &[Addition], now: i64) {
         self.is_alone = true;
         for window in self.windows.values_mut() {

@@ -53,7 +53,7 @@ enum SealFault {
 struct Sealed {
     /// For each account: the sequence and the hash of the last of its rows that a seal contains.
     places: FxHashMap<AccountId, (u64, Chain)>,
-    /// For each seal, by node and number: its hash, if a seal of another node contains this hash.
+    /// The seals that are named in seals of other nodes: the hash of each, by its node and number.
     seen: BTreeMap<(Uuid, u64), [u8; 32]>,
     /// The node, the number and the hash of the last seal that was read.
     last: Option<(Uuid, u64, [u8; 32])>,
@@ -114,7 +114,7 @@ fn read(row: &Row) -> Result<Option<Seal>, Failure> {
 }
 
 impl Sealed {
-    /// Checks a seal against the previous seal of the same node, and adds its content.
+    /// Checks a seal against the previous seal of the same node, and adds its content to `self`.
     fn add(&mut self, seal: Seal, node: &Node, findings: &mut Findings) {
         let before = self.last.filter(|(node, ..)| *node == seal.node);
         let missing = match before {

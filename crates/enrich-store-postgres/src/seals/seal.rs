@@ -12,7 +12,8 @@ const PLACE_BYTES: usize = 16 + 8 + 32;
 /// Length of a stored [`Seen`] in bytes: a node, a number and a hash.
 const SEEN_BYTES: usize = 16 + 8 + 32;
 
-/// The last row of an account, as the node knew it when it made the seal.
+/// One of the rows in a seal: the last row of an account, as the node knew it when it made the
+/// seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) account: AccountId,
@@ -21,7 +22,7 @@ pub(super) struct Place {
     pub(super) chain: Chain,
 }
 
-/// A seal of another node, which the node had seen in the database when it made its own seal.
+/// A seal of another node, which the node had found in the database when it made its own seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) node: Uuid,

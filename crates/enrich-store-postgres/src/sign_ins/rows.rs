@@ -1,4 +1,4 @@
-//! The rows of `sign_in`, `invitation` and `session`, and operations on several of them.
+//! Reads and changes the rows of the tables `sign_in`, `invitation` and `session`.
 
 use enrich_core::{AccountId, Timestamp};
 use enrich_ledger::{Sealed, SealedSignIn, session_id};
@@ -27,8 +27,8 @@ pub(super) const BY_EMAIL: &str = sign_in!("WHERE email_hash = ANY($1)");
 /// Ends the sessions whose tokens have these hashes.
 pub(super) const END_SESSIONS: &str = "DELETE FROM session WHERE token_hash = ANY($1)";
 
-/// Reads the sessions of an account, the newest first. The columns are those of a session, and
-/// then the hash of the session's token.
+/// Reads the sessions of an account, the newest first. The last column is the hash of the session's
+/// token. The other columns are the values of the session.
 pub(super) const SESSIONS_OF_ACCOUNT: &str =
     "SELECT account, started_at, seen_at, ends_at, token_hash FROM session
      WHERE account = $1 ORDER BY started_at DESC, token_hash";
@@ -65,7 +65,8 @@ pub(super) async fn store_email(
     ];
     match client.execute_typed(store, &values).await {
         Ok(_) => Ok(()),
-        // Another account got the address after this transaction had looked for it.
+        // Another account got the address after this transaction had looked for it. So this
+        // transaction must be repeated.
         Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
             Err(Failure::Conflict(error))
         }
@@ -108,7 +109,7 @@ pub(super) async fn set_password(
     Ok(run(client, set, &values).await? > 0)
 }
 
-/// Adds a session, unless an earlier attempt of the same call has added it.
+/// Adds a session. Does nothing if an earlier attempt of the same call has already added it.
 pub(super) async fn insert_session(
     client: &Client,
     hash: &Hash,
@@ -130,8 +131,8 @@ pub(super) async fn insert_session(
     run(client, insert, &values).await.map(|_| ())
 }
 
-/// Ends the sessions of an account, except those with the hashes `kept`. Returns the number of
-/// ended sessions.
+/// Ends the sessions of an account, except the sessions whose tokens have the hashes `kept`.
+/// Returns the number of ended sessions.
 pub(super) async fn end_sessions(
     client: &Client,
     account: AccountId,

@@ -16,8 +16,8 @@ use crate::failure::Failure;
 
 /// Maximum number of counts in a batch, and maximum number of last uses of keys in a batch.
 const SIZE: usize = 5_000;
-/// Maximum number of attempts to write a batch in one call. Another attempt is made if the
-/// outcome of the last one is unknown, or if the database lost the last batches.
+/// Maximum number of attempts to write a batch in one call. Another attempt is made if the outcome
+/// of the last attempt is unknown, or if the database lost the last batches.
 const ATTEMPTS: u32 = 4;
 
 /// Reads the lineage of the database, and prevents a change of the lineage until the end of the
@@ -128,8 +128,8 @@ impl Batch {
 }
 
 impl BatchWriter {
-    /// Returns a writer for a node that has not written a batch yet. `lineage` is the present lineage
-    /// of the database.
+    /// Returns a writer for a node that has not written a batch yet. `lineage` is the present
+    /// lineage of the database.
     pub(super) fn new(connections: Arc<Connections>, node: Uuid, lineage: Uuid) -> Self {
         Self { connections, node, lineage, last: 0 }
     }
@@ -166,8 +166,8 @@ impl BatchWriter {
         }
     }
 
-    /// Writes the batch if the lineage is this writer's, and `flush`, a column of the node's row, is
-    /// the number of this writer's last batch.
+    /// Writes the batch if the database has this writer's lineage, and if `flush`, a column of the
+    /// node's row, is the number of this writer's last batch.
     async fn attempt(&self, batch: &Arc<Batch>) -> Result<Attempt, StoreError> {
         let (node, lineage, last, batch) = (self.node, self.lineage, self.last, Arc::clone(batch));
         self.connections
@@ -210,7 +210,7 @@ async fn raise_and_insert(
     Ok(rows.first().map(|row| row.try_get(0)).transpose()?)
 }
 
-/// Takes the next values out of an iterator, at most [`SIZE`].
+/// Takes the next values out of an iterator, at most [`SIZE`] values.
 fn some<I: Iterator>(values: &mut I) -> Take<&mut I> {
     values.take(SIZE)
 }

@@ -22,7 +22,7 @@ fn writer(node: &Node, heartbeat: &Heartbeat) -> UsageWriter {
     UsageWriter::new(Arc::default(), writer, None)
 }
 
-/// Counts three calls, and writes them on the node's thread, as the task does.
+/// Counts three calls, and writes the counts on the node's thread, as the background task does.
 fn write_three(node: &Node, mut writer: UsageWriter, pace: Pace) -> UsageWriter {
     let (account, key) = ids();
     let (endpoint, outcome) = ("/v1/cuf", UseOutcome::Found);
@@ -47,8 +47,8 @@ fn a_batch_that_is_written_again_counts_nothing_twice() {
     let batch = Arc::new(Batch::of(&mut [(counted, sum)].into_iter(), &mut [].into_iter()));
     let (connections, lineage) = (node.database.connections(), node.pulse.last().state.lineage);
     let writing = async move {
-        // The second writer does not know what the first one has written. After a lost reply, a
-        // writer is in the same state.
+        // The second writer does not know that the first writer has written the batch. After a lost
+        // reply, a writer does not know it either.
         for _ in 0..2 {
             let mut writer = BatchWriter::new(Arc::clone(&connections), heartbeat.id(), lineage);
             writer.write(&batch).await.unwrap();

@@ -48,8 +48,9 @@ fn fill(path: &Path) -> AccountId {
             let (id, key) = (new.id, new_key(new.id, "first"));
             folder.accounts.create(new, key.clone()).await.unwrap();
             folder.ledger.grant(Grant::new(id, 5_000, noon())).await.unwrap();
-            // An entry of the sequence index covers 256 rows, so 600 charges need several. The
-            // time goes back after every seventh charge, as if the clock was set back.
+            // In a data folder, an entry of the sequence index covers 256 rows of an account, so
+            // 600 charges need several entries. The time goes back after every seventh charge, as
+            // if the clock was set back.
             let charges = (0..600).map(|number: i64| {
                 let at = after_noon(number % 7);
                 let record = (number % 100 == 0).then(|| IdempotencyRecord {

@@ -87,7 +87,7 @@ impl Postgres {
         Self { database, addresses, folder, secrets, _folder: path }
     }
 
-    /// Opens the store as another node.
+    /// Opens the store as a new node.
     fn store(&self) -> Store {
         self.store_with(Options::default())
     }
@@ -158,7 +158,8 @@ macro_rules! of_nodes {
     };
 }
 
-/// Generates a module with all suites over a route.
+/// Generates a module that runs all tests of the contract suite over one route: directly, or
+/// through pgbouncer.
 macro_rules! suites {
     ($module:ident, $route:expr) => {
         mod $module {

@@ -1,4 +1,4 @@
-//! After an outage of the database, charging resumes without any action of an operator.
+//! Tests that charging resumes after an outage of the database, without any action of an operator.
 
 use std::time::{Duration, Instant};
 
@@ -47,8 +47,8 @@ fn charging_resumes_after_an_outage_in_which_it_was_refused() {
     proxy.cut(Cut::Reset);
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(4) {
-        // A connection that was being opened when the proxy began to refuse new ones may have
-        // opened since then. It is cut here.
+        // A connection may have opened after the proxy began to refuse new ones, because it was
+        // already being opened at that time. It is cut here.
         proxy.cut(Cut::Reset);
         // The outcome of a charge that was sent before the cut may stay unknown.
         let is_made_before = begun.elapsed() < Duration::from_secs(1);

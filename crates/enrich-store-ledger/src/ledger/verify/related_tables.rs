@@ -13,10 +13,10 @@ use rusqlite::Connection;
 use crate::ledger::idempotency_store;
 use crate::ledger::verify::AccountState;
 
-/// A sum over the positions and ids of rows. If the sum over the table of rows equals the sum over
-/// the index of ids, both have the same rows. The sum does not depend on the order of the rows. Two
-/// different sets of rows have the same sum with a probability of only 1 in 2⁶⁴. Each verification
-/// uses new random keys.
+/// A sum over the positions and ids of ledger rows. It shows whether the table of rows and the
+/// index of ids have the same rows: then the sums over both are equal. The sum does not depend on
+/// the order of the rows. Two different sets of rows have the same sum with a probability of only 1
+/// in 2⁶⁴. Each verification uses new random keys.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ids {
     hasher: RandomState,
@@ -68,7 +68,8 @@ pub(super) fn check_ids(
     Ok(())
 }
 
-/// Checks the stored responses: none was altered, and the charge of each exists.
+/// Checks that no stored response was altered, that the charges of stored responses exist, and that
+/// the number of stored responses of each account is right.
 pub(super) fn check_kept(
     connection: &Connection,
     secrets: &Secrets,
@@ -82,7 +83,8 @@ pub(super) fn check_kept(
     })
 }
 
-/// Checks that the stored number of responses is right for each account.
+/// Checks that, for each account, the number in the table `kept_count` is the number of the
+/// account's responses in the table `kept`.
 fn check_kept_counts(connection: &Connection, found: &mut Findings) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(
         "SELECT account, max(counted), max(kept) FROM (
@@ -104,7 +106,8 @@ fn check_kept_counts(connection: &Connection, found: &mut Findings) -> rusqlite:
     Ok(())
 }
 
-/// Checks for each stored response that its charge exists and has the same balance and time.
+/// Checks for each stored response with a charge that this charge exists, and has the same balance
+/// and time as the response.
 fn kept_without_charge(connection: &Connection, found: &mut Findings) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(
         "SELECT kept.account, kept.charge, entry.sequence FROM kept LEFT JOIN entry

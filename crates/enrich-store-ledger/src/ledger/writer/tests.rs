@@ -278,7 +278,7 @@ fn a_full_shelf_refuses_new_keys_until_old_ones_expire() {
     assert!(matches!(repeat, Ok(Charged::Replayed(_))), "{repeat:?}");
     assert_eq!(fixture.balance(), 98);
 
-    // A new writer does not know the number of records, so it counts them.
+    // A new writer does not know the number of idempotency records, so it counts them.
     fixture.writer = writer(fixture.folder.path(), 2);
     let refused = fixture.settle(vec![fixture.charge(Some("c"))]).remove(0);
     assert!(matches!(refused, Err(ChargeError::IdempotencyStoreFull)), "{refused:?}");

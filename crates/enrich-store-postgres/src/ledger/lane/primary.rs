@@ -29,7 +29,7 @@ const SEQUENCES: &str =
 /// commit of its transaction waits for the standby.
 const LOCK_STATE: &str = "SELECT id FROM state WHERE id = 1 FOR UPDATE";
 
-/// The database has fewer rows of an account than this process has read from it.
+/// The database is outdated: it has fewer rows of an account than this process has read from it.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the database is older than what this node has read from it")]
 struct Outdated;
@@ -106,9 +106,9 @@ impl Lane {
         self.status.seen.follow(self.readings.borrow().state.lineage);
     }
 
-    /// Whether the database now has all rows of the outdated accounts that this process has read.
-    /// For example, the lane was connected to an old primary when charging stopped, and is
-    /// connected to the right one now.
+    /// Whether the database now has all rows that this process has read of the accounts that made
+    /// charging stop. For example, the lane was connected to an old primary when charging stopped,
+    /// and is connected to the right one now.
     async fn has_caught_up(&mut self) -> bool {
         let Some(connection) = &self.state.connection else { return false };
         let outdated = self.status.seen.outdated();

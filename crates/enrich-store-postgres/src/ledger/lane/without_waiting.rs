@@ -19,9 +19,9 @@ use crate::ledger::transaction::NotWritten;
 
 /// A group, divided by the way in which it gets the last rows of its accounts.
 struct Divided {
-    /// The jobs of contended accounts.
+    /// The jobs of contended accounts: a group must wait for the locks of these accounts.
     locked: Vec<Job>,
-    /// The jobs of the other accounts.
+    /// The jobs of all other accounts.
     others: Vec<Job>,
     /// Whether the last rows of all accounts of `others` are remembered.
     are_remembered: bool,
@@ -29,7 +29,7 @@ struct Divided {
 
 impl Lane {
     /// Decides the jobs that can be decided without waiting for a lock. Returns the other jobs;
-    /// jobs of the same account stay in their order. If another node or lane changes an account at
+    /// their order within an account stays the same. If another node or lane changes an account at
     /// the same time, the jobs of this account wait for the next group. If the space for
     /// idempotency records is scarce and a job stores one, returns the whole group.
     pub(super) async fn settle_without_waiting(&mut self, mut group: Vec<Job>) -> Vec<Job> {
@@ -64,9 +64,9 @@ impl Lane {
         Divided { locked, others, are_remembered }
     }
 
-    /// Locks the accounts that no other transaction has locked, and decides their jobs. The jobs
-    /// of the other accounts wait for the next group. Returns the jobs that were neither decided
-    /// nor kept for the next group.
+    /// Locks the accounts that no other transaction has locked, and decides their jobs. The jobs of
+    /// locked accounts wait for the next group. If the group cannot be written, returns all its
+    /// jobs; otherwise returns no jobs.
     async fn settle_free(&mut self, mut group: Vec<Job>) -> Vec<Job> {
         let repeated = take_repeated(&mut group);
         let Some(connection) = &self.state.connection else {
@@ -82,8 +82,8 @@ impl Lane {
         match settled {
             Ok(settled) => {
                 self.note_locks(&group, &settled);
-                // The accounts of these jobs may have been left out. `finish` puts the jobs that were
-                // left out before these, because they arrived earlier.
+                // The jobs in `repeated` wait for the next group. `finish` puts the undecided jobs
+                // of `group` before them, because the jobs of `group` arrived earlier.
                 self.wait_for_next_group(repeated);
                 let decided = self.finish(group, settled, began);
                 self.status.counter.read.count_jobs(decided);
@@ -176,7 +176,7 @@ impl Lane {
 
     /// Sends the decisions of the accounts whose last rows in the database were as expected. If
     /// another node or lane had changed an account, the jobs of this account wait for the next
-    /// group. Returns the remaining jobs.
+    /// group. Returns the remaining jobs, which must be decided while their accounts are locked.
     fn tell_compared(
         &mut self,
         group: Vec<Job>,

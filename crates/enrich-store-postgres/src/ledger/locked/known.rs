@@ -88,7 +88,7 @@ pub(super) async fn read(
     let to_prune: [Value<'_>; 2] = [(&expired, Type::INT8), (&most_pruned, Type::INT8)];
     // The statements are sent in the order in which the futures are polled. Each statement sees
     // what was committed before it starts. All reads come after the locks, so they see everything
-    // that earlier holders of the locks have committed.
+    // that other transactions committed before they released the locks.
     let lock = lock_statement(locking);
     let locking = join(client.batch_execute(BEGIN), client.query_typed(lock, &of_accounts));
     let pruning = OptionFuture::from(is_scarce.then(|| client.execute_typed(PRUNE, &to_prune)));
@@ -143,7 +143,8 @@ fn lock_statement(locking: Locking) -> &'static str {
     }
 }
 
-/// Returns the accounts and key hashes of the records on which the decisions depend.
+/// Returns an account and a hash for each record that must be looked for. A job with a response has
+/// one hash of its idempotency key for each secret.
 fn names_to_find(jobs: &[Job]) -> (Vec<Uuid>, Vec<&[u8]>) {
     let responses = jobs.iter().filter_map(|job| Some((job.account().0, job.response()?.1)));
     let names = responses.flat_map(|(account, response)| {

@@ -35,7 +35,7 @@ pub enum InputFault {
     /// The archive has no file with records.
     #[error("the zip archive is empty")]
     EmptyArchive,
-    /// The archive has several files, and none is chosen.
+    /// The archive has several files, and the caller has not said which of them to read.
     #[error(
         "the zip archive has several files ({0}); unpack it, and name the file to read, or name \
          the format of the archive"

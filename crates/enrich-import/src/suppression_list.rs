@@ -79,7 +79,7 @@ pub enum EntryContent {
     Drop {
         /// The file that has the entry.
         file: Arc<DropFile>,
-        /// The entry's id. The answer file reports the result for this id.
+        /// The entry's id. The answer to DROP, a file, reports the result for this id.
         id: String,
         /// The digest of the value.
         digest: Digest,

@@ -7,7 +7,7 @@ use crate::rejection::Rejection;
 /// A record of an input, before any mapping.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InputRecord {
-    /// Where the record is.
+    /// The position of the record in its file.
     pub place: Place,
     /// The record's text as in the file.
     pub text: Vec<u8>,

@@ -159,8 +159,8 @@ fn member_names(scanner: &mut Scanner, most: usize) -> Vec<String> {
 }
 
 /// Returns whether the next array contains records: its first element is an object. If
-/// `has_columns` is `true`, the names of columns were found, so records may be arrays, and the first
-/// element may also be an array. If the result is `false`, the whole array was skipped.
+/// `has_columns` is `true`, the names of columns were found. Then records may be arrays, so the
+/// first element may also be an array. If the result is `false`, the whole array was skipped.
 fn is_array_of_records(scanner: &mut Scanner, has_columns: bool) -> io::Result<bool> {
     scanner.expect(b'[')?;
     let first = scanner.peek()?;

@@ -1,5 +1,5 @@
-//! Reads the names of people as people write them into lists: with salutations, remarks, and several
-//! people in a cell.
+//! Reads the names of people as they are written in lists: with salutations, with remarks, or with
+//! several people in one cell.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

@@ -154,7 +154,7 @@ fn columns(splitter: &Splitter, notes: &mut Notes) -> Result<Vec<Column>, Header
     let columns = names.into_iter().map(|name| {
         let named = exact(name).or_else(|| {
             // If two columns could mean the same field, the column that has exactly the field's
-            // name gives the field. The other column is ignored.
+            // name is read. The other column is ignored.
             let named = Field::from_column(name).filter(|named| !taken.contains(named))?;
             taken.push(named);
             Some(named)

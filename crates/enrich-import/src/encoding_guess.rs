@@ -11,8 +11,8 @@ use crate::encoding::TextEncoding;
 const OLD: [TextEncoding; 2] =
     [TextEncoding::Page(CodePage::Cp850), TextEncoding::Standard(MACINTOSH)];
 
-/// The last character of the Unicode block Latin Extended-B. Later letters that are in use are
-/// mostly of other scripts, such as Greek.
+/// The last character of the Unicode block Latin Extended-B. Letters with higher codes are mostly
+/// of other scripts, such as Greek.
 const LAST_LATIN: char = '\u{24f}';
 
 /// Guesses the encoding of a text from `window`, a part of the text that begins with a byte that is

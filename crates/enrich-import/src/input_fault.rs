@@ -15,7 +15,7 @@ pub(crate) const MAX_NAMED_FILES: usize = 10;
 /// Why an input can't be read. Each message says what to do; it never contains values of records.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InputFault {
-    /// The end of the zip archive is missing. The archive's list of files is at its end.
+    /// The end of the zip archive is missing, and with it the archive's list of files.
     #[error("the zip archive is incomplete or damaged: its list of files is missing; get it again")]
     CutArchive,
     /// The zip archive is damaged.

@@ -68,7 +68,7 @@ pub struct ListEntries {
 pub struct ListEntry {
     /// The line at which the entry begins, from 1.
     pub line: u64,
-    /// What the entry says.
+    /// The content of the entry, such as the digest of an email address.
     pub content: EntryContent,
 }
 

@@ -70,7 +70,7 @@ fn key(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// Returns a text without the brackets around it.
+/// Returns a text without the brackets around it: `none` for `(none)`.
 fn unbracketed(text: &str) -> &str {
     let inside = [('(', ')'), ('[', ']'), ('<', '>')]
         .into_iter()

@@ -32,7 +32,8 @@ const KINDS: [&str; 2] = ["house", "subject"];
 const LARGEST_ROMAN: u32 = 39;
 
 /// For each word of the data file: the contrast that the word belongs to, and the first word of its
-/// row. All words of a row, such as `north` and `northern`, are on the same side of the contrast.
+/// row. All words of a row, such as `northeast` and `nordost`, are on the same side of the
+/// contrast.
 static SIDES: LazyLock<FxHashMap<String, (&'static str, &'static str)>> = LazyLock::new(|| {
     let mut sides = FxHashMap::default();
     for [contrast, words] in table::rows(include_str!("../data/contrasting_words.txt")) {

@@ -20,7 +20,7 @@ pub enum DropList {
     Ctvid,
 }
 
-/// A file of DROP.
+/// A file in an archive of DROP, recognised by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DropFile {
     /// The name of the file, without its folder. The file with the answer to DROP has the same

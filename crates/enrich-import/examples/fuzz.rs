@@ -1,4 +1,5 @@
-//! Feeds changed fixtures to the readers and mappings, and stops at the first panic.
+//! A fuzzer: passes changed fixtures (test files) to the readers and mappings, and stops at the
+//! first panic.
 //!
 //! ```text
 //! cargo run --release -p enrich-import --example fuzz -- FOLDER [INPUTS] [SEED]
@@ -121,7 +122,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A fixture or an input: its file name and its content.
+/// A fixture, or an input that was made from fixtures: its file name and its content.
 type Seed = (String, Vec<u8>);
 
 /// The files below a folder, sorted, and the texts of the built-in mappings.

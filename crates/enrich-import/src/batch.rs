@@ -20,19 +20,19 @@ use crate::source::Source;
 
 /// Maximum number of records in a batch, including rejected ones.
 const MAX_RECORDS: usize = 4096;
-/// Number of bytes of lines at which a batch is full. This limit and the maximum number of
-/// waiting batches bound the memory of an import.
+/// A batch is full when its lines together have this many bytes. This limit, and the maximum
+/// number of batches that wait to be stored, bound the memory of an import.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// Maximum number of records in a batch that the directory already has. These records are not
-/// parsed and add no bytes to the batch, so the other limits do not count them. Progress is
-/// reported once for each batch, so without this limit it would be reported too seldom.
+/// A batch is also full when this many of its records are already in the directory. These records
+/// are not parsed and add no bytes to the batch, so the other limits do not count them. Progress is
+/// reported once for each batch. Without this limit, it would be reported too seldom.
 const MAX_KNOWN: u64 = 1 << 16;
 
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub(crate) records: Vec<Record>,
-    /// The line of each record, in the order of `records`.
+    /// The source line of each record, in the order of `records`.
     pub(crate) source_lines: Vec<SourceLine>,
     pub(crate) rejected: Vec<(SourceLine, Rejection)>,
     /// The number of records that the directory already has. They were not parsed.
@@ -47,7 +47,7 @@ pub(crate) struct Batch {
 #[derive(Debug)]
 pub(crate) struct SourceLine {
     pub(crate) line: u64,
-    /// The line's text; empty with [`Texts::Dropped`].
+    /// The line's text; empty if the batch contains no texts ([`Texts::Dropped`]).
     pub(crate) text: Vec<u8>,
 }
 
@@ -59,13 +59,14 @@ pub(crate) struct ReadOptions {
     pub(crate) until_rejected: bool,
 }
 
-/// Which text of each line a batch contains.
+/// Which text of each line a batch contains: no text (`Dropped`), or one of two forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Texts {
     Dropped,
-    /// The text as in the source. For a mapped record, the native record in JSON.
+    /// The text of the line as in the source. If a mapping made the record, the native record in
+    /// JSON.
     AsRead,
-    /// The native record in JSON, also for a CSV row.
+    /// The native record in JSON, even if the source is CSV.
     Native,
 }
 
@@ -92,8 +93,9 @@ impl Batch {
     }
 }
 
-/// Reads a source and sends its batches, until the source ends, or until `options` says to stop.
-/// Records that the directory already has (`known`) are only counted, not parsed.
+/// Reads a source and sends its batches to `into`. Stops at the end of the source, or, if
+/// `options.until_rejected` is `true`, after the first rejected line. `known` finds the records
+/// that the directory already has; they are only counted, not parsed.
 ///
 /// # Errors
 ///

@@ -14,7 +14,7 @@ pub enum NoList {
     /// The file is a zip archive, but not a workbook.
     #[error("this is a zip archive; unpack it and use the list inside")]
     Zip,
-    /// The file is a workbook in this other format, such as `.xls`.
+    /// The file is a workbook, but not an `.xlsx` file. The text names its format, such as `.xls`.
     #[error("this is {0}; save it as an Excel workbook (.xlsx) without a password, or as CSV")]
     OtherWorkbook(&'static str),
     /// The whole file is one JSON value, not one JSON object on each line.

@@ -40,9 +40,9 @@ impl Table {
         Ok(Some(Self { kind, columns, splitter }))
     }
 
-    /// Returns the record of the next row, or why the row is rejected. Returns `None` at the end of
-    /// the file. Skips blank lines between rows, and rows of totals. If `is_native` is true, the text of a record is
-    /// the native record in JSON instead of the row's text.
+    /// Returns the record of the next row, or why the row is rejected; `None` at the end of the
+    /// file. Skips blank lines, and rows of totals such as `Total;12`. If `is_native` is `true`,
+    /// the `text` of the result is the native record in JSON; otherwise it is the row's text.
     pub(crate) fn next(
         &mut self,
         lines: &mut Lines,
@@ -62,7 +62,8 @@ impl Table {
         Ok(None)
     }
 
-    /// Whether the current row, which gives this record, holds totals.
+    /// Whether the current row is a row of totals, such as `Total;12`. `record` was made from this
+    /// row. If `record` has more than a name, the row is not a row of totals.
     fn is_total(&self, record: &Record) -> bool {
         let cells =
             self.splitter.fields().map(|cell| ("", std::str::from_utf8(cell).unwrap_or("")));
@@ -108,8 +109,8 @@ impl Table {
             match RecordType::from_name(&name) {
                 Some(kind) if kind == self.kind => {}
                 Some(_) => return Err(Rejection::OtherType),
-                // The native format has no kind with this name. In many lists, a column named
-                // `type` has another meaning, so the column is ignored.
+                // The text is not a kind of record, such as `company`. In many lists, a column
+                // named `type` has another meaning, so the column is ignored.
                 None => notes.ignore_field(Field::Type.name()),
             }
         }
@@ -123,7 +124,7 @@ impl Table {
 
 #[derive(Debug)]
 enum Column {
-    /// The column gives this field of the native format.
+    /// The column contains the values of this field of the native format.
     Field(Named),
     /// The column contains a company's ids of this scheme.
     Ids(&'static str),
@@ -153,7 +154,7 @@ fn columns(splitter: &Splitter, notes: &mut Notes) -> Result<Vec<Column>, Header
     let columns = names.into_iter().map(|name| {
         let named = exact(name).or_else(|| {
             // If two columns could mean the same field, the column that has exactly the field's
-            // name gives the field. The other column is ignored.
+            // name is read. The other column is ignored.
             let named = Field::from_column(name).filter(|named| !taken.contains(named))?;
             taken.push(named);
             Some(named)

@@ -7,7 +7,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use crate::format::Compression;
 
-/// Buffer size for reading and decompressing.
+/// Size of each buffer for reading and for decompressing, in bytes.
 pub(crate) const BUFFER_BYTES: usize = 128 * 1024;
 
 /// Returns a reader of the decompressed text. A file may consist of several compressed parts, one

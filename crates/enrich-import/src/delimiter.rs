@@ -40,7 +40,7 @@ impl Delimiter {
         }
     }
 
-    /// Returns the byte that stands for the delimiter in the file.
+    /// Returns the delimiter as a byte of the file, such as `b';'`.
     pub const fn as_byte(self) -> u8 {
         match self {
             Self::Comma => b',',

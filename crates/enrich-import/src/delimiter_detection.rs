@@ -7,8 +7,8 @@ use crate::lines::{Line, Lines};
 use crate::quoting::has_quoting;
 use crate::splitter::Splitter;
 
-/// Returns the delimiter that a line such as `sep=;` sets. Some programs write this line at the
-/// beginning of a file, for spreadsheets.
+/// Returns the delimiter that a line such as `sep=;` sets; `None` for any other line. Some programs
+/// write such a line at the beginning of a file, to tell spreadsheets the delimiter.
 fn announced(line: &[u8]) -> Option<Delimiter> {
     let (name, value) = line.split_at_checked(4)?;
     let value = std::str::from_utf8(value).ok()?;
@@ -16,13 +16,13 @@ fn announced(line: &[u8]) -> Option<Delimiter> {
     name.eq_ignore_ascii_case(b"sep=").then(|| Delimiter::parse(value))?
 }
 
-/// Returns the delimiter of a file that begins with the lines `looked_at`: the first of these
-/// that exists.
+/// Returns the delimiter of a file that begins with the lines `looked_at`. The first of these
+/// rules that applies decides:
 ///
-/// 1. `chosen`, the setting of the caller.
-/// 2. The delimiter in a first line such as `sep=;`.
-/// 3. The delimiter that fits the lines best.
-/// 4. `usual`.
+/// 1. If the caller has set a delimiter (`chosen`), it is this one.
+/// 2. If the first line is like `sep=;`, it is the delimiter in this line.
+/// 3. If a delimiter fits the lines, it is the one that fits best.
+/// 4. Otherwise, it is `usual`.
 ///
 /// Removes a first line such as `sep=;` from `lines`.
 pub(crate) fn of_file(
@@ -47,8 +47,10 @@ pub(crate) fn of_file(
 /// header. If two shares are equal, the result is the delimiter that splits the header into more
 /// fields.
 ///
-/// The header is the first row. If no delimiter splits most rows into as many fields, the first row
-/// may be a title. Then the usual number of fields counts, unless the row has a known column.
+/// The header is the first row. If no delimiter splits most rows into as many fields as the first
+/// row, the first row may be a title. Then the rows are compared with the number of fields that
+/// most rows have, and not with the first row. But if the first row has the name of a known
+/// column, it is the header in any case.
 fn detect(lines: &[Line], otherwise: Delimiter) -> Delimiter {
     let (delimiter, share) = best(lines, otherwise, |counts| counts.first().copied());
     let first = lines.iter().find(|line| !line.is_blank());
@@ -62,8 +64,8 @@ fn detect(lines: &[Line], otherwise: Delimiter) -> Delimiter {
 }
 
 /// Returns the delimiter that fits best, and the share of rows that have as many fields as the
-/// header; `otherwise` and 0 if none fits. `header` gives the number of fields of the header from
-/// those of all rows.
+/// header; `otherwise` and 0 if no delimiter fits. The function `header` gets the number of fields
+/// of each row, and returns the number of fields of the header.
 fn best(
     lines: &[Line],
     otherwise: Delimiter,
@@ -82,14 +84,15 @@ fn best(
     (best.0, best.1)
 }
 
-/// Returns the share of the rows below the first that have this number of fields.
+/// Returns which share of the rows has `fields` fields, from 0 to 1. The first row is not counted.
+/// `counts` has the number of fields of each row.
 fn share(counts: &[usize], fields: usize) -> f64 {
     let rows = counts.get(1..).unwrap_or_default();
     let alike = rows.iter().filter(|&&count| count == fields).count();
     if rows.is_empty() { 1.0 } else { alike as f64 / rows.len() as f64 }
 }
 
-/// Returns the number of fields that most rows have.
+/// Returns the number of fields that more than half of the rows have; `None` if there is none.
 fn usual_count(counts: &[usize]) -> Option<usize> {
     counts.iter().copied().find(|&fields| share(counts, fields) > 0.5)
 }

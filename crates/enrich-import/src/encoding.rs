@@ -52,7 +52,7 @@ impl TextEncoding {
         self.name().to_ascii_lowercase()
     }
 
-    /// Decodes bytes, without a byte order mark. Replaces what is no text.
+    /// Decodes bytes that begin without a byte order mark. Invalid bytes become U+FFFD.
     pub(crate) fn decode(self, bytes: &[u8]) -> Cow<'_, str> {
         match self {
             Self::Standard(encoding) => encoding.decode_without_bom_handling(bytes).0,
@@ -91,7 +91,7 @@ impl<'de> Deserialize<'de> for TextEncoding {
 }
 
 /// Returns the encoding that the first bytes of a text show, and the length of the byte order mark
-/// in bytes; `None` if the first bytes do not show the encoding.
+/// in bytes (0 without a mark). Returns `None` if the first bytes do not show the encoding.
 pub(crate) fn detect_by_start(head: &[u8]) -> Option<(TextEncoding, usize)> {
     if let Some((encoding, mark)) = Encoding::for_bom(head) {
         return Some((TextEncoding::Standard(encoding), mark));
@@ -115,8 +115,8 @@ pub(crate) fn detect_by_start(head: &[u8]) -> Option<(TextEncoding, usize)> {
 pub(crate) struct KnownEncoding(Rc<Cell<Option<TextEncoding>>>);
 
 impl KnownEncoding {
-    /// Returns the encoding. While the encoding is unknown, the text read so far is ASCII, so the
-    /// result is then UTF-8.
+    /// Returns the encoding; UTF-8 if it is not known yet. Then all text that was read so far is
+    /// ASCII, which is also valid UTF-8.
     pub(crate) fn get(&self) -> TextEncoding {
         self.0.get().unwrap_or(TextEncoding::UTF_8)
     }
@@ -127,8 +127,8 @@ impl KnownEncoding {
 pub(crate) struct Decoding {
     input: Box<dyn BufRead>,
     state: State,
-    /// Whether to guess the encoding if the text isn't UTF-8. Without a guess, the text counts as
-    /// UTF-8.
+    /// Whether to guess the encoding if the text isn't UTF-8. If this is `false`, the text is
+    /// treated as UTF-8.
     guesses: bool,
     known: KnownEncoding,
     decoded: Vec<u8>,
@@ -158,7 +158,8 @@ impl Decoding {
     ) -> io::Result<(Self, KnownEncoding)> {
         let detected = detect_by_start(head);
         let detected = match chosen {
-            // The label `utf-16` does not give the byte order, so it is detected from the text.
+            // The label `utf-16` does not say which byte order the text has. So the byte order is
+            // detected from the text.
             Some(chosen) if chosen.is_utf_16() => {
                 Some(detected.filter(|(detected, _)| detected.is_utf_16()).unwrap_or((chosen, 0)))
             }

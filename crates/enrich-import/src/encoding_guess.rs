@@ -6,15 +6,17 @@ use enrich_mapping::CodePage;
 
 use crate::encoding::TextEncoding;
 
-/// Encodings that `chardetng` does not guess, as programs of DOS and older Macintoshes write them.
+/// Encodings that programs on DOS and on older Macintoshes write. The library `chardetng`, which
+/// guesses encodings, never returns these.
 const OLD: [TextEncoding; 2] =
     [TextEncoding::Page(CodePage::Cp850), TextEncoding::Standard(MACINTOSH)];
 
-/// The last letter of the Latin Extended blocks.
+/// The last character of the Unicode block Latin Extended-B. Letters with higher codes are mostly
+/// of other scripts, such as Greek.
 const LAST_LATIN: char = '\u{24f}';
 
-/// Guesses the encoding of a text from its first bytes, which are not all ASCII. `is_cut` says
-/// that more bytes follow.
+/// Guesses the encoding of a text from `window`, a part of the text that begins with a byte that is
+/// not ASCII. `is_cut` is `true` if the text may continue after `window`.
 pub(crate) fn guess(window: &[u8], is_cut: bool) -> TextEncoding {
     let (mut letters, mut faults) = (0, 0);
     let mut chunks = window.utf8_chunks().peekable();
@@ -24,7 +26,7 @@ pub(crate) fn guess(window: &[u8], is_cut: bool) -> TextEncoding {
         let is_cut = chunks.peek().is_none() && is_cut;
         faults += usize::from(!chunk.invalid().is_empty() && !is_cut);
     }
-    // UTF-8 text may be damaged at a few places. So the text counts as UTF-8 if it has at least
+    // UTF-8 text may be damaged at a few places. So the text is taken for UTF-8 if it has at least
     // as many valid letters outside ASCII as damaged places.
     if letters >= faults {
         return TextEncoding::UTF_8;
@@ -40,9 +42,10 @@ pub(crate) fn guess(window: &[u8], is_cut: bool) -> TextEncoding {
     }
 }
 
-/// Counts the characters that cannot be where they are in a word of Latin letters: capitals beside
-/// a small letter, and signs or other letters between two letters of ASCII. A text that is decoded
-/// by a wrong table has many of them (`M'ller`, `KÜln`).
+/// Counts the characters that are probably decoded wrongly, because a word of Latin letters does
+/// not have them there: an accented capital letter beside a small letter, or a sign or a letter of
+/// another script between two ASCII letters. A text that is decoded in a wrong encoding has many:
+/// `MŸller` for `Müller`, `K”ln` for `Köln`.
 fn misplaced(text: &str) -> usize {
     let letters: Vec<char> = text.chars().collect();
     let is_misplaced = |three: &[char]| {

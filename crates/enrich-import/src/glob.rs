@@ -1,6 +1,7 @@
 //! Patterns of file names: `*` stands for any text, `?` for one character. Case doesn't matter.
 
-/// Whether a path fits a pattern. A pattern without `/` is compared with the last part of the path.
+/// Whether a path fits a pattern. A pattern without `/` is compared only with the file name, which
+/// is the last part of the path.
 pub(crate) fn fits(pattern: &str, path: &str) -> bool {
     let name = if pattern.contains('/') { path } else { path.rsplit('/').next().unwrap_or(path) };
     let letters = |text: &str| text.to_lowercase().chars().collect::<Vec<_>>();

@@ -31,7 +31,7 @@ pub trait Progress: Send {
     fn advance(&mut self, bytes: u64, records: u64);
 }
 
-/// Progress reports are ignored.
+/// For callers that show no progress: ignores the reports.
 impl Progress for () {
     fn advance(&mut self, _bytes: u64, _records: u64) {}
 }
@@ -75,10 +75,10 @@ pub enum Cause {
 /// Imports a source.
 ///
 /// With [`Atomic::Batch`](enrich_core::port::importer::Atomic), rejected lines are skipped, and the
-/// records before a failure stay. If such an import was interrupted, run the same import again: it
-/// stores the missing records, and counts the stored records as unchanged. A line of JSON whose
-/// record the directory already has is not parsed again, so the report has no dropped values and no
-/// ignored fields of this line.
+/// batches that were stored before a failure stay stored. If such an import was interrupted, run
+/// the same import again: it stores the missing records, and counts the stored records as
+/// unchanged. A line of JSON whose record the directory already has is not parsed again, so the
+/// report has no dropped values and no ignored fields of this line.
 ///
 /// With `Atomic::Whole`, the first rejected line stops the import, and nothing is stored; a
 /// suppressed record also counts as rejected. To import several sources, call this function once

@@ -5,7 +5,7 @@ use crate::source::Source;
 
 /// A source, and how its records are read for an import.
 pub struct ImportSource {
-    /// The source.
+    /// The file or stream that is read.
     pub source: Source,
     /// The mapping by which the records become native records; `None` if the records are native.
     pub map_as: Option<MapAs>,

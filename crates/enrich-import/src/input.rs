@@ -150,8 +150,9 @@ impl InputRecords {
         self.current.as_ref().map(Opened::columns).unwrap_or_default()
     }
 
-    /// Returns the layout as far as it is known; `None` after the end of an archive. The format is
-    /// JSON Lines also for XML and JSON, and CSV also for vCard.
+    /// Returns the layout as far as it is known; `None` after the end of an archive. [`Format`] has
+    /// no values for JSON, XML and vCard. So JSON and XML are returned as JSON Lines, and vCard as
+    /// CSV.
     pub fn layout(&self) -> Option<Layout> {
         let current = self.current.as_ref()?;
         let (sheet, sheets) = current.sheet.clone().unzip();
@@ -206,7 +207,8 @@ impl InputRecords {
         Opened::new(content, &self.options).map_err(|error| self.explain(error))
     }
 
-    /// Returns the [`ReadError`] that describes an I/O error, with the name of the archive's file.
+    /// Returns the [`ReadError`] that describes an I/O error. If the file is in an archive, the
+    /// error contains its name, except when the reading was stopped.
     fn explain(&self, error: io::Error) -> ReadError {
         let error = ReadError::of(error, self.is_compressed);
         match &self.member {

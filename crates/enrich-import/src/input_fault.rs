@@ -15,7 +15,7 @@ pub(crate) const MAX_NAMED_FILES: usize = 10;
 /// Why an input can't be read. Each message says what to do; it never contains values of records.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InputFault {
-    /// The end of the zip archive is missing. The archive's list of files is at its end.
+    /// The end of the zip archive is missing, and with it the archive's list of files.
     #[error("the zip archive is incomplete or damaged: its list of files is missing; get it again")]
     CutArchive,
     /// The zip archive is damaged.
@@ -35,7 +35,7 @@ pub enum InputFault {
     /// The archive has no file with records.
     #[error("the zip archive is empty")]
     EmptyArchive,
-    /// The archive has several files, and none is chosen.
+    /// The archive has several files, and the caller has not said which of them to read.
     #[error(
         "the zip archive has several files ({0}); unpack it, and name the file to read, or name \
          the format of the archive"

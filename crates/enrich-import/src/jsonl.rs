@@ -51,7 +51,8 @@ pub(crate) fn read(line: &Line, notes: &mut Notes) -> Result<Record, Rejection> 
     record::read(kind, &mut fields, content(line), line.number, notes)
 }
 
-/// Returns the content hash of the record on a line.
+/// Returns the hash of a line's text. By this hash, the directory recognises a record that it
+/// already has.
 pub(crate) fn content(line: &Line) -> [u8; 16] {
     content_hash([line.bytes.trim_ascii()])
 }
@@ -64,8 +65,8 @@ fn kind(fields: &Fields<'_>, notes: &mut Notes) -> Result<RecordType, Rejection>
     {
         return Ok(kind);
     }
-    // The native format has no kind with the name in `type`. In many lists, a field named `type`
-    // has another meaning, so it is ignored.
+    // The text in `type` is not a kind of record, such as `company`. In many lists, a field named
+    // `type` has another meaning, so it is ignored.
     let kind = by_fields.ok_or(Rejection::UnknownType)?;
     notes.ignore_field(Field::Type.name());
     Ok(kind)

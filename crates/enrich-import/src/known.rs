@@ -1,4 +1,4 @@
-//! Recognises lines that the directory already has, before they are parsed.
+//! Recognises lines whose records the directory already has, before the lines are parsed.
 
 use std::collections::VecDeque;
 use std::io;
@@ -8,8 +8,8 @@ use enrich_core::port::importer::KnownRecords;
 use crate::jsonl;
 use crate::lines::{Line, Lines};
 
-/// The number of lines that are looked up together. The store can choose the order in which it
-/// reads their records, which is faster than one look-up for each line.
+/// The number of lines that are looked up together. This is faster than one look-up for each line,
+/// because the store can read the records in the best order.
 const AT_ONCE: usize = 4096;
 /// The lines that are looked up together have at most about this number of bytes.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
@@ -19,7 +19,7 @@ pub(crate) struct KnownLines {
     known: Box<dyn KnownRecords>,
     /// The next lines, each with whether the directory already has its record.
     ahead: VecDeque<(Line, bool)>,
-    /// The error with which reading ended. It is returned after the lines that were read before.
+    /// The error that ended the reading. [`Self::next`] returns it after the lines in `ahead`.
     failure: Option<io::Error>,
 }
 

@@ -62,7 +62,7 @@ const SHARED: &str = "values of domains that too many records share";
 pub(crate) struct MappedReading {
     map_as: MapAs,
     records: Records,
-    /// The number of rows above the header that are not counted yet.
+    /// The number of rows above the header that were not yet counted as skipped records.
     rows_above: usize,
     /// Native records of the last input record. [`Self::next`] has not returned them yet.
     ready: VecDeque<Parsed>,
@@ -252,7 +252,8 @@ impl Records {
         Ok(next.map_or(Step::End, Step::Record))
     }
 
-    /// Whether the records are rows of a table, in which a row may hold totals.
+    /// Whether the records are rows of a table. Only in tables, a row may have totals or may repeat
+    /// the header.
     fn is_table(&self) -> bool {
         let Self::Any(records) = self else { return false };
         matches!(records.kind(), Some(InputKind::Csv | InputKind::Workbook))
@@ -267,16 +268,17 @@ impl Records {
     }
 }
 
-/// Whether a row holds totals: its first cell or the name of its record says so, and its records
-/// have nothing but a name.
+/// Whether a row is a row of totals. `fields` are its cells, and `records` are the native records
+/// that it becomes. A cell, or the name of a record, must look like a total (`Total: 12`), and the
+/// records must have no identifier but a name.
 fn is_total_of(fields: &Map<String, Value>, records: &[Map<String, Value>]) -> bool {
     let names = || records.iter().filter_map(|record| record.get("name")?.as_str());
     let cells = fields.iter().map(|(column, cell)| (column.as_str(), cell.as_str().unwrap_or("")));
     records.iter().all(name_only) && (is_total_row(cells) || names().any(is_total))
 }
 
-/// Whether a row repeats the header, as tables with page breaks do: at least two cells are the name of
-/// their column, and no cell has another text.
+/// Whether a row repeats the header, as tables with page breaks do. Then at least two cells contain
+/// the name of their own column, and all other cells are empty.
 fn is_repeated_header(fields: &Map<String, Value>) -> bool {
     fn lower(text: &str) -> impl Iterator<Item = char> + '_ {
         text.chars().flat_map(char::to_lowercase)
@@ -288,8 +290,8 @@ fn is_repeated_header(fields: &Map<String, Value>) -> bool {
     cells.clone().all(|is_name| is_name) && cells.count() > 1
 }
 
-/// Returns the number by which reports name a record. Usually this is its line. For a record on the
-/// first line, it is the record's number in the file, because a whole file may be one line.
+/// Returns the number by which reports name a record: usually the number of its line. For a record
+/// on the first line, it is the record's number in the file, because a whole file may be one line.
 fn number(place: Place) -> u64 {
     if place.line > 1 { place.line } else { place.record }
 }

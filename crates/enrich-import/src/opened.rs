@@ -46,7 +46,7 @@ pub(crate) struct Opened {
     pub(crate) lines: Lines,
     format: Option<Format>,
     delimiter: Option<Delimiter>,
-    /// Whether quotes enclose fields.
+    /// Whether quotes enclose the fields of CSV; if not, quotes are plain text.
     has_quoting: bool,
     encoding: KnownEncoding,
     workbook: Option<Workbook>,

@@ -3,9 +3,10 @@
 use crate::delimiter::Delimiter;
 use crate::lines::Line;
 
-/// Whether quotes enclose fields in a file that begins with these lines. Without tabs between the
-/// columns, they always do. With tabs, many programs write quotes as they are. So each quote at the
-/// beginning of a field must have its closing quote at the end of a field, or the quotes are text.
+/// Whether quotes enclose fields in a file that begins with these lines. If the delimiter is not a
+/// tab, they always do. If it is a tab, quotes may be plain text, because many programs do not
+/// enclose fields then. So quotes enclose fields only if every field that begins with a quote also
+/// ends with one.
 pub(crate) fn has_quoting(lines: &[Line], delimiter: Delimiter) -> bool {
     delimiter != Delimiter::Tab || are_well_formed(lines)
 }

@@ -21,8 +21,8 @@ pub(crate) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Sets the value of a field in the place for the name that the file uses. Returns `false` if
-    /// this place already had a value.
+    /// Sets the value of a field. The file may use the field's own name (`emails`) or its singular
+    /// (`email`); there is a place for each. Returns `false` if the place already had a value.
     pub(crate) fn set(&mut self, named: Named, raw: Raw<'a>) -> bool {
         let place = usize::from(!named.is_singular);
         self.values[named.field as usize][place].replace(raw).is_none()

@@ -79,7 +79,7 @@ pub(crate) fn is_name_only(record: &Record) -> bool {
 }
 
 /// Returns the hash of a record's texts as they are in the file. The length of each text is
-/// hashed before the text, so that `ab`, `c` and `a`, `bc` have different hashes.
+/// hashed before the text, so that the texts `ab` and `c` do not have the hash of `a` and `bc`.
 pub(crate) fn content_hash<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 16] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&[READING]);
@@ -161,7 +161,7 @@ fn origin(values: &mut Values<'_, '_>, content: [u8; 16]) -> Origin {
 }
 
 /// Returns the confidence of a record. A record without a confidence gets 100. If the confidence
-/// can't be read, returns the lowest one, so that a typing error never makes a record more
+/// can't be read, returns the lowest confidence, so that a typing error never makes a record more
 /// trusted than others.
 fn trust(values: &mut Values<'_, '_>) -> Confidence {
     let given = values.fields.get(Field::Confidence);

@@ -21,13 +21,13 @@ const MAX_SEEN_VALUES: u32 = 200;
 /// Maximum length of a value that counts as a domain, URL or email address, in bytes.
 const MAX_SEEN_BYTES: usize = 300;
 
-/// The reason that is reported for a row of a table that holds totals.
+/// The reason that is reported for a skipped row of totals, such as `Total;12`.
 pub(crate) const TOTAL_ROW: &str = "total row";
 
-/// The reason that is reported for a row of a table that repeats the header.
+/// The reason that is reported for a skipped row that repeats the header of its table.
 pub(crate) const REPEATED_HEADER: &str = "repeated header";
 
-/// The reason that is reported for a row above the header of a table.
+/// The reason that is reported for a skipped row above the header of a table, such as a title.
 pub(crate) const ROW_ABOVE: &str = "row above the header";
 
 /// The results of an import. The number `read` is the sum of `added`, `merged`, `unchanged`,
@@ -193,7 +193,7 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Counts an input record that the mapping skips for this reason.
+    /// Counts an input record that is skipped for this reason.
     pub(crate) fn skip(&mut self, reason: &str) {
         match self.skipped.get_mut(reason) {
             Some(count) => *count += 1,

@@ -1,4 +1,4 @@
-//! Reads the rows of any CSV, workbook or JSON Lines source, whatever its columns mean.
+//! Reads the rows of a CSV, workbook or JSON Lines source. The columns may have any names.
 
 use std::collections::HashSet;
 use std::io;
@@ -16,8 +16,8 @@ use crate::rejection::Rejection;
 use crate::source::Source;
 use crate::splitter::Splitter;
 
-/// Maximum number of columns of a list. Each column becomes an option to select in every form, and
-/// a cell in every row.
+/// Maximum number of columns of a list. On the account's pages, each column becomes an option of
+/// every selection, and a cell of every row.
 pub const MAX_COLUMNS: usize = 1_000;
 
 /// Reads a source row by row. Skips blank lines.

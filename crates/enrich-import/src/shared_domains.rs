@@ -9,8 +9,8 @@ use crate::input_fault::InputFault;
 use crate::read_error::ReadError;
 use crate::sorted_rows::Sorter;
 
-/// Maximum number of domains with more records than a mapping allows. Each of these domains takes
-/// 12 bytes of memory.
+/// Maximum number of domains that have more records than a mapping allows. With more such domains,
+/// the import fails. Each of them takes 12 bytes of memory.
 const MAX_SHARED: usize = 4_000_000;
 
 /// Counts the records of each domain. The hashes of the domains are written to a temporary file.

@@ -247,7 +247,7 @@ pub(crate) struct Again {
 }
 
 impl Again {
-    /// Returns the source, from its beginning.
+    /// Returns the source that is to be read again, from its beginning.
     pub(crate) fn source(self) -> Source {
         let Some(kept) = self.kept else { return self.source };
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);

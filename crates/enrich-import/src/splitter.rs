@@ -1,4 +1,5 @@
-//! Splits the rows of CSV into fields. The rows of a workbook pass through the same type.
+//! Splits the rows of CSV into fields. [`Splitter`] also returns the rows of a workbook, so that
+//! callers read both in the same way.
 
 use std::io;
 

@@ -68,7 +68,7 @@ pub struct ListEntries {
 pub struct ListEntry {
     /// The line at which the entry begins, from 1.
     pub line: u64,
-    /// What the entry says.
+    /// The content of the entry, such as the digest of an email address.
     pub content: EntryContent,
 }
 
@@ -79,7 +79,7 @@ pub enum EntryContent {
     Drop {
         /// The file that has the entry.
         file: Arc<DropFile>,
-        /// The entry's id. The answer file reports the result for this id.
+        /// The entry's id. The answer to DROP, a file, reports the result for this id.
         id: String,
         /// The digest of the value.
         digest: Digest,

@@ -151,7 +151,7 @@ impl Values<'_, '_> {
     }
 }
 
-/// Whether a value of a field for names is no name, such as `0`.
+/// Whether the field is one for names, but the value is not a name: `0`, for example.
 fn is_nameless(field: Field, item: &Item<'_>) -> bool {
     field.is_name() && matches!(item, Item::Text(text) if is_no_name(text))
 }

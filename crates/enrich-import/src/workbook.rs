@@ -32,7 +32,7 @@ const MAX_CELL_BYTES: usize = 128 * 1024;
 const MAX_SHEET_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 /// Maximum number of visible sheets among which [`Workbook::choose_sheet`] chooses.
 const MAX_CHOICES: usize = 20;
-/// Number of rows by which a sheet is chosen.
+/// Number of rows of each sheet that are examined to choose a sheet.
 const CHOICE_ROWS: usize = 21;
 
 pub(crate) trait Seekable: Read + Seek + Send {}
@@ -55,7 +55,8 @@ pub(crate) struct Workbook {
     visible: Vec<SheetPart>,
     /// The index in `visible` of the sheet that is read.
     current: usize,
-    /// The thread that reads the sheet. It returns what the reading of another sheet needs.
+    /// The thread that reads the sheet. It returns the values that are needed to read another
+    /// sheet.
     thread: Option<JoinHandle<(SheetReading, Archive)>>,
     rows: Receiver<io::Result<Vec<SheetRow>>>,
     ready: std::vec::IntoIter<SheetRow>,
@@ -120,9 +121,9 @@ impl Workbook {
         self.visible.get(self.current).map_or("", |sheet| &sheet.name)
     }
 
-    /// Chooses the first visible sheet whose first rows are a table, as `is_table` says. Chooses
-    /// the first visible sheet if there is no such sheet. A sheet in front of the table may be a
-    /// cover or have notes.
+    /// Chooses the first visible sheet with a table, because a sheet before it may have only a
+    /// title or notes. `is_table` says whether the first rows of a sheet are a table. If no visible
+    /// sheet has a table, chooses the first visible sheet.
     pub(crate) fn choose_sheet(
         &mut self,
         is_table: impl Fn(&[SheetRow]) -> bool,
@@ -139,12 +140,14 @@ impl Workbook {
         self.turn_to(0)
     }
 
-    /// Reads another sheet from its first row on.
+    /// Begins to read the sheet with this index in `visible`, from its first row. Does nothing if
+    /// it is already the current sheet.
     fn turn_to(&mut self, sheet: usize) -> io::Result<()> {
         if sheet == self.current {
             return Ok(());
         }
-        // The thread ends when it sends its next rows, because nobody can receive them.
+        // Drops the receiver of the rows. When the thread sends its next rows, sending fails, and
+        // the thread ends.
         self.rows = channel().1;
         let ended = self.thread.take().map(JoinHandle::join);
         let Some(Ok((reading, archive))) = ended else { return Err(unreadable()) };

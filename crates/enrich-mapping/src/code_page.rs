@@ -1,11 +1,12 @@
-//! The code pages of DOS, which older programs still write. The Encoding Standard does not have
-//! them.
+//! The code pages of DOS, in which older programs still write texts. The WHATWG Encoding Standard
+//! does not contain these code pages.
 
 use oem_cp::code_table::{
     DECODING_TABLE_CP437, DECODING_TABLE_CP850, DECODING_TABLE_CP852, DECODING_TABLE_CP858,
 };
 
-/// A code page of DOS: ASCII, and 128 letters and signs for the bytes above.
+/// A code page of DOS: ASCII for the bytes from 0 to 127, and other letters and signs for the bytes
+/// from 128 to 255.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodePage {
     /// The code page of the United States.

@@ -1,4 +1,4 @@
-//! Finds the country of a name in one of several languages, such as `Allemagne`.
+//! Finds the country that a name such as `Allemagne` means, in one of several languages.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -12,8 +12,9 @@ static COUNTRIES: LazyLock<HashMap<String, Country>> = LazyLock::new(|| {
     names.map(|(name, country)| (key(name), country)).collect()
 });
 
-/// Returns the country with this name in German, French, Spanish, Italian, Dutch or Portuguese, or
-/// with this letter on vehicle plates.
+/// Returns the country with this name in German, French, Spanish, Italian, Dutch, Portuguese or
+/// another language of the data file. The name may also be a letter of vehicle plates: `A`
+/// (Austria), `D` (Germany) or `F` (France).
 pub(crate) fn country_of_name(name: &str) -> Option<Country> {
     COUNTRIES.get(&key(name)).copied()
 }

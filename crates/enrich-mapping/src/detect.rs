@@ -150,14 +150,15 @@ fn is_all_native(sample: &Sample<'_>) -> bool {
 }
 
 /// Whether a file has the native columns that a record needs, and no other column with a known
-/// meaning. If it has such another column, the file is not native, because that column would not
-/// be read.
+/// meaning. In a native file, a column such as `Website` would not be read, so a file with such a
+/// column is not native.
 fn is_native_enough(sample: &Sample<'_>) -> bool {
     if !has_subject(sample) {
         return false;
     }
     let others: Vec<String> = sample.keys.iter().filter(|key| !is_native(key)).cloned().collect();
-    // An area code says nothing without the column of its numbers, which is a native one here.
+    // A column of area codes alone is no reason for a mapping. It belongs to a column of phone
+    // numbers, and that column is native here.
     Synonyms::known(&others).iter().all(|(_, meaning)| *meaning == "area_code")
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct Draft {
     pub(crate) title: Option<String>,
     pub(crate) company: Option<String>,
     company_domain: Option<String>,
-    /// Whether the text for a person's name is a remark, an address or a department.
+    /// Whether a column for the person's name contains a remark, an address or a department.
     is_nobody: bool,
     pub(crate) notes: Vec<Note>,
 }
@@ -127,9 +127,9 @@ impl Draft {
         }
     }
 
-    /// Adds a page on a network, given by its URL or its handle. If a company's text is a URL of
-    /// anything else, [`add_url`](Self::add_url) adds it. Any other text is added unchanged, so
-    /// that the import reports it as invalid.
+    /// Adds a page on a network. `text` is its URL or its handle. For a company, `text` may also be
+    /// another URL, such as a website, which [`add_url`](Self::add_url) adds. Any other text is
+    /// added unchanged, so that the import reports it as invalid.
     pub(crate) fn add_network(&mut self, network: Network, text: &str) {
         if self.kind == RecordType::Person {
             match PersonPage::parse(text) {
@@ -213,8 +213,8 @@ impl Draft {
         }
     }
 
-    /// Leaves out websites of mail providers, unless the company is this provider, and adds a
-    /// [`Note`] for each.
+    /// Leaves out websites of mail providers, such as `gmail.com`, and adds a [`Note`] for each. A
+    /// website is kept if the company in the record is the mail provider itself.
     pub(crate) fn leave_out_mail_providers(&mut self) {
         if self.kind == RecordType::Domain {
             return;

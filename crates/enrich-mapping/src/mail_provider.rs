@@ -1,11 +1,13 @@
-//! Recognises websites of mail providers that are given for other companies.
+//! Recognises that the website of a mail provider, such as `gmail.com`, is given as the website of
+//! another company.
 
 use enrich_text::{Domain, is_public_mail_host};
 
 use crate::native::plain_name;
 
-/// Whether a domain is that of a mail provider, such as `gmail.com`, and none of the names is the
-/// provider's. A name is the provider's if its first words are the domain or its first label.
+/// Whether a domain belongs to a mail provider, such as `gmail.com`, but `names`, the names of one
+/// company, belong to another company. A name of the provider begins with the domain or with its
+/// first label: `Gmail Inc`, for example.
 pub(crate) fn is_of_another_provider<'n>(
     domain: &str,
     names: impl IntoIterator<Item = &'n str>,
@@ -20,7 +22,8 @@ pub(crate) fn is_of_another_provider<'n>(
     !names.into_iter().any(|name| begins_with(name, &label) || begins_with(name, &whole))
 }
 
-/// Whether the first words of a name are this text, without blanks and punctuation.
+/// Whether the first words of a name, joined without blanks and punctuation, are equal to `text`:
+/// `T-Online International` begins with `tonline`.
 fn begins_with(name: &str, text: &str) -> bool {
     let mut joined = String::new();
     name.split(|sign: char| !sign.is_alphanumeric()).any(|word| {

@@ -128,7 +128,8 @@ const TABLE: [(Field, &str, &[RecordType]); 26] = {
     ]
 };
 
-/// The native fields with their names as [`plain_name`] returns them.
+/// The native fields, each with its name in the form that [`plain_name`] returns, such as
+/// `firstname`.
 static NATIVE_COLUMNS: LazyLock<Vec<(Field, String)>> =
     LazyLock::new(|| Field::native().map(|field| (field, plain_name(field.name()))).collect());
 

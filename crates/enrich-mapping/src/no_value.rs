@@ -7,17 +7,18 @@ use crate::table;
 
 /// The texts of `data/no_values.txt`, by kind.
 struct NoValues {
-    /// In lower case.
+    /// Texts whose case does not matter, stored in lower case.
     any: HashSet<String>,
     exact: HashSet<&'static str>,
     name: HashSet<&'static str>,
-    /// For each text of `any` and `exact`: its first byte in lower case, and each number of bytes that
-    /// the text may have in a file. Nearly all values are recognised as values by these two alone.
+    /// For each text of `any` and `exact`: its first byte in lower case, and each number of bytes
+    /// that the text may have in a file. Nearly every real value has another first byte or another
+    /// length, so that it need not be looked up in `any` and `exact`.
     shapes: HashSet<(u8, usize)>,
 }
 
-/// Maximum number of bytes by which a text in a file may be longer than in the list: it may have two
-/// blanks for one.
+/// Maximum number of bytes by which a text in a file may be longer than in the data file. It may
+/// have additional blanks: `k.  A.` for `k. A.`.
 const MOST_BLANKS: usize = 2;
 
 static NO_VALUES: LazyLock<NoValues> = LazyLock::new(|| {
@@ -36,7 +37,7 @@ static NO_VALUES: LazyLock<NoValues> = LazyLock::new(|| {
 
 fn shape(text: &str, more: usize) -> (u8, usize) {
     let first = text.bytes().next().unwrap_or_default();
-    // Letters that are not ASCII have other bytes in upper case.
+    // A letter outside ASCII has other bytes in upper case, so all these letters become 0.
     let first = if first.is_ascii() { first.to_ascii_lowercase() } else { 0 };
     (first, text.len() + more)
 }
@@ -53,12 +54,13 @@ pub fn is_no_value(text: &str) -> bool {
         && (NO_VALUES.exact.contains(inside) || NO_VALUES.any.contains(&key(inside)))
 }
 
-/// Whether a text is no name of a company or a person: [`is_no_value`] or a zero.
+/// Whether a text cannot be the name of a company or a person: it stands for no value
+/// ([`is_no_value`]), or is a zero.
 pub fn is_no_name(text: &str) -> bool {
     is_no_value(text) || NO_VALUES.name.contains(text.trim())
 }
 
-/// Whether a text has nothing but punctuation.
+/// Whether a text has only punctuation and blanks, or is empty.
 fn has_no_sign(text: &str) -> bool {
     let is_dash = |sign| matches!(sign, '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{2026}');
     text.chars().all(|sign| sign.is_ascii_punctuation() || sign.is_whitespace() || is_dash(sign))
@@ -68,7 +70,7 @@ fn key(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// Returns a text without the brackets around it.
+/// Returns a text without the brackets around it: `none` for `(none)`.
 fn unbracketed(text: &str) -> &str {
     let inside = [('(', ')'), ('[', ']'), ('<', '>')]
         .into_iter()

@@ -43,7 +43,7 @@ pub enum Note {
     /// An address on a platform, such as a site builder or a marketplace, that belongs to a
     /// customer of the platform.
     Platform,
-    /// The website of a mail provider, given for a company that is another one.
+    /// The website of a mail provider, such as `gmail.com`, that was given for another company.
     MailProvider,
     /// A URL on LinkedIn, Facebook, Instagram, Twitter or YouTube that does not lead to a page (a
     /// profile), but for example to a post.
@@ -54,7 +54,8 @@ pub enum Note {
     UnknownCountry,
     /// A phone number without a country calling code, in a record whose country is not known.
     NationalPhone,
-    /// A phone number without a country calling code that the record's country does not have.
+    /// A phone number without a country calling code. In the record's country, there is no such
+    /// number.
     ForeignPhone,
     /// An email address of a role, such as `info@`, that was given for a person.
     RoleAddress,

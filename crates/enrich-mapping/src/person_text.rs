@@ -1,5 +1,5 @@
-//! Reads the names of people as people write them into lists: with salutations, remarks, and several
-//! people in a cell.
+//! Reads the names of people as they are written in lists: with salutations, with remarks, or with
+//! several people in one cell.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -15,18 +15,19 @@ static WORDS: LazyLock<HashSet<(&'static str, &'static str)>> = LazyLock::new(||
         .collect()
 });
 
-/// What a list says about a person's name.
+/// The result of reading the columns of a person's name.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum PersonText {
-    /// The first and the last name; `None` if the list does not say it.
+    /// The first and the last name; `None` for a name that is missing.
     Name(Option<String>, Option<String>),
-    /// The text is no person, but a remark, an address or a department.
+    /// The text is not a person's name, but a remark, an address or a department.
     Nobody,
 }
 
 /// Reads the columns of a person's name. The full name is split if the first or the last name is
-/// missing. If there is no full name, a first name of several words is split. Salutations, titles and
-/// emoji are left out. Of several people between slashes, the first is read.
+/// missing. If there is no full name either, a first name of several words is split. Salutations,
+/// titles and emoji are left out. If a text has several people, as in `Ada Byte / Bob Quill`, the
+/// first one is read.
 pub(crate) fn read_person(
     first: Option<String>,
     last: Option<String>,
@@ -58,15 +59,16 @@ fn without_titles(first: &str, last: &str) -> (String, String) {
     if [first, last].into_iter().any(|part| part.contains(',')) {
         return whole();
     }
-    // A name such as `Do` may be read as a degree. Then a part of the other name takes its place.
+    // `split` may read a name such as `Do` as a degree, and take a part of the other name instead.
+    // Such a result is not used.
     let is_part = |(own_first, own_last): &(String, String)| {
         first.contains(own_first.as_str()) && last.contains(own_last.as_str())
     };
     PersonName::split(&format!("{last}, {first}")).filter(is_part).unwrap_or_else(whole)
 }
 
-/// Whether a text in a column of people is no person: an address, a number, a remark such as
-/// `siehe oben`, or a department such as `Accounts Payable`.
+/// Whether a text in a column of people is not a person: an address, a number, a remark such as
+/// `siehe oben` ("see above"), or a department such as `Accounts Payable`.
 fn is_nobody(text: &str) -> bool {
     let words: Vec<String> = text.split_whitespace().map(plain_word).collect();
     let is = |kind, word: &String| WORDS.contains(&(kind, word.as_str()));
@@ -74,12 +76,13 @@ fn is_nobody(text: &str) -> bool {
     text.contains('@')
         || words().any(|word| has_digit(word) || is("contact", word))
         || (words().count() > 1 && words().next().is_some_and(|word| is("pointer", word)))
-        // `Hr.` alone is a salutation, and `HR Team` a department.
+        // `hr` is a salutation and a word for a department. So `Hr.` alone is not a
+        // department, but `HR Team` is one.
         || (words().any(|word| !is("salutation", word))
             && words().all(|word| is("department", word)))
 }
 
-/// Whether a word has a digit. The suffix of a generation may have one, as in `2nd`.
+/// Whether a word has a digit, except a suffix of a generation, such as `2nd`.
 fn has_digit(word: &str) -> bool {
     word.contains(|sign: char| sign.is_ascii_digit()) && !matches!(word, "2nd" | "3rd" | "4th")
 }
@@ -91,7 +94,7 @@ fn plain_word(word: &str) -> String {
 }
 
 /// Returns a name without emoji, without salutations at its beginning, and without `jun.` at its
-/// end. `M.` is a salutation before a single word, and otherwise an initial.
+/// end. `M.` is a salutation (Monsieur) if only one word follows; otherwise it is an initial.
 fn cleaned(name: &str) -> String {
     let kept: String = name.chars().filter(|&sign| !is_emoji(sign)).collect();
     let mut words: Vec<&str> = kept.split_whitespace().collect();

@@ -12,18 +12,20 @@ static WORDS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
         .collect()
 });
 
-/// What the digits after a word are.
+/// What the digits after a word mean, in a text such as `Tel. 030 23125-001, Fax -299`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Number,
-    /// A number, or another ending of the number before.
+    /// A further number, or only another ending of the number before it, such as `182` in
+    /// `0221 4710-181 oder 182`.
     Other,
     /// No phone number: a fax number, or an internal extension.
     Nothing,
 }
 
-/// Returns the phone numbers in a text, without the words for phones around them. Numbers of fax
-/// machines are left out. If the text has any other word, returns the text.
+/// Returns the phone numbers in a text, without words such as `Tel.` around them. Numbers of fax
+/// machines are left out. If the text has a word that is not in the data file, returns the whole
+/// text.
 pub(crate) fn phone_texts(text: &str) -> Vec<String> {
     let text = text.trim().trim_start_matches('\'').trim_start();
     let mut found = Vec::new();
@@ -43,7 +45,8 @@ pub(crate) fn phone_texts(text: &str) -> Vec<String> {
         let is_short = rest.starts_with('.') && WORDS.contains_key(format!("{word}.").as_str());
         let word = if is_short { format!("{word}.") } else { word };
         let kind = WORDS.get(word.as_str()).copied();
-        // `(dem. Quill)` behind a number says whose it is, and `(nur Fax)` that it is no phone number.
+        // A remark in parentheses after a number is left out: `(dem. Quill)`. If the remark says
+        // that the number is a fax number (`(nur Fax)`) or invalid, the number is left out too.
         if kind.is_none()
             && number.ends_with('(')
             && let Some((remark, after)) = rest.split_once(')')
@@ -78,19 +81,22 @@ pub(crate) fn phone_texts(text: &str) -> Vec<String> {
     found
 }
 
-/// Whether a remark behind a number says that it is the number of a fax machine, or no longer valid.
+/// Whether a remark after a number says that the number belongs to a fax machine, or is no longer
+/// valid.
 fn is_no_phone(remark: &str) -> bool {
     let remark = remark.to_lowercase();
     let mut words = remark.split(|sign: char| !sign.is_alphabetic());
     words.any(|word| matches!(WORDS.get(word), Some(&"fax" | &"invalid")))
 }
 
-/// Returns a phone number with the area code before it. Returns the number as it is if it seems to be
-/// complete: it begins with `+`, `(`, a zero or the area code, or has ten digits or more.
+/// Returns a phone number with the area code before it. If the number seems to be complete, returns
+/// it unchanged. A complete number begins with `+`, `(`, a zero or the area code, or has at least
+/// ten digits.
 pub(crate) fn with_area_code(area_code: Option<&str>, number: String) -> String {
     /// Minimum number of digits of a number that is complete.
     const WHOLE: usize = 10;
-    /// Minimum number of digits after the area code, if a number begins with it.
+    /// A number that begins with the digits of the area code is complete only if at least this
+    /// many digits follow them.
     const LOCAL: usize = 5;
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
     let Some(area_code) = area_code else { return number };
@@ -103,9 +109,11 @@ pub(crate) fn with_area_code(area_code: Option<&str>, number: String) -> String 
     format!("{area_code} {number}")
 }
 
-/// Returns the number in a text between two words; `None` if there is none.
+/// Returns the phone number in `number`, the text between two words; `None` if there is none.
+/// `part` says what the digits after the first of these words mean.
 fn whole(number: &str, part: Part) -> Option<String> {
-    /// Minimum number of digits of a number, which another ending does not have.
+    /// Minimum number of digits of a further number. A text with fewer digits is only another
+    /// ending of the number before it.
     const LEAST_DIGITS: usize = 7;
     let number = number.trim_start_matches([' ', '.', ':', ',', ';', ')', '/', '-', '=']);
     let number = number.trim_end_matches([' ', '.', ':', ',', ';', '(', '/', '-', '\'']);

@@ -11,8 +11,9 @@ static MAILBOXES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Whether an email address belongs to a role or a department. Every part of its local part is then
-/// a word for one, as in `info`, `sales.support` and `rechnung2`; `info.ada` may be a person's.
+/// Whether an email address belongs to a role or a department. Then every word before the `@` is
+/// the name of a role or a department: `info`, `sales.support` or `rechnung2`. In `info.ada`, the
+/// word `ada` may be a person, so this address does not count.
 pub(crate) fn is_role_address(address: &str) -> bool {
     let address = address.rsplit(['<', ' ']).next().unwrap_or(address);
     let Some((local, _)) = address.split_once('@') else { return false };

@@ -35,15 +35,15 @@ pub(crate) struct Values {
     pick: Pick,
     apply: Vec<Transform>,
     prefix: String,
-    /// The place of the area code of phone numbers ([`with_area_code`]).
+    /// The place of the area code, which [`with_area_code`] puts before phone numbers.
     area_code: Option<Path>,
 }
 
 #[derive(Clone, Debug)]
 enum Origin {
     Places(Vec<Path>),
-    /// Selects the objects at `places` that have the values that all `filters` require. Takes the
-    /// values at `take` of these objects.
+    /// Selects those objects at `places` that all `filters` accept, and takes from these objects
+    /// the values at `take`.
     Objects {
         places: Vec<Path>,
         filters: Vec<Filter>,
@@ -110,7 +110,8 @@ impl Rule {
         Self::All(names.into_iter().map(column).collect())
     }
 
-    /// Adds the column with the area codes of the phone numbers in the column `phones`.
+    /// Sets `area_codes` as the column with the area codes of the phone numbers in the column
+    /// `phones`.
     pub(crate) fn with_area_codes(mut self, phones: &str, area_codes: &str) -> Self {
         if let Self::All(rules) = &mut self {
             for rule in rules {
@@ -240,7 +241,8 @@ impl Values {
         let is_value =
             |text: &String| !is_no_value(text) && !null.contains(text) && !self.null.contains(text);
         let mut found = self.origin.texts(record);
-        // A text such as `k. A.` is left out before it is split at blanks.
+        // `k. A.` is German for "not stated". Such a text must be left out before the split,
+        // because its parts, `k.` and `A.`, would look like values.
         found.retain(is_value);
         for separator in &self.split {
             found = found

@@ -28,8 +28,8 @@ pub struct SourceInfo {
     /// The country of records that name no country. A company gets this country as its seat, and
     /// national phone numbers are read as numbers of this country.
     pub country: Option<Country>,
-    /// Texts that stand for no value, such as `[ND]`, besides those of every source
-    /// ([`is_no_value`](crate::is_no_value)).
+    /// Texts that stand for no value in this source, such as `[ND]`. Texts that stand for no value
+    /// in every source, such as `n/a`, are not listed here ([`is_no_value`](crate::is_no_value)).
     pub null: Vec<String>,
 }
 

@@ -26,8 +26,9 @@ pub struct Synonyms {
 }
 
 impl Synonyms {
-    /// Returns the columns whose meaning is known, each with its meaning. If no other column has a
-    /// company's name, a column such as `Customer` or `Legal name` has it.
+    /// Returns the columns whose meaning is known, each with its meaning. If no column such as
+    /// `Company` has the company's name, a column such as `Customer` or `Legal name` is taken for
+    /// it.
     pub(crate) fn known(columns: &[String]) -> Vec<(&str, &'static str)> {
         let known = columns.iter().filter_map(|column| Some((column.as_str(), meaning(column)?)));
         let mut known: Vec<_> = known.collect();
@@ -40,9 +41,9 @@ impl Synonyms {
         known
     }
 
-    /// Returns the column that is probably the company's name, if the records are people and no
-    /// known column has the name of their employer: the only unused column whose texts differ in
-    /// most of these records.
+    /// For records of people: returns the unused column that probably has the name of the
+    /// employer, because most records have a different text in it. Returns `None` if a used column
+    /// has the employer, if several unused columns are possible, or if the records are not people.
     pub fn likely_company(&self, records: &[Map<String, Value>]) -> Option<&str> {
         let has_employer = self.used.iter().any(|(_, field)| *field == Field::Company.name());
         if self.record_type != RecordType::Person || has_employer {
@@ -54,8 +55,9 @@ impl Synonyms {
     }
 }
 
-/// Returns the column with area codes, such as `Vorwahl`, and the column with their phone numbers:
-/// the next one, or else the first one.
+/// Returns two columns: the column with area codes, such as `Vorwahl`, and the column with the
+/// phone numbers to which they belong. This is the first column of phone numbers after the area
+/// codes. If there is none, it is the first column of phone numbers in the file.
 fn area_codes<'c>(known: &[(&'c str, &'static str)]) -> Option<(&'c str, &'c str)> {
     let at = known.iter().position(|(_, meaning)| *meaning == "area_code")?;
     let mut next = known[at..].iter().chain(known);
@@ -63,8 +65,9 @@ fn area_codes<'c>(known: &[(&'c str, &'static str)]) -> Option<(&'c str, &'c str
     Some((known[at].0, phones))
 }
 
-/// Whether at least three quarters of the records have a text in this column that may be a name, and
-/// these texts differ.
+/// Whether a column may contain the names of companies. It may if there are several records, and
+/// the column has many different texts that may be names: at least three quarters of the number of
+/// records.
 fn are_mostly_distinct_names(column: &str, records: &[Map<String, Value>]) -> bool {
     let letters = |text: &str| text.chars().filter(|letter| letter.is_alphabetic()).count();
     let texts = records.iter().filter_map(|record| record.get(column)?.as_str());

@@ -1,4 +1,4 @@
-//! Recognises the rows of a table that hold totals, not records.
+//! Recognises the rows of a table that contain totals, such as `Total: 12`, and not records.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -12,13 +12,16 @@ static WORDS: LazyLock<HashSet<(&'static str, &'static str)>> = LazyLock::new(||
         .collect()
 });
 
-/// Whether the cells of a row look like a row of totals. They do if the first cell that is not
-/// empty is a word for it (`Total`, `Gesamt: 12`, `Subtotal of hall 1`), or if a cell is a number
-/// of rows with the name of its column (`6 Vendors` in the column `Vendors`). The name of a column
-/// is empty if it is not known.
+/// Whether a row looks like a row of totals. Each element of `cells` is the name of a column (empty
+/// if the name is not known) and the cell in this column. A row looks like a row of totals in two
+/// cases:
 ///
-/// A company may be called `Total`. So the caller must also know that the row has no domain, page,
-/// address or number.
+/// - The first cell that is not empty is a word for a total, such as `Total` or `Gesamt: 12`, or
+///   begins with a word such as `Subtotal`.
+/// - A cell is a number and the name of its column: `6 Vendors` in the column `Vendors`.
+///
+/// A company may be called `Total`. So the caller must also check that the row has no domain, page,
+/// email address or phone number.
 pub fn is_total_row<'r>(cells: impl IntoIterator<Item = (&'r str, &'r str)>) -> bool {
     let mut filled = cells.into_iter().filter(|(_, cell)| !cell.trim().is_empty());
     let Some((column, first)) = filled.next() else { return false };

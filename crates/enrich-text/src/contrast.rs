@@ -1,6 +1,7 @@
 //! Words that contradict each other: two numbers, north and south, women and men.
 //!
-//! Two names that are equal except for two such words belong to two organisations.
+//! If two names differ only in two such words, they belong to two organisations: `Quill North` and
+//! `Quill South`.
 
 use std::sync::LazyLock;
 
@@ -31,7 +32,8 @@ const KINDS: [&str; 2] = ["house", "subject"];
 const LARGEST_ROMAN: u32 = 39;
 
 /// For each word of the data file: the contrast that the word belongs to, and the first word of its
-/// row. All words of a row are on the same side of the contrast.
+/// row. All words of a row, such as `northeast` and `nordost`, are on the same side of the
+/// contrast.
 static SIDES: LazyLock<FxHashMap<String, (&'static str, &'static str)>> = LazyLock::new(|| {
     let mut sides = FxHashMap::default();
     for [contrast, words] in table::rows(include_str!("../data/contrasting_words.txt")) {

@@ -54,7 +54,7 @@ fn read_in_any_form(text: &str) -> Result<String, BadHost> {
 /// Whether a name certainly is in the form that [`read`] returns, so that it need not be parsed.
 /// This is `true` for most names: their labels have only lower-case letters, digits and hyphens,
 /// and no label is an A-label (`xn--…`). The last label begins with a letter, so the name is not
-/// an IP address. For `false`, the name must be parsed to find out.
+/// an IP address. If the result is `false`, the name must be parsed.
 fn is_as_it_is_stored(text: &str) -> bool {
     let is_plain = |label: &str| {
         let bytes = label.as_bytes();

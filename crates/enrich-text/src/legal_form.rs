@@ -12,8 +12,8 @@ use crate::table;
 /// remain.
 const NO_NAME: [&str; 4] = ["the", "and", "of", "de"];
 
-/// Minimum number of letters of a legal form that is recognised at the end of a word without a space,
-/// although it has a vowel.
+/// A legal form with a vowel that is attached to a name without a space (`quillcorp`) is recognised
+/// only if it has at least this many letters.
 const LEAST_GLUED: usize = 4;
 const VOWELS: [char; 6] = ['a', 'e', 'i', 'o', 'u', 'y'];
 
@@ -118,12 +118,12 @@ pub(crate) fn is_misspelt_form(word: &str) -> bool {
         && LEGAL_FORMS.long_ends.iter().any(|form| form != word && is_misspelt(form, word))
 }
 
-/// Returns each beginning of a word that is followed by a legal form without a space: `acme` for
-/// `acmegmbh`. Each of them may be the name. `name` is folded; `typed` is the name as it was typed.
+/// Returns the possible names in a word that may end with a legal form without a space: `acme` for
+/// `acmegmbh`. `name` is the folded word; `typed` is the whole name as it was typed.
 ///
-/// Many words end with the letters of a short form (`Vestas`, `Kansas`). So a form is recognised only
-/// if it has at least [`LEAST_GLUED`] letters, or no vowel (`ltd`), or is typed with another case
-/// than the name: `QuillAG`.
+/// Many words end with the letters of a short legal form: `Vestas` and `Kansas` end with `as`. So a
+/// form is recognised only if it has at least [`LEAST_GLUED`] letters, or no vowel (`ltd`), or if
+/// its first letter is typed as a capital after a small letter (`QuillAG`).
 pub(crate) fn without_glued_ends<'n>(
     name: &'n str,
     typed: &str,
@@ -138,9 +138,8 @@ pub(crate) fn without_glued_ends<'n>(
         .map(|at| &name[..at])
 }
 
-/// Returns the part of a text that begins with the first capital letter after its last lower-case
-/// letter that has a capital letter behind it: `AG` for `QuillAG`, and `Inc` for `QuillInc`. Returns
-/// `None` if there is no such letter.
+/// Returns the end of a text, from the last capital letter that directly follows a small letter:
+/// `AG` for `QuillAG`, and `Inc` for `QuillInc`. Returns `None` if there is no such letter.
 fn last_word_at_capital(typed: &str) -> Option<&str> {
     let letters: Vec<(usize, char)> = typed.char_indices().collect();
     let is_start = |pair: &&[(usize, char)]| pair[0].1.is_lowercase() && pair[1].1.is_uppercase();

@@ -13,8 +13,9 @@ struct Row {
 }
 
 impl Row {
-    /// Returns the number of letters that a name must have: two of a script other than Latin, because
-    /// one may be a decoration (`µQuill`), and one of a few single letters.
+    /// Returns how many letters of this row a name must have, so that the row applies to the name.
+    /// If the row is for a script other than Latin, it is two, because one letter may be a
+    /// decoration (`µQuill`). Otherwise it is one.
     fn fewest(&self) -> usize {
         const LATIN: [RangeInclusive<char>; 2] = ['\u{80}'..='\u{24f}', '\u{1e00}'..='\u{1eff}'];
         let is_script = |range: &RangeInclusive<char>| {
@@ -36,7 +37,7 @@ static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
 });
 
 /// Returns the countries in which all letters of a name are used: Ukraine for `Їжак`. Returns no
-/// country if the letters are used in many countries, as those of `Quill`, or in no common one.
+/// country if all letters are used in many countries (`Quill`), or if no country uses all of them.
 pub fn countries_of_letters(name: &str) -> Vec<Country> {
     let mut countries: Option<Vec<Country>> = None;
     if name.is_ascii() {

@@ -34,11 +34,12 @@ pub struct NameForm {
     /// form have the same number.
     pub legal_forms: Vec<u16>,
     /// For each word, the root of the general word that it may misspell: `university` for
-    /// `univresity`; `None` if it misspells none. Empty if [`NameForm::of`] has made the form,
-    /// because it does not look for misspellings.
+    /// `univresity`; `None` if it misspells none. Empty if [`NameForm::of`] has made this
+    /// `NameForm`, because `of` does not look for misspellings.
     pub meant: Vec<Option<&'static str>>,
     /// The possible names without a legal form, if the name is one word that may end with a legal
-    /// form without a space: `acme` for `AcmeGmbH`. Empty if [`NameForm::of`] has made the form.
+    /// form without a space: `acme` for `AcmeGmbH`. Empty if [`NameForm::of`] has made this
+    /// `NameForm`.
     pub unglued: Vec<String>,
 }
 

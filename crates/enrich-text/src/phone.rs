@@ -74,7 +74,8 @@ impl Phone {
     ///    numbers. (`/v1/itm` returns international numbers as digits only.)
     /// 2. Otherwise it is national, if the numbering plan of the given country assigns such
     ///    numbers.
-    /// 3. Otherwise it is international, if an international number like this is possible.
+    /// 3. Otherwise it is international, if an international number like this is possible; if not,
+    ///    it is national.
     pub fn parse_in(text: &str, country: Option<Country>) -> Result<Self, InvalidPhone> {
         let international = Self::parse(text);
         let Some(region) = country.and_then(|country| DATABASE.by_id(country.alpha2())) else {

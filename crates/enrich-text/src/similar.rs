@@ -195,9 +195,10 @@ fn misspelt(a: &NameWord, b: &NameWord) -> Option<Agreement> {
     is.then_some(Agreement::Misspelt)
 }
 
-/// Whether one word is the beginning of the other. People abbreviate words when they type a name. So
-/// a longer word of the first name, which is the typed one, agrees only if it is an abbreviated
-/// general word: `Appleton` is not `Apple`.
+/// Returns how two words agree if one is the beginning of the other. `a` is a word of the name that
+/// was typed. People abbreviate words when they type a name, so `a` should be the shorter word. If
+/// `a` is longer, the words agree only if one of them is a general word, or if `b` is a single
+/// letter: a typed `Appleton` does not agree with `Apple`.
 fn abbreviated(a: &NameWord, b: &NameWord) -> Option<Agreement> {
     let is_general = a.is_general || b.is_general;
     let (a, b) = (a.latin(), b.latin());

@@ -28,7 +28,7 @@ const HOSTS: [(&str, Option<Network>); 12] = [
 pub(crate) enum Written<'a> {
     /// An address on a network's host.
     OnNetwork(Network, Path<'a>),
-    /// An address on a host of a network that has no pages there, such as `youtu.be`.
+    /// An address on a network's host that never has pages of companies, such as `youtu.be`.
     NoPageHost,
     /// An address on a site that does not belong to any of the networks.
     Elsewhere,

@@ -164,7 +164,7 @@ impl Archive {
 #[derive(Default)]
 struct Listed {
     files: FileNames,
-    /// Whether the archive is a document of an office program.
+    /// Whether the archive is an office document, such as a workbook.
     is_office: bool,
 }
 
@@ -181,8 +181,9 @@ impl<R: ReaderAt> Read for CountedRange<R> {
     }
 }
 
-/// Returns the error for an archive whose list of files can't be read. The list is at the end of
-/// the archive, so it is missing if the archive was not downloaded completely.
+/// Returns the error for an archive whose list of files can't be read: the error of the operating
+/// system if there was one. Otherwise the archive was probably not downloaded completely, because
+/// the list is at its end.
 fn cut_or(error: Error) -> io::Error {
     match error.into_kind() {
         ErrorKind::IO(error) => error,

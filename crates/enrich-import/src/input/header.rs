@@ -1,4 +1,5 @@
-//! Finds the header of a table below titles, notes and rows of groups of columns.
+//! Finds the header of a table. Above the header, there may be titles, notes, and a row with the
+//! names of groups of columns.
 
 use std::io;
 
@@ -12,8 +13,9 @@ use crate::workbook::SheetRow;
 /// Maximum number of rows above the header.
 pub(super) const MAX_TITLE_ROWS: usize = 20;
 
-/// Minimum number of known columns of a header below another row that may be one. A row of data may
-/// have a word such as `Mobil` that is also the name of a column.
+/// Minimum number of known columns in a row that is taken as the header although a row above it may
+/// be the header. With fewer known columns, it may be a row of data: a word such as `Mobil` can be
+/// a value, and is also the name of a column.
 const LEAST_KNOWN: usize = 3;
 
 /// Returns the fields of the first lines that are not blank; `None` for a line that is not a
@@ -33,16 +35,18 @@ pub(super) fn rows_of_lines<'l>(
 }
 
 /// Returns the number of rows before the header, given the first rows of a table; 0 if none of
-/// these rows is a header. `None` stands for a row that cannot be read.
+/// these rows is a header. In `rows`, `None` is a row that cannot be read.
 ///
-/// If `columns` are given, the header is the first row that has all of them. Otherwise, it is the
-/// row with the most known columns, if it has at least [`LEAST_KNOWN`], or if all its fields are
-/// known. If there is no such row, or a row above it has as many, the header is the first row
-/// of one of these kinds:
+/// If `columns` are given, the header is the first row that has all of them. Otherwise, the first
+/// row of one of these kinds may be the header:
 ///
 /// - A row with text in several fields. A row with one text is the title of a spreadsheet.
 /// - A row with the name of a known column.
 /// - The first line of a contact card, because vCard files are sampled as tables.
+///
+/// A row below this one is the header instead, if it has more known columns: at least
+/// [`LEAST_KNOWN`], or at least two if all its fields are known columns. Of several such rows, it
+/// is the one with the most known columns.
 pub(super) fn rows_before_header(
     rows: impl Iterator<Item = Option<Vec<String>>>,
     columns: &[String],

@@ -17,14 +17,14 @@ pub(super) use layout::{JsonLayout, detected, first_names};
 use path::{Path, Step};
 use scanner::{Copied, Scanner};
 
-/// Key that a record gets if a `*` of the path stands for the members of an object. Its value is
-/// the name of the member that contains the record.
+/// If the records are members of an object, each record gets its member's name under this key:
+/// `{"quill":{"id":1}}` gives the record `{"id":1,"@key":"quill"}`.
 const KEY: &str = "@key";
-/// A record that is not an object, such as a text, becomes an object with this single key. The
-/// value of the key is the record.
+/// A record that is not an object, such as a text, becomes an object with this single key:
+/// `"Quill"` becomes `{"$":"Quill"}`.
 const VALUE: &str = "$";
-/// Names of a member that lists the columns, for records that are arrays of values. This member
-/// is in the object around the records.
+/// If the records are arrays of values, the object around them may list the names of the columns
+/// in a member with one of these names: `{"columns":["name"],"rows":[["Quill"]]}`.
 const COLUMN_NAMES: [&str; 3] = ["fields", "columns", "header"];
 /// Maximum size of the column names, in bytes.
 const MAX_NAMES_BYTES: usize = 1024 * 1024;
@@ -52,8 +52,8 @@ pub(super) struct JsonReader {
 #[derive(Clone, Copy)]
 struct Open {
     is_object: bool,
-    /// The index of a step of the path. The members or elements of this object or array must
-    /// match the step.
+    /// The index of the step in the path that the members of this object, or the elements of this
+    /// array, must match.
     step: usize,
 }
 
@@ -77,7 +77,8 @@ impl JsonReader {
     pub(super) fn next(&mut self) -> io::Result<Option<InputRecord>> {
         loop {
             let Some(Open { is_object, step }) = self.open.last().copied() else {
-                // Several values may follow each other, as in JSON text sequences.
+                // The text may have several top-level values, one after the other, as JSON text
+                // sequences have.
                 self.scanner.accept(b',')?;
                 if self.scanner.peek()?.is_none() {
                     return self.end().map(|()| None);
@@ -149,9 +150,9 @@ impl JsonReader {
         Ok(name)
     }
 
-    /// Follows the path into the next value. If the path ends at this value, returns the value as
-    /// a record. Otherwise returns `None`: enters the value if the path leads into it, else skips
-    /// it.
+    /// Reads the next value. `step` is the index of the path's next step. If the path has no more
+    /// steps, the value is a record: returns it. Otherwise returns `None`, and goes into the value
+    /// if its members or elements may match the step; if not, skips the value.
     fn descend(&mut self, step: usize) -> io::Result<Option<InputRecord>> {
         let Some(next) = self.path.0.get(step) else {
             self.has_found = true;

@@ -7,9 +7,10 @@ use crate::rejection::Rejection;
 /// A record of an input, before any mapping.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InputRecord {
-    /// Where the record is.
+    /// The position of the record in its file.
     pub place: Place,
-    /// The record's text as in the file.
+    /// The record's text as in the file; for XML, the record as JSON. The text is empty for a
+    /// contact card, and for a record that is joined from several files.
     pub text: Vec<u8>,
     /// The record, or why it can't be read.
     ///

@@ -237,8 +237,8 @@ fn local(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)
 }
 
-/// The data that an [`XmlReader`] shares with its input: the limit of the current record, and what
-/// was read.
+/// The data that an [`XmlReader`] shares with its input: how much of the current record may still
+/// be read, and how much was read.
 #[derive(Default)]
 struct Limit {
     /// The number of bytes that the current record may still have.

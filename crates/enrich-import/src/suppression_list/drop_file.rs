@@ -20,10 +20,11 @@ pub enum DropList {
     Ctvid,
 }
 
-/// A file of DROP.
+/// A file in an archive of DROP, recognised by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DropFile {
-    /// The name of the file, without its folder. The answer file has the same name.
+    /// The name of the file, without its folder. The file with the answer to DROP has the same
+    /// name.
     pub name: String,
     /// The list of the file; `None` for a file with entries that were removed from lists.
     pub list: Option<DropList>,

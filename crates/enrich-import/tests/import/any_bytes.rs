@@ -61,7 +61,7 @@ fn piece() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Generates a JSON value. It is always valid JSON, but often the field cannot have such a value.
+/// Generates a JSON value. It is always valid JSON, but often it is not a valid value of its field.
 fn json_value() -> impl Strategy<Value = String> {
     const VALUES: &[&str] = &[
         "\"Quill\"",

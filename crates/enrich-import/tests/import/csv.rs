@@ -1,4 +1,4 @@
-//! Tests of the records that CSV rows give.
+//! Tests which records are read from the rows of CSV.
 
 use std::error::Error;
 

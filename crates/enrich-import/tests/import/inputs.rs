@@ -1,4 +1,4 @@
-//! Functions that read the records of inputs of any layout.
+//! Functions for tests: they read the records of an input of any layout, or return its error.
 
 use std::io::{Cursor, Write};
 

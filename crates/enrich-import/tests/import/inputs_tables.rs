@@ -222,11 +222,11 @@ fn the_first_sheet_with_a_table_is_read() {
         expected
     );
     assert_eq!(fields(&records("a.xlsx", workbook(&[table, other]), options())), expected);
-    // Without a table, the first sheet is read.
+    // No sheet has two known columns, so the first sheet is read.
     let rows =
         records("a.xlsx", workbook(&[&[&["A", "B"], &["1", "2"]], &[&["C"], &["3"]]]), options());
     assert_eq!(fields(&rows), ["{\"A\":\"1\",\"B\":\"2\"}"]);
-    // The columns that a mapping needs decide.
+    // If a mapping needs certain columns, the first sheet with these columns is read.
     let columns = Input { columns: vec!["B".to_owned()], ..options() };
     let rows = records("a.xlsx", workbook(&[table, &[&["A", "B"], &["1", "2"]]]), columns);
     assert_eq!(fields(&rows), ["{\"A\":\"1\",\"B\":\"2\"}"]);

@@ -1,4 +1,4 @@
-//! Tests of the records that JSON lines give.
+//! Tests which records are read from JSON Lines.
 
 use enrich_core::{CompanyRecord, Record};
 

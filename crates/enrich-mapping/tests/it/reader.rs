@@ -16,7 +16,7 @@ pub(crate) struct Fixture {
     pub(crate) source: String,
 }
 
-/// What a reader knows of a file after it has read the beginning of the file.
+/// What is known of a file after its beginning was read.
 #[derive(Default)]
 pub(crate) struct Beginning {
     file_name: String,

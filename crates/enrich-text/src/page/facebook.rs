@@ -5,7 +5,8 @@ use super::{InvalidPage, Named, first_segment, segment_behind};
 use crate::network::Network;
 use crate::web_address::Path;
 
-/// Minimum number of digits after a dash that are read as the number of a page.
+/// Digits after a dash are read as the number of a page only if there are at least this many, as in
+/// `Acme-Corp-1234567`.
 const MIN_ID_BEHIND_NAME: usize = 7;
 
 pub(super) fn is_kind(word: &str) -> bool {

@@ -42,9 +42,9 @@ struct Families {
     /// have a common key of the given name and this part, so a look-up of one name finds the
     /// other.
     share_a_part: bool,
-    /// Whether the whole family names are equal in one word, or have the same consonants in two
-    /// scripts. If the first letters of the given names agree too, a look-up of one name finds the
-    /// other.
+    /// Whether the whole family names are equal when each is written as one word (`van der Berg`,
+    /// `Vanderberg`), or have the same consonants in two scripts. If the first letters of the given
+    /// names agree too, a look-up of one name finds the other.
     share_the_whole: bool,
 }
 
@@ -85,8 +85,8 @@ impl PersonName {
             [self.as_read(other), self.as_read_doubly(other), other.as_read_doubly(self)];
         if let Some(mut least) = readings.into_iter().flatten().min() {
             if self.given.iter().chain(&self.family).eq(other.given.iter().chain(&other.family)) {
-                // Both names consist of the same words. They differ in these two fields only
-                // because one of them does not show where the family name begins. So these two
+                // Both names consist of the same words. They differ in `family_part` and `particle`
+                // only because one name does not show where the family name begins. So these two
                 // differences do not count.
                 least.family_part = false;
                 least.particle = false;
@@ -102,10 +102,10 @@ impl PersonName {
         Some(NameDifferences { order: true, ..least })
     }
 
-    /// Returns how the names differ if the last middle name of this name is read as its first
-    /// family name; `None` if the names then belong to two people. If the family names agree only
-    /// in a part, the family name of `other` must contain this middle name. Otherwise the other
-    /// person may have a different first family name.
+    /// Reads the last middle name of this name as the first of two family names, and returns how
+    /// the names then differ; `None` if they belong to two people. If the family names agree only
+    /// in a part, the family name of `other` must contain this middle name. Otherwise the person
+    /// with the name `other` may have a different first family name.
     fn as_read_doubly(&self, other: &Self) -> Option<NameDifferences> {
         let found = self.with_two_family_names()?.as_read(other)?;
         let middle = given_names::root(self.given.last()?);

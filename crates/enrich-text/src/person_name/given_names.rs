@@ -43,8 +43,8 @@ static NAMES: LazyLock<GivenNames> = LazyLock::new(|| {
 });
 
 impl GivenNames {
-    /// Returns the key of a given name. All spellings of a name have the same key. A short form
-    /// that stands for only one name has the key of this name.
+    /// Returns the key of a given name, by which people are looked up. All spellings of a name have
+    /// the same key. A short form that stands for only one name has the key of that name.
     fn key<'a>(&'a self, spelled: &'a str) -> &'a str {
         let row = match (self.full.get(spelled), self.short.get(spelled).map(Vec::as_slice)) {
             (Some(&row), _) | (None, Some(&[row])) => row,
@@ -59,8 +59,8 @@ impl GivenNames {
     }
 }
 
-/// Returns the first spelling in the row of the table to which a folded given name belongs. If the
-/// name is not in the table as a full name, returns the form that [`spelling`] returns.
+/// Returns the root of a folded given name: the first spelling in its row of the table. If the name
+/// is not in the table as a full name, returns the form that [`spelling`] returns.
 pub(super) fn root(word: &str) -> String {
     let spelled = spelling(word);
     let row = NAMES.full.get(&spelled);

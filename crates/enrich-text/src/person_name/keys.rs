@@ -48,7 +48,8 @@ impl PersonName {
         without_repeats(keys)
     }
 
-    /// Returns the first of [`keys`](Self::keys). If two names are equal, these keys are equal too.
+    /// Returns the first of the [`keys`](Self::keys) of this name. Equal names have the same first
+    /// key.
     pub fn key(&self) -> String {
         self.keys().into_iter().next().unwrap_or_default()
     }

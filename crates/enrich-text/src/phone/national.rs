@@ -40,8 +40,8 @@ impl Phone {
     /// accepted only if it has at least eleven digits, does not begin with a zero or a bracket, and
     /// if the numbering plan of its calling code assigns it.
     pub fn parse_with_code(text: &str) -> Result<Self, InvalidPhone> {
-        /// Minimum number of digits. Numbers of North America have eleven with the calling code, and
-        /// ten without it.
+        /// Minimum number of digits. North American numbers have eleven digits with the calling
+        /// code, and ten without it.
         const LEAST_DIGITS: usize = 11;
         let phone = Self::parse(text)?;
         let plain = without_link(input::plain(text)?);
@@ -62,14 +62,16 @@ impl Phone {
     ///
     /// 1. A number that begins with the calling code of the country is international, if the
     ///    numbering plan of the country assigns it.
-    /// 2. A number is national, if the numbering plan of the country assigns it. A zero at its
-    ///    beginning is the trunk prefix, which a number in brackets must have; in a country without
-    ///    this prefix, it is a part of the number.
+    /// 2. Otherwise it is national, if the numbering plan of the country assigns it. If the trunk
+    ///    prefix of the country is a zero, a zero at the beginning is this prefix, and a number
+    ///    that begins with a bracket must have it. In other countries, a zero is a part of the
+    ///    number.
     /// 3. Otherwise, [`parse_international`](Self::parse_international) decides.
     ///
     /// # Errors
     ///
-    /// [`InvalidPhone::NoCountryCode`], if the text is a number, but not one of these.
+    /// [`InvalidPhone::NoCountryCode`], if the text looks like a number, but none of these rules
+    /// accepts it.
     pub fn parse_of(text: &str, country: Country) -> Result<Self, InvalidPhone> {
         let plain = without_link(input::plain(text)?);
         let Some(region) = DATABASE.by_id(country.alpha2()) else {
@@ -83,7 +85,8 @@ impl Phone {
         let with_code = || digits.starts_with(&code).then(|| Self::parse(text).ok()).flatten();
         let has_trunk_zero = region.national_prefix().is_some_and(|text| text.starts_with('0'));
         let national = || {
-            // Where a zero is the trunk prefix, an area code in brackets begins with it.
+            // If the country's trunk prefix is a zero, an area code in brackets begins with this
+            // zero, as in `(030) 5550100`.
             if has_trunk_zero && plain.starts_with('(') && !digits.starts_with('0') {
                 return None;
             }

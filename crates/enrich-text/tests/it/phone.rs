@@ -124,8 +124,8 @@ fn every_example_number_of_every_country_is_possible_and_reads_as_the_library_re
             assert_eq!(read(&number), number, "{}", region.id());
             let theirs = phonenumber::parse(None, &number).unwrap();
             let theirs = theirs.format().mode(phonenumber::Mode::E164).to_string();
-            // The library wrongly removes an `8` from Russian numbers and a `1` from numbers of
-            // some islands. These numbers are not compared.
+            // The crate `phonenumber` wrongly removes an `8` from Russian numbers and a `1` from
+            // numbers of some islands. These numbers are not compared.
             if theirs.len() == number.len() {
                 assert_eq!(theirs, number, "{}", region.id());
             }

@@ -298,8 +298,9 @@ proptest! {
         let Some(found) = asked.agreement(&held) else { return Ok(()) };
         let mut only_turned = found;
         (only_turned.order, only_turned.spelling) = (false, false);
-        // If one name has the family name first, and the names also differ in another way, the
-        // stored name may be the one in the unusual order. Then the names need not share a key.
+        // Names that agree must share a key. There is one exception: one name has the family name
+        // first, and the names also differ in another way. Then the stored name may be the one in
+        // the unusual order, and a look-up need not find it.
         if !found.order || only_turned == Default::default() {
             let keys = held.keys();
             prop_assert!(

@@ -5,8 +5,8 @@ use std::io::{self, Cursor};
 use super::path::{Path, Step};
 use super::scanner::{Copied, Scanner};
 
-/// If an object has more than this number of simple members (neither objects nor arrays) before its
-/// first array of objects, the object is a record. Otherwise, the object only contains the records.
+/// Maximum number of simple members (neither objects nor arrays) that an object around the records
+/// may have before the array with the records. If an object has more, it is a record itself.
 const MAX_ENVELOPE_MEMBERS: usize = 5;
 /// Maximum depth of nested objects in which records are searched for.
 const MAX_DEPTH: usize = 2;
@@ -59,12 +59,12 @@ fn envelope(scanner: &mut Scanner, depth: usize) -> io::Result<Option<Path>> {
     }
 }
 
-/// The members of an object that were read so far, and whether they may be records.
+/// What is known about the members of an object that were read so far.
 #[derive(Default)]
 struct Found {
     plain: usize,
-    /// The number of members that are objects. `names` has the names of the members of the last
-    /// one.
+    /// The number of members that are objects. `names` has the names of the members inside the last
+    /// of these objects.
     objects: usize,
     names: Vec<String>,
     have_same_names: bool,
@@ -158,8 +158,9 @@ fn member_names(scanner: &mut Scanner, most: usize) -> Vec<String> {
     names
 }
 
-/// Returns whether the first element of the next array is an object. If `has_columns` is `true`, an
-/// array as the first element counts too. If the result is `false`, the whole array was skipped.
+/// Returns whether the next array contains records: its first element is an object. If
+/// `has_columns` is `true`, the names of columns were found. Then records may be arrays, so the
+/// first element may also be an array. If the result is `false`, the whole array was skipped.
 fn is_array_of_records(scanner: &mut Scanner, has_columns: bool) -> io::Result<bool> {
     scanner.expect(b'[')?;
     let first = scanner.peek()?;

@@ -141,7 +141,7 @@ fn is_space(byte: u8) -> bool {
 #[derive(Default)]
 struct State {
     depth: usize,
-    /// The approximate number of values inside the value.
+    /// The approximate number of elements and members inside the value, at all levels.
     values: usize,
     is_text: bool,
     is_escaped: bool,

@@ -18,7 +18,7 @@ use super::shared::unreachable;
 use super::{JobError, Jobs, JobsState};
 use crate::part::private;
 
-/// The file with the id of the folder.
+/// Name of the file that contains the id of the folder of jobs.
 const FOLDER_ID: &str = "folder.id";
 /// Interval at which this process checks whether its lists have changed.
 const LOOK_EACH: Duration = Duration::from_secs(2);
@@ -116,7 +116,7 @@ fn folder_id(folder: &Path) -> io::Result<u128> {
     }
 }
 
-/// Announces the lists of the folder whenever they change, and every [`REPEAT_EACH`], until the
+/// Announces the lists of the folder whenever they change, and every [`REPEAT_EACH`]. Ends when the
 /// jobs are closed.
 fn announce(shared: &JobsState) {
     let Some(Neighbours { records, folder: Some(folder) }) = shared.neighbours.get() else {

@@ -30,7 +30,7 @@ use crate::stop::Stop;
 const LOOK_EACH: Duration = Duration::from_secs(1);
 /// Maximum number of records that are read in one query.
 const PAGE: u32 = 500;
-/// Files of a job without a record are removed if they did not change for this time. Newer files
+/// If a job's files have no record and did not change for this time, they are removed. Newer files
 /// may belong to an upload that is still arriving and has no record yet.
 const ORPHANS_AFTER: Duration = Duration::from_secs(60 * 60);
 
@@ -315,7 +315,8 @@ impl JobRegistry {
         }
     }
 
-    /// Adds a job that this process has taken to the registry, and prepares its run.
+    /// Adds to the registry a job that this process has taken from the store, and prepares the
+    /// job's run.
     fn begin(
         &mut self,
         row: JobRow,
@@ -344,7 +345,8 @@ impl JobRegistry {
 }
 
 impl Entry {
-    /// Reads a row; `None` if its record is unreadable.
+    /// Reads a job from a row of the store. Returns `None` if the job record in the row is
+    /// unreadable.
     fn of_row(row: &JobRow) -> Option<Self> {
         let mut record = serde_json::from_str::<Record>(&row.record).ok()?;
         if record.id.number() != row.id || record.account != row.account {

@@ -146,7 +146,7 @@ pub(crate) struct Fixture {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) endpoint: &'static Endpoint,
     pub(crate) mapping: Mapping,
-    /// Maximum number of candidates of a row; 0 for none.
+    /// Maximum number of candidates that a row gets; 0 for none.
     pub(crate) candidates: usize,
 }
 

@@ -144,7 +144,7 @@ fn a_workbook_whose_name_was_not_given_before_a_crash_is_made_again() {
     fixture.run_input(list(), "out.xlsx", &books, Options::default(), &stop).unwrap();
     let (out, job) = (fixture.path("out.xlsx"), fixture.path("out.xlsx.job"));
     assert!(out.exists() && !job.exists());
-    // A process that ended before it completed the workbook has left this unfinished file.
+    // This file is left over from a process that ended before it completed the workbook.
     std::fs::write(fixture.path("other.xlsx.new"), "half").unwrap();
     fixture.run_input(list(), "other.xlsx", &books, Options::default(), &stop).unwrap();
     assert_eq!(sheet(&fixture.path("other.xlsx")).len(), 21);

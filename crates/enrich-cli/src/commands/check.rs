@@ -41,9 +41,9 @@ pub(crate) struct Check {
 #[derive(Serialize)]
 struct Health {
     ok: bool,
-    /// Why a database could not be checked. If the accounts are in PostgreSQL, also the problems of
-    /// the PostgreSQL database and of the snapshot. The problems inside a database of the data
-    /// folder are in `directory` or `ledger`.
+    /// Problems outside the two databases of the data folder: why a database could not be checked
+    /// and, if the accounts are in PostgreSQL, the problems of PostgreSQL and of the snapshot.
+    /// Problems inside the two databases are in `directory` and `ledger`.
     problems: Vec<String>,
     sqlite: Option<&'static str>,
     directory: Option<Database>,
@@ -113,8 +113,8 @@ impl Check {
         match checked {
             Ok(Ok(number)) => snapshot = Some(number.0),
             Ok(Err(error)) => problems.push(error_chain(&error)),
-            // If the database cannot be opened, `problems` usually contains this error already.
-            // So it is added only if no problem was found.
+            // If the database cannot be opened, `store_problems` has usually reported this error
+            // already. So the error is added only if there is no other problem.
             Err(error) if problems.is_empty() => problems.push(error_chain(&error)),
             Err(_) => {}
         }

@@ -67,7 +67,7 @@ fn write_rows(
 fn output_failure(error: csv::Error) -> Failure {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error.into(),
-        // The CSV writer has only two other errors: for reading, and for rows with different
+        // The CSV writer has two other kinds of errors: errors of reading, and rows with different
         // numbers of columns. Neither can occur here.
         kind => Failure::Impossible(format!("the rows cannot be written: {kind:?}")),
     }

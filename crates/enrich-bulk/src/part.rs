@@ -253,7 +253,7 @@ impl Part {
         let rows = rows_of_workbook(&self.out);
         remove(&rows)?;
         let linked = fs::hard_link(&self.part, &rows);
-        // Not every file system supports hard links.
+        // Not every file system supports hard links. Without them, the file is copied.
         linked.or_else(|_| fs::copy(&self.part, &rows).map(drop)).map_err(failed_at(&rows))
     }
 
@@ -276,7 +276,7 @@ fn give_name(file: &Path, name: &Path) -> Result<(), PartError> {
     // has this name.
     fs::hard_link(file, name).or_else(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => Err(PartError::IsThere(name.to_owned())),
-        // Not every file system supports hard links.
+        // Not every file system supports hard links. Without them, the file is renamed.
         _ => fs::rename(file, name).map_err(failed_at(name)),
     })?;
     sync_folder_of(name)

@@ -15,7 +15,7 @@ use crate::stop::{End, Stop};
 /// The first pause before a retry, if the server does not ask for a pause (`Retry-After`). The
 /// pause doubles with each retry.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
-/// Maximum pause before a retry that this program chooses itself.
+/// Maximum pause before a retry, if the server does not ask for a longer pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// Maximum pause before a retry that the server can ask for (`Retry-After`). A longer pause is
 /// shortened to this time, because no reasonable rate-limit window is longer.

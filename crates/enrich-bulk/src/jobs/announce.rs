@@ -44,7 +44,7 @@ pub struct RemoteList {
     pub node: String,
 }
 
-/// The description of a list that other processes read.
+/// The description of a list, as it is stored for the other processes.
 #[derive(Serialize, Deserialize)]
 struct Summary {
     file_name: String,
@@ -62,7 +62,8 @@ impl Jobs {
     pub fn announce_to(&self, records: Arc<dyn JobRecords>) -> Result<(), JobError> {
         let is_shared = self.shared.records.is_some();
         let folder = if is_shared { None } else { Some(folder_id(&self.shared.folder)?) };
-        // The value is empty here, because this method is called only once.
+        // `set` fails only if it was called before. This method is called only once, so the result
+        // is ignored.
         let _ = self.shared.neighbours.set(Neighbours { records, folder });
         if folder.is_some() {
             self.begin(announce)?;

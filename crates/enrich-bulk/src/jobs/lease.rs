@@ -1,7 +1,7 @@
 //! Leases: a process works on a shared job only while it holds the job's lease.
 //!
-//! One thread renews all leases of the process. Before each commit, the code that writes a job's
-//! rows checks that the process still holds the lease.
+//! One thread renews all leases of the process. Before each commit of output rows, the thread that
+//! runs the job checks that the process still holds the lease.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -31,8 +31,8 @@ pub(super) struct Lease {
     /// The job's turn when this process took the job: a number that grows with each new holder. If
     /// the store has another turn for the job, the lease is lost.
     pub(super) turn: u64,
-    /// Whether the earlier holder may still write files, because its lease expired without a
-    /// release.
+    /// Whether the earlier holder of the job may still write files: its lease expired, but it has
+    /// not released the job.
     pub(super) was_expired: bool,
     records: Arc<dyn JobRecords>,
     /// When this process sent the last renewal that succeeded. The database starts the time of the

@@ -79,7 +79,7 @@ impl Callers for MeteredCallers {
     }
 }
 
-/// Runs jobs, one after the other, until shutdown.
+/// The main function of a thread that runs jobs, one after the other, until shutdown.
 pub(super) fn work(shared: &JobsState) {
     while let Some((record, stop)) = next(shared) {
         let id = record.id;

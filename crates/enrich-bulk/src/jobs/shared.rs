@@ -26,7 +26,7 @@ use super::running::{self, Callers};
 use super::{Entry, JobError, JobRegistry, Jobs, JobsState, Settings, State, turn_folder};
 use crate::stop::Stop;
 
-/// Interval at which an idle thread looks for a job.
+/// Interval at which a thread without a job looks for a job that waits in the store.
 const LOOK_EACH: Duration = Duration::from_secs(1);
 /// Maximum number of records that are read in one query.
 const PAGE: u32 = 500;
@@ -141,7 +141,8 @@ impl JobsState {
         block_on(records.create(entry.record.account, &change)).map_err(unreachable)
     }
 
-    /// Asks the process that runs a job to stop it.
+    /// Asks another process to stop the job that it runs. The request is stored with the job
+    /// record, and the other process reads it there.
     pub(super) fn stop_elsewhere(&self, id: JobId) -> Result<(), JobError> {
         let Some(records) = &self.records else { return Ok(()) };
         let is_running = block_on(records.stop(id.number())).map_err(unreachable)?;

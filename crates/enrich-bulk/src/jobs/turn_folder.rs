@@ -68,7 +68,7 @@ fn carry_files(from: &Path, to: &Path, may_be_written: bool) -> io::Result<()> {
         if may_be_written && text.ends_with(".part") {
             copy()?;
         } else {
-            // Not every file system supports hard links.
+            // Not every file system supports hard links. Without them, the file is copied.
             fs::hard_link(&from, &to).or_else(|error| match error.kind() {
                 io::ErrorKind::NotFound => Err(error),
                 _ => copy(),

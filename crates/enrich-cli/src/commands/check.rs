@@ -65,8 +65,9 @@ struct Database {
 
 impl Check {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        // Reads the files from start to end, so that the system has them in its cache. This makes
-        // the check faster. An error is ignored here, because the check reports it too.
+        // The files are read from start to end, so that the operating system has them in its cache.
+        // This makes the check faster. An error is ignored here, because the check itself reports
+        // it.
         let _ = read_through(self.common.data.path());
         let health = match self.common.data.store()? {
             Some(url) => match self.snapshot_location()? {

@@ -15,7 +15,7 @@ use crate::account_ports::AccountPorts;
 /// Number of ledger rows that are read in one step.
 const PAGE: u32 = 1000;
 
-/// The header of the CSV. Its columns have the same order as the cells that [`row`] returns.
+/// The header of the CSV. The function [`row`] returns the cells in the same order.
 const COLUMNS: &str = "account,sequence,id,time,kind,credits,balance,endpoint,items,rule,key_id,\
                        request_id,generation,corrects,note";
 

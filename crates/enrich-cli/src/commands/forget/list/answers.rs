@@ -1,6 +1,6 @@
 //! The answers to DROP, California's platform for deletion requests. For each file that was
-//! downloaded from DROP, Enrich writes a file of the same name. It has a line with a status for
-//! each id.
+//! downloaded from DROP, Enrich writes a file of answers with the same name. This file has one line
+//! for each id in the downloaded file: the id and its status.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};

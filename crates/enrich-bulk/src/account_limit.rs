@@ -1,4 +1,5 @@
-//! Limits the concurrent work of each account, so that no account uses all capacity.
+//! Limits how many uploads, reads or downloads of one account run at the same time, so that no
+//! account uses all capacity.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,14 +16,16 @@ pub struct AccountLimit {
     accounts: Mutex<BTreeMap<AccountId, Own>>,
 }
 
-/// The free permits of one account, and the lock that lets the permits take turns.
+/// The places of one account. `permits` counts the free places. `line` is a lock that gives one
+/// permit at a time its turn.
 #[derive(Clone)]
 struct Own {
     permits: Arc<Semaphore>,
     line: Arc<Line<()>>,
 }
 
-/// A permit of an account. Dropping the permit releases it.
+/// A place that an account occupies, for example for one upload. Dropping the permit frees the
+/// place.
 pub struct AccountPermit {
     line: Arc<Line<()>>,
     _permit: OwnedSemaphorePermit,

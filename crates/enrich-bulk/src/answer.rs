@@ -1,19 +1,19 @@
-//! Parses JSON answers for a list, and maps their fields to columns.
+//! Parses the JSON answers to the rows of a list, and returns the values for the output's columns.
 
 use enrich_wire::Endpoint;
 use serde_json::{Map, Value};
 
-/// Answer fields that do not become columns: the repeated inputs, the balance, and `exists`. The
-/// column `status` shows the value of `exists`.
+/// Answer fields that do not become columns of the output: the repeated inputs, the balance, and
+/// `exists`. The output has a column `status` instead of `exists`.
 const LEFT_OUT: [&str; 4] = ["query", "exists", "credit_count", "remaining_credits"];
 
 /// The answer format of an endpoint.
 #[derive(Clone, Debug)]
 pub(crate) struct Answers {
     path: &'static str,
-    /// The fields that every answer of the endpoint has.
+    /// The names of the fields that every answer of the endpoint has.
     fields: Vec<String>,
-    /// The fields that become columns of the output.
+    /// The names of the answer fields that become columns of the output.
     pub(crate) columns: Vec<String>,
 }
 

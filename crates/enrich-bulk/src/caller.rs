@@ -49,9 +49,9 @@ pub trait Caller: Send + Sync {
     /// same key and the same fields, it is not charged again.
     async fn call(&self, fields: &RowFields, idempotency: &str) -> CallResult;
 
-    /// Asks once for the companies that a name may mean, at most `most`. [`CallResult::Found`]
-    /// then contains the values of the candidates' columns. If the question is sent again with the
-    /// same idempotency key, it is not charged again.
+    /// Asks once for the companies that a name may mean, at most `most`. If there are any, the
+    /// result is [`CallResult::Found`] with the values of the candidates' columns. If the question
+    /// is sent again with the same idempotency key, it is not charged again.
     ///
     /// The default implementation refuses the question. It is for a [`RemoteCaller`], because a
     /// server has no endpoint for candidates.

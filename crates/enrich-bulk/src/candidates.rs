@@ -8,8 +8,8 @@ use serde_json::Value;
 /// The columns of each candidate, without the prefix `candidate_1_`.
 const COLUMNS: [&str; 5] = ["name", "country", "domain", "confidence", "why"];
 
-/// Whether an endpoint looks for a company, and not for a person, by the company's name. The rows
-/// of other endpoints never have candidates.
+/// Whether the endpoint finds companies by their name. Only the rows of such an endpoint can have
+/// candidates. Returns `false` for an endpoint that finds persons.
 pub fn can_have_candidates(endpoint: &Endpoint) -> bool {
     let has = |kinds: &[Kind]| endpoint.wire.inputs.iter().any(|it| kinds.contains(&it.kind));
     has(&[Kind::CompanyName, Kind::CompanyNameOrDomain])

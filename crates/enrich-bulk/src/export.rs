@@ -1,4 +1,4 @@
-//! Writes output rows: each row of the list with its answer, status and price.
+//! Writes the rows of the output: each row of the list with its answer, status and price.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -82,7 +82,7 @@ impl AddedNames<'_> {
     }
 }
 
-/// Writes rows into a buffer.
+/// Writes rows into a buffer in memory.
 pub(crate) struct Export {
     format: Format,
     shape: Shape,
@@ -93,8 +93,8 @@ pub(crate) struct Export {
     answers: usize,
     delimiter: Delimiter,
     /// Whether a CSV or TSV output begins with a byte order mark. It does if the list has another
-    /// encoding than UTF-8. The output is UTF-8, but without the mark, a spreadsheet program would
-    /// assume the encoding of the list.
+    /// encoding than UTF-8. The output is UTF-8. Without the mark, a spreadsheet program could read
+    /// it in the encoding of the list.
     is_marked: bool,
     csv: csv::Writer<Vec<u8>>,
     json: Vec<u8>,
@@ -189,8 +189,8 @@ impl Export {
         Ok(cut_cells)
     }
 
-    /// Returns the value in an added column of the answer or of a candidate. `at` is the index of
-    /// the column.
+    /// Returns the value of an added column that belongs to the answer or to a candidate. `at` is
+    /// the index of the column among the added columns.
     fn value<'v>(&self, added: &'v Added, at: usize) -> Option<&'v Value> {
         match at.checked_sub(self.answers) {
             None => added.values.get(at),
@@ -305,7 +305,8 @@ pub(crate) fn csv_cells<'a>(shape: &Shape, row: &'a Row) -> Vec<Cow<'a, [u8]>> {
             cells.push(Cow::Owned(other));
             cells
         }
-        // A line that is not an object goes into the cell for members without a column.
+        // A line that is not an object goes into the last cell, in the column for members without a
+        // column.
         (Shape::Json(names), _) => {
             let mut cells = vec![none; names.len()];
             cells.push(Cow::Borrowed(&row.text));
@@ -354,7 +355,8 @@ fn free_names(names: &[String], is_taken: impl Fn(&str) -> bool) -> Vec<String> 
     }
 }
 
-/// Returns the column names for use as member names. A repeated name gets a number.
+/// Returns the column names as names for the members of a JSON object. A repeated name gets a
+/// number: `email`, `email_2`.
 fn unlike(columns: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::with_capacity(columns.len());
     for column in columns {
@@ -370,7 +372,8 @@ fn unlike(columns: &[String]) -> Vec<String> {
 }
 
 fn csv_writer(delimiter: Delimiter, begun: Vec<u8>) -> csv::Writer<Vec<u8>> {
-    // All rows have the same length by construction, so the length is not checked.
+    // This module writes the same number of cells in every row, so the writer need not check the
+    // number.
     let mut builder = csv::WriterBuilder::new();
     builder.flexible(true).delimiter(delimiter.as_byte()).from_writer(begun)
 }

@@ -3,8 +3,8 @@
 use enrich_import::plain_name;
 use enrich_wire::Field;
 
-/// Parts of field names, each with the usual names of a column for the field: if a field's name
-/// contains `email`, a column `mail` often has its values.
+/// Parts of field names. Each part has the names that columns for such a field often have. For
+/// example, if a field's name contains `email`, the column may have the name `mail`.
 const COLUMN_SYNONYMS: [(&str, &[&str]); 11] = [
     ("companydomain", &["domain", "website", "web", "url", "site", "homepage"]),
     ("companywebsite", &["website", "domain", "web", "url", "site", "homepage"]),

@@ -11,17 +11,18 @@ use crate::shape::Shape;
 const LOOKED_AT: usize = 1000;
 /// Maximum number of bytes of the rows that are read ahead to find the columns.
 const LOOKED_AT_BYTES: usize = 4 * 1024 * 1024;
-/// Maximum number of characters of a cell in a sample. The rest of the cell is not shown.
+/// When rows are shown to the user, at most this number of characters of each cell is shown.
 const SHOWN_LETTERS: usize = 200;
 
-/// An open list. It gives the rows one by one.
+/// An open list. It returns the rows one by one.
 pub struct Input {
     rows: Rows,
     shape: Shape,
     /// The first row, which was read to find the columns. The first call of
     /// [`next_row`](Self::next_row) returns it.
     first: Option<Row>,
-    /// The stored layout that replaces the detected one; `None` if the detected one is used.
+    /// The layout (delimiter and encoding) that is used instead of the detected one; `None` if the
+    /// detected layout is used.
     layout: Option<Layout>,
     read_bytes: u64,
 }
@@ -48,7 +49,8 @@ impl Input {
     }
 
     /// Returns the names of the columns. For a CSV list, these are the names in the header. For
-    /// JSON Lines, these are the names in the first objects, at most 1000 objects and 4 MiB.
+    /// JSON Lines, these are the names of the members in the first 1000 objects, or in the first 4
+    /// MiB if that is less.
     pub fn columns(&self) -> &[String] {
         self.shape.columns()
     }
@@ -61,13 +63,13 @@ impl Input {
         }
     }
 
-    /// Returns the layout of the list, such as its delimiter and its encoding; `None` after the end
-    /// of an archive. The detected encoding may change until the whole list is read.
+    /// Returns the layout of the list, such as its delimiter and its encoding; `None` if the list
+    /// is empty. The detected encoding may change until the whole list is read.
     pub fn layout(&self) -> Option<Layout> {
         self.layout.clone().or_else(|| self.rows.layout())
     }
 
-    /// Replaces the detected layout of the list by `layout`.
+    /// Replaces the detected layout of the list (its delimiter and encoding) by `layout`.
     pub(crate) fn with_layout(self, layout: Layout) -> Self {
         Self { layout: Some(layout), ..self }
     }
@@ -124,8 +126,8 @@ impl Input {
     }
 }
 
-/// Returns the names and values of the endpoint's fields for a row. The error says why the row
-/// cannot be sent.
+/// Returns the endpoint's fields for a row, as pairs of a name and a value. The error says why the
+/// row cannot be sent.
 pub(crate) fn fields(
     bound: &Bound,
     shape: &Shape,

@@ -4,8 +4,8 @@
 //! `job.json`, and the output as [`Part`](crate::Part) writes it. A job can be found only through
 //! its account. Only a few jobs run at the same time, each on its own thread, so that they do not
 //! delay other look-ups. Accounts take turns. Jobs that were running when the process ended
-//! continue when the program starts again. Only one process works in the folder of jobs. If another
-//! process opens the folder, it has no jobs until the first process ends.
+//! continue when the program starts again. Only one process works in the folder of jobs. If a
+//! second process opens the folder, the second process has no jobs until the first process ends.
 //! Several processes can share jobs, if the records of the jobs are in a store: see `shared`.
 //! Processes that do not share jobs can tell each other which lists they have: see `announce`.
 
@@ -76,7 +76,8 @@ struct JobsState {
     closing: Stop,
     /// The lock on the folder of jobs, while this process holds it; otherwise `None`.
     locked: Mutex<Option<File>>,
-    /// The records of jobs that several processes share; `None` if the folder contains them.
+    /// The store of the job records, if several processes share the jobs; `None` if the records are
+    /// in the folder of jobs.
     records: Option<Arc<dyn JobRecords>>,
     /// The store in which processes announce their lists, and the id of this process's own folder;
     /// empty if processes do not announce lists.
@@ -93,8 +94,8 @@ struct JobRegistry {
     is_elsewhere: bool,
     /// The folders of jobs with a record that could not be read.
     set_aside: Vec<PathBuf>,
-    /// For each account, the number of its last turn. Turns are numbered in the order in which jobs
-    /// start.
+    /// For each account, the number of its last turn. Every start of a job gets the next number: 1,
+    /// 2, 3.
     turns: BTreeMap<AccountId, u64>,
     last_turn: u64,
     /// The number of accounts that have waiting jobs in the shared job records, but no running job.
@@ -104,7 +105,7 @@ struct JobRegistry {
 struct Entry {
     record: Record,
     counts: Counts,
-    /// The size of the job's files, in bytes.
+    /// The size of all files of the job, in bytes.
     bytes: u64,
     /// The signal that stops the job; `None` if the job is not running.
     stop: Option<Stop>,
@@ -350,7 +351,8 @@ impl Jobs {
         self.shared.closing.now();
         self.shared.changed.notify_all();
         for thread in self.threads.lock().drain(..) {
-            // A thread that panicked has already ended.
+            // `join` fails only if the thread panicked. Then the thread has ended too, so the error
+            // is ignored.
             let _ = thread.join();
         }
         // This process no longer changes the folder, so another process may take the lock.

@@ -1,5 +1,5 @@
-//! The mapping from the columns of a list to the fields of an endpoint. It is checked before any
-//! row is sent.
+//! The mapping: which column of a list gives each field of an endpoint its value. It is checked
+//! before any row is sent.
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::guess::by_name;
 
-/// A value that is valid for most fields. It is sent to the parser of an endpoint to find the
-/// required fields.
+/// A value that most fields accept. Some fields are sent with this value to the parser of an
+/// endpoint. The parser then reports which required fields are missing.
 const PROBE: &str = "probe.example";
 
 /// The source of each field of an endpoint: a column, or a constant.
@@ -40,7 +40,7 @@ pub enum MappingError {
         path: &'static str,
         /// The field that the endpoint does not have.
         field: String,
-        /// The fields that the endpoint has, as a list for the message.
+        /// The fields that the endpoint has, joined to one text for the message.
         there: String,
     },
     /// The input has no such column.
@@ -48,7 +48,7 @@ pub enum MappingError {
     NoColumn {
         /// The column that the input does not have.
         column: String,
-        /// The columns that the input has, as a list for the message.
+        /// The columns that the input has, joined to one text for the message.
         there: String,
     },
     /// The input has the column more than once.
@@ -61,7 +61,7 @@ pub enum MappingError {
         path: &'static str,
         /// The required field.
         field: &'static str,
-        /// The columns that the input has, as a list for the message.
+        /// The columns that the input has, joined to one text for the message.
         there: String,
     },
 }
@@ -73,7 +73,7 @@ pub(crate) struct Bound(pub(crate) Vec<BoundField>);
 #[derive(Clone, Debug)]
 pub(crate) struct BoundField {
     pub(crate) name: &'static str,
-    /// Whether a row can only be sent if it has a value for this field.
+    /// Whether a row without a value for this field is invalid.
     pub(crate) is_needed: bool,
     pub(crate) from: From,
 }
@@ -81,8 +81,8 @@ pub(crate) struct BoundField {
 /// Where the value of a field comes from.
 #[derive(Clone, Debug)]
 pub(crate) enum From {
-    /// A column of the list. In a CSV row, the value is at `index`; in a row of JSON Lines, it has
-    /// the name `name`.
+    /// A column of the list. In a CSV row, `index` is the position of the value. In a row of JSON
+    /// Lines, `name` is the name of the member.
     Column { index: usize, name: String },
     /// A constant, the same for every row.
     Constant(String),

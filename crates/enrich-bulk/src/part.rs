@@ -1,8 +1,9 @@
 //! The output of a list while it is written. One file has the rows, and another file has the
 //! progress.
 //!
-//! `OUT.part` contains the rows. `OUT.job` contains the number of these rows and a hash that
-//! identifies them. Rows are synced to disk before `OUT.job` counts them, and `OUT.job` is replaced
+//! `OUT` stands for the name of the output, such as `out.csv`. `OUT.part` contains the rows.
+//! `OUT.job` is the checkpoint: it contains the number of these rows and a hash that identifies
+//! them. Rows are synced to disk before `OUT.job` counts them, and `OUT.job` is replaced
 //! atomically. When a job continues, it first cuts `OUT.part` off at the size in `OUT.job`. Each
 //! commit appends a separate compressed member (gzip) or frame (zstd), so that the file is valid
 //! after such a cut.
@@ -30,7 +31,7 @@ use files::{failed_at, folder_of};
 
 /// The output that the rows are written to.
 pub enum Output {
-    /// A file, which has the name `OUT.part` until it is complete. An interrupted run can continue.
+    /// A file. Until it is complete, its name ends with `.part`. An interrupted run can continue.
     Part(Box<Part>),
     /// A stream, such as the standard output. An interrupted run cannot continue.
     Stream {
@@ -61,22 +62,23 @@ pub struct Part {
     file: File,
     format: Format,
     compression: Option<Compression>,
-    /// Whether `OUT.job` is kept when the output is complete.
+    /// Whether the checkpoint file `OUT.job` is kept when the output is complete.
     keeps_job: bool,
-    /// A function that returns whether this process may still write the output; `None` if no other
-    /// process can continue the output.
+    /// A function that returns whether this process may still write the output. It returns `false`
+    /// if another process has taken over the job. `None` if no other process can do so.
     guard: Option<Guard>,
     pub(crate) checkpoint: Checkpoint,
 }
 
-/// A function that returns whether this process may still write an output.
+/// A function that returns whether this process may still write an output, or has lost the job to
+/// another process.
 pub(crate) type Guard = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// The result of opening an output.
 pub enum Opened {
     /// Rows remain to be written.
     ToDo(Box<Part>),
-    /// All rows were already written by an earlier run. The value has their counts.
+    /// All rows were already written by an earlier run. The value is the counts of these rows.
     Whole(Counts),
 }
 
@@ -91,8 +93,8 @@ impl Part {
         Self::open_with(out, format, purpose, false, None)
     }
 
-    /// Opens an output as [`Part::open`] does, but keeps `OUT.job` when the output is complete. If
-    /// the output is already complete, returns its counts.
+    /// Opens an output as [`Part::open`] does, but keeps the checkpoint file `OUT.job` when the
+    /// output is complete. If the output is already complete, returns the counts of its rows.
     ///
     /// # Errors
     ///
@@ -116,7 +118,7 @@ impl Part {
         Self::open_with(out, format, purpose, true, prefix)
     }
 
-    /// Calls `guard` before each commit. If `guard` returns `false`, the commit fails.
+    /// Calls `guard` before each commit of rows. If `guard` returns `false`, the commit fails.
     pub(crate) fn guarded(self, guard: Guard) -> Self {
         Self { guard: Some(guard), ..self }
     }
@@ -144,8 +146,8 @@ impl Part {
         }
         let known = read_checkpoint(&job)?;
         if out.exists() {
-            // An earlier process has renamed `OUT.part` to `out` if the checkpoint says that the
-            // output is complete, and `OUT.part` is missing. Any other file at `out` is an error.
+            // If the checkpoint says that the output is complete, and `OUT.part` is missing, an
+            // earlier process has renamed `OUT.part` to `out`. Any other file at `out` is an error.
             let Some(known) = known.filter(|known| known.is_whole && !part.exists()) else {
                 return Err(PartError::IsThere(out.to_owned()));
             };
@@ -214,7 +216,7 @@ impl Part {
         write_atomically(&self.job, &self.checkpoint)
     }
 
-    /// Gives the complete file its final name.
+    /// Renames the complete output to its final name. For a workbook, makes the workbook first.
     pub(crate) fn name(&self) -> Result<(), PartError> {
         self.may_write()?;
         if self.format == Format::Xlsx {
@@ -238,9 +240,9 @@ impl Part {
         file.sync_all()
     }
 
-    /// Keeps the CSV rows of a complete workbook, if they are needed. If `OUT.job` is kept, keeps
-    /// the rows for a later conversion to CSV. Otherwise, if the workbook has truncated cells,
-    /// writes the rows to a CSV file next to the workbook.
+    /// Keeps the CSV rows of a complete workbook, if they are needed. If the checkpoint file
+    /// `OUT.job` is kept, keeps the rows for a later conversion to CSV. Otherwise, if the workbook
+    /// has truncated cells, writes the rows to a CSV file next to the workbook.
     fn keep_rows(&self) -> Result<(), PartError> {
         if !self.keeps_job {
             return match self.checkpoint.counts.cut_cells {
@@ -251,7 +253,7 @@ impl Part {
         let rows = rows_of_workbook(&self.out);
         remove(&rows)?;
         let linked = fs::hard_link(&self.part, &rows);
-        // Not every file system supports hard links.
+        // Not every file system supports hard links. Without them, the file is copied.
         linked.or_else(|_| fs::copy(&self.part, &rows).map(drop)).map_err(failed_at(&rows))
     }
 
@@ -274,7 +276,7 @@ fn give_name(file: &Path, name: &Path) -> Result<(), PartError> {
     // has this name.
     fs::hard_link(file, name).or_else(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => Err(PartError::IsThere(name.to_owned())),
-        // Not every file system supports hard links.
+        // Not every file system supports hard links. Without them, the file is renamed.
         _ => fs::rename(file, name).map_err(failed_at(name)),
     })?;
     sync_folder_of(name)
@@ -339,7 +341,7 @@ pub(crate) fn files_of(out: &Path) -> [PathBuf; 3] {
     [out.to_owned(), with_ending(out, ".part"), with_ending(out, ".job")]
 }
 
-/// Returns the path of the CSV rows that are kept next to a complete workbook if `OUT.job` is kept.
+/// Returns the path of the CSV rows that are kept next to a complete workbook: `out.xlsx.rows`.
 pub(crate) fn rows_of_workbook(out: &Path) -> PathBuf {
     with_ending(out, ".rows")
 }

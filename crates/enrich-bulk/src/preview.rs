@@ -10,7 +10,8 @@ use crate::input::{self, Input};
 use crate::mapping::{Mapping, MappingError};
 use crate::row::{self, CandidatesOfRow};
 
-/// A phone number that every endpoint accepts. It is from a range that is reserved for fiction.
+/// A phone number that every endpoint accepts. The number belongs to nobody: its range is reserved
+/// for fiction.
 const READABLE_NUMBER: &str = "+442079460123";
 
 /// The number of rows of a list, and the highest cost of these rows.

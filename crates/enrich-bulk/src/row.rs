@@ -15,7 +15,7 @@ use crate::stop::{End, Stop};
 /// The first pause before a retry, if the server does not ask for a pause (`Retry-After`). The
 /// pause doubles with each retry.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
-/// Maximum pause before a retry that this program chooses itself.
+/// Maximum pause before a retry, if the server does not ask for a longer pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// Maximum pause before a retry that the server can ask for (`Retry-After`). A longer pause is
 /// shortened to this time, because no reasonable rate-limit window is longer.
@@ -35,7 +35,7 @@ impl Added {
 /// State that all rows in flight of a run share.
 #[derive(Debug)]
 pub(crate) struct Waiting {
-    /// The time for which the run continues without an answer.
+    /// How long the run continues when it gets no answer.
     patience: Duration,
     /// The time when a row was last answered, or when the run began.
     answered_at: Cell<Instant>,
@@ -97,14 +97,15 @@ impl CandidatesOfRow {
     /// or if the row does not look for a company by its name.
     pub(crate) fn of(endpoint: &Endpoint, fields: &RowFields, most: usize) -> Option<Self> {
         let most = most.min(Candidate::MOST);
-        // The country only matters for phone numbers, and a name is not a phone number.
+        // No country is passed. It would only matter for phone numbers, and a name is not a phone
+        // number.
         let asked = (most > 0).then(|| endpoint.read(&wire_fields(fields), None).ok())??;
         Some(Self { question: asked.question.candidates()?, most })
     }
 }
 
-/// Sends a row. If the row's company is not found by its name, and `candidates` is given, then
-/// asks for candidates.
+/// Sends a row. If `candidates` is given, and the row's company is not found by its name, asks for
+/// candidates.
 ///
 /// # Errors
 ///
@@ -129,7 +130,7 @@ pub(crate) async fn ask(
     Ok(Added { candidates, error, credits, ..added })
 }
 
-/// Makes a call, if necessary several times, until its result is final.
+/// Makes a call. Repeats it after a pause until its result is final, or until the run must end.
 async fn repeat<'a>(
     call: impl Fn() -> BoxFuture<'a, CallResult>,
     waiting: &Waiting,

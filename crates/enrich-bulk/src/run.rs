@@ -31,7 +31,7 @@ use identity::{idempotency, skip};
 use pace::Ceiling;
 use slot::Slot;
 
-/// Maximum number of rows in memory. These are the first unanswered row, and all later rows that
+/// Maximum number of rows in memory. These are the first unanswered row and the rows after it that
 /// were already read.
 const MAX_AHEAD: usize = 4096;
 /// Maximum size of the rows in memory, in bytes.
@@ -42,7 +42,8 @@ const COMMIT_EVERY: Duration = Duration::from_millis(500);
 /// If commits are slow, the minimum time between them is longer than `COMMIT_EVERY` (see
 /// `COMMIT_SHARE`), but never longer than this.
 const COMMIT_AT_LAST: Duration = Duration::from_secs(10);
-/// Number of bytes of written rows after which they are committed, whatever the time.
+/// Number of bytes of written rows after which they are committed, even before `COMMIT_EVERY` has
+/// passed.
 const COMMIT_BYTES: usize = 4 * 1024 * 1024;
 /// Minimum time until the next commit, as a multiple of the duration of the last commit. So commits
 /// to a slow disk take at most about a twentieth of the run's time, unless `COMMIT_AT_LAST` or
@@ -64,7 +65,7 @@ pub struct Options {
     /// The ceiling for all rows, in credits. The rows of earlier runs of the job count too. `None`
     /// means no ceiling.
     pub max_credits: Option<u64>,
-    /// The time for which a run continues without an answer.
+    /// How long a run continues when it gets no answer.
     pub patience: Duration,
 }
 
@@ -135,8 +136,8 @@ pub async fn run(
         match next {
             Some((number, answered)) => engine.take(number, answered),
             None if engine.is_read || engine.end.is_some() || stop.is_set() => break,
-            // No row is in flight, because no row that was read needed a call. The loop reads
-            // further rows.
+            // No row is in flight: all rows that were read are invalid, or an earlier run has their
+            // answers. The loop reads further rows.
             None => {}
         }
         if turn % TURNS_OF_ITS_OWN == 0 {
@@ -253,8 +254,9 @@ impl<'a> Engine<'a> {
     }
 
     /// Sends a row, unless it is invalid or an earlier run has its answer. If the ceiling leaves
-    /// too little credit for the row, returns the row. Then answers to rows in flight may free
-    /// reserved credit, so that the row can be sent later. If no row is in flight, the run ends.
+    /// too little credit for the row, returns the row, so that it can be sent later: an answer that
+    /// costs less than its reservation frees credit. If no row is in flight, no credit can become
+    /// free, and the run ends.
     fn send(&mut self, row: Row) -> Option<Row> {
         let number = self.checkpoint.counts.rows + self.ahead.len() as u64;
         let fields = match input::fields(&self.bound, self.input.shape(), &row) {
@@ -298,7 +300,7 @@ impl<'a> Engine<'a> {
         self.ahead.push_back(slot);
     }
 
-    /// Stores the result of the row with this number.
+    /// Stores the result of the row whose number in the list is `number`.
     fn take(&mut self, number: u64, answered: Answered) {
         let at = number.saturating_sub(self.checkpoint.counts.rows);
         let slot = usize::try_from(at).ok().and_then(|at| self.ahead.get_mut(at));
@@ -311,7 +313,8 @@ impl<'a> Engine<'a> {
             }
             Err(end) => {
                 self.ceiling.settle(reserved, 0);
-                // The first reason is kept, because it has caused the later ones.
+                // Several rows may report a reason for the end of the run. The first reason is
+                // kept, because it has caused the others.
                 self.end.get_or_insert(end);
                 self.waiting.ended.now();
             }

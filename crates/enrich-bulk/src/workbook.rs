@@ -13,14 +13,15 @@ const MAX_SHEET_ROWS: u32 = 1_048_576;
 const MAX_SHEET_COLUMNS: usize = 16_384;
 /// Maximum length of a cell (Excel's limit), in UTF-16 units. Longer texts are truncated.
 const MAX_CELL_UNITS: usize = 32_767;
-/// Maximum length, in characters, of a number that Excel displays unchanged.
+/// Maximum length of a number, in characters. Excel may display a longer number in another form,
+/// such as `1.23457E+11`.
 const MAX_NUMBER_LETTERS: usize = 11;
 
-/// Extensions of unsupported workbook formats.
+/// Extensions of the workbook formats that this program cannot write.
 const OTHER_ENDINGS: [&str; 4] = [".xls", ".xlsm", ".xlsb", ".ods"];
 
-/// Returns the extension of a file name, if it is the extension of an unsupported workbook format.
-/// A compression extension after it is ignored.
+/// If a file name has the extension of a workbook format that this program cannot write, returns
+/// this extension. A compression extension after it is ignored.
 pub(crate) fn other_ending(file_name: &str) -> Option<&'static str> {
     let name = file_name.to_ascii_lowercase();
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
@@ -36,7 +37,7 @@ pub(crate) fn write(rows: impl Read, into: impl Write + Send, folder: &Path) -> 
     let mut header = csv::ByteRecord::new();
     let mut is_there = rows.read_byte_record(&mut header)?;
     let mut row = csv::ByteRecord::new();
-    // A workbook has at least one sheet.
+    // Each pass writes one sheet. A workbook needs at least one sheet, even if it has no rows.
     loop {
         let sheet = workbook.add_worksheet_with_constant_memory().map_err(failed)?;
         write_row(sheet, 0, &header)?;

@@ -131,13 +131,13 @@ your files instead of the sample data. To keep your data, use `enrich import` an
     Directory(DirectoryCommand),
 }
 
-/// Prints an error in the command line, or the help that was requested.
+/// Prints the message about a mistake in the command line, or the help that the user has asked for.
 pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     let shown = without_keys(&text);
     let shown = without_store_urls(&shown);
-    // clap prints the text itself if nothing was removed from it. A help text is always
-    // unchanged, because it contains nothing that the user has typed.
+    // If nothing was removed from the text, clap itself prints it. A help text is always unchanged,
+    // because it contains nothing that the user has typed.
     let is_printed = !error.use_stderr() || *shown == *text;
     // If the text cannot be written, at least the exit status shows the error.
     let _ = match is_printed {
@@ -153,8 +153,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns all commands and groups of commands, each with the words that name it on the command
-    /// line.
+    /// Returns all commands and groups of commands, each with its words on the command line, such
+    /// as `enrich key list`.
     fn commands(of: &clap::Command, words: &str) -> Vec<(String, clap::Command)> {
         let mut found = vec![(words.to_owned(), of.clone())];
         for command in of.get_subcommands() {

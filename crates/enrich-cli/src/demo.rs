@@ -40,7 +40,7 @@ const RECORDS: [(&str, &str); 3] = [
 /// The email address with which the user of the demo signs in to the account page.
 const EMAIL: &str = "demo@enrich.example";
 
-/// The end of the greeting, if the demo uses a PostgreSQL database of the user.
+/// The last part of the greeting, if the user has given a PostgreSQL database.
 const IN_DATABASE: &str = "What it writes to the database stays there, and is of no use without that \
                            folder: drop the database.\n\n";
 
@@ -130,7 +130,7 @@ fn new_node(
     Node::with_directory(data, url, settings)
 }
 
-/// The values that the greeting shows.
+/// The values that the greeting of the demo shows.
 struct Begun {
     /// The key of the demo's account.
     key: ApiKey,

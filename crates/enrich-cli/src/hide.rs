@@ -20,9 +20,8 @@ pub(crate) fn without_keys(text: &str) -> Cow<'_, str> {
     if has_keys { Cow::Owned(cut) } else { Cow::Borrowed(text) }
 }
 
-/// Hides URLs of databases in two places, by putting `…` there. The first is the text after `://`
-/// in a URL with a user name. The second is the value in a line `store = …`, because an error may
-/// quote this line of the settings file.
+/// Replaces two texts by `…`, because they may contain a password: in a URL with a user name, the
+/// text after `://`; in a line `store = …` of a settings file, which an error may quote, the value.
 pub(crate) fn without_store_urls(text: &str) -> Cow<'_, str> {
     if !text.contains("://") && !text.contains("store") {
         return Cow::Borrowed(text);

@@ -71,7 +71,8 @@ impl Node {
         Ok((Self { directory: look_ups, snapshots: None, store, lists }, directory))
     }
 
-    /// Returns what the server serves for this node.
+    /// Returns the parts that the server needs to serve this node: the service over its ports, the
+    /// sign-ins and the lists.
     pub(crate) fn prepared(self, settings: &Settings, greeting: String) -> Prepared {
         let Self { directory, snapshots, store, lists } = self;
         let job_records = Some(Arc::clone(&store.jobs) as _);

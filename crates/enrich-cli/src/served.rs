@@ -1,4 +1,4 @@
-//! What all servers have in common, whether their accounts are in a data folder or in PostgreSQL.
+//! Code for all servers, whether their accounts are in a data folder or in PostgreSQL.
 
 use enrich_core::{RateLimit, Service};
 

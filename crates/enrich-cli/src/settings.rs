@@ -72,7 +72,8 @@ impl From<CountMisses> for enrich_store::CountMisses {
     }
 }
 
-/// By default, one client address may have a quarter of all connections.
+/// By default, a client address may have one connection in `ADDRESS_SHARE`: a quarter of all
+/// connections.
 const ADDRESS_SHARE: usize = 4;
 
 /// The settings. The derived layer has the settings from one source, and defines the flags.
@@ -287,7 +288,8 @@ impl Settings {
     ///
     /// When the file cannot be read, or contains an unknown setting or an invalid value.
     pub(crate) fn load(flags: SettingsLayer, file: Option<PathBuf>) -> anyhow::Result<Self> {
-        // An empty flag or variable for the public URL counts as not set.
+        // If the flag or the variable for the public URL is empty, it is ignored, as if it was not
+        // set.
         let public_url = flags.public_url.filter(PublicUrl::is_given);
         let builder = Self::builder().preloaded(SettingsLayer { public_url, ..flags });
         let Some(path) = file else { return Ok(builder.load()?) };
@@ -543,8 +545,8 @@ mod tests {
         known.sort_unstable();
         assert_eq!(documented, known);
         load(&[], file).unwrap();
-        // Some settings have no fixed default. The file marks them with the comment `default: …`,
-        // and shows an example as their value. All other values in the file must be the defaults.
+        // Some settings have no fixed default. For these, the file has the comment `default: …`,
+        // and the value is only an example. All other values in the file must be the defaults.
         let defaults = lines.iter().filter(|(_, rest)| !rest.contains("default: "));
         let defaults: Vec<String> =
             defaults.map(|(name, rest)| format!("{name} = {rest}")).collect();

@@ -19,7 +19,7 @@ static FILES: &[File] = &include!(concat!(env!("OUT_DIR"), "/files.rs"));
 /// Number of hexadecimal digits of the hash in a path; 16 digits are 64 bits.
 const DIGITS: usize = 16;
 
-/// The hash of each file, in the order of [`FILES`].
+/// The hash of each file's content, in the order of [`FILES`].
 static HASHES: LazyLock<Vec<String>> = LazyLock::new(|| {
     FILES.iter().map(|(_, plain, ..)| blake3::hash(plain).to_hex()[..DIGITS].to_owned()).collect()
 });

@@ -31,8 +31,8 @@ pub(crate) fn command(
 /// because a call that finds nothing is free.
 const FIRST: (&str, &str) = ("/v1/cuf", r#"{"companyName":"Telefonica"}"#);
 
-/// Returns the command line of the suggested first call with this key; `None` if its endpoint is
-/// not served.
+/// Returns the suggested first call with this key as a command line; `None` if its endpoint is not
+/// served.
 pub(crate) fn first_call(
     address: &str,
     api_versions: &[&'static ApiVersion],

@@ -1,4 +1,5 @@
-//! The state of the account page, and how it finds the session and the client of a request.
+//! The state that all requests to the account page share. Finds the session and the client's
+//! address of a request.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -20,18 +21,18 @@ use crate::scans::Scans;
 use crate::settings::Settings;
 use crate::threads::Threads;
 
-/// Maximum number of long reads of one account, such as exports and whole lists, that run or wait
-/// at the same time.
+/// Maximum number of long reads of one account, such as exports and whole lists. Running and
+/// waiting reads are counted together.
 const SCANS_OF_ONE: usize = 4;
-/// Maximum number of short reads of files of one account that run or wait at the same time.
+/// Maximum number of short reads and writes of one account's files. Running and waiting ones are
+/// counted together.
 const FILES_OF_ONE: usize = 16;
 /// Maximum number of uploads of all accounts together that run at the same time.
 const UPLOADS: usize = 8;
 /// Maximum number of uploads of one account that run at the same time.
 const UPLOADS_OF_ONE: usize = 2;
 
-/// Minimum time between two writes of a session's last use to the store. Later uses within this
-/// time are not written.
+/// After a session's last use was written to the store, further uses are not written for this time.
 const NOTED_EACH: SignedDuration = SignedDuration::from_mins(1);
 
 /// The state that the pages of all accounts share, such as the settings and the login throttle.
@@ -137,9 +138,9 @@ impl Dashboard {
         last.unwrap_or(request.peer)
     }
 
-    /// Whether the host in the request is this server. With a public URL, the result is always
-    /// `true`, because a proxy may change the host. Then only the origin of the request is
-    /// checked.
+    /// Whether the request's header `Host` names this server. With a public URL, the result is
+    /// always `true`, because a proxy may change the host. In this case, only the origin of the
+    /// request protects against forged requests.
     pub(crate) fn is_own_host(&self, request: &Request) -> bool {
         match (&self.settings.public_url, self.settings.listens_on, &request.host) {
             (None, Some(listens_on), Some(named)) => host::is_own(named, listens_on),

@@ -91,8 +91,8 @@ impl Days {
         (self.first..=self.last).contains(&Day::of(at))
     }
 
-    /// Returns the days of this range from `first` to `last`; `None` if the range has none of
-    /// these days.
+    /// Returns the part of this range from `first` to `last`; `None` if none of the days from
+    /// `first` to `last` are in this range.
     pub(crate) fn within(self, first: Day, last: Day) -> Option<Self> {
         let (first, last) = (self.first.max(first), self.last.min(last));
         (first <= last).then_some(Self { first, last })

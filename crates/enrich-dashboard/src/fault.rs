@@ -6,8 +6,8 @@ use enrich_core::port::error::StoreError;
 use crate::password::HashError;
 use crate::threads::Busy;
 
-/// Why a page cannot be shown. Each variant has an HTTP status and an error page that tells the
-/// user what to do.
+/// Why a page cannot be shown. Each variant has an HTTP status and a message that tells the user
+/// what to do.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
     /// The path does not exist, or belongs to another account. The answer is the same in both
@@ -17,7 +17,7 @@ pub(crate) enum Fault {
     /// The path does not accept this method.
     #[error("This page does not accept this kind of request.")]
     WrongMethod,
-    /// A request for a change did not come from one of these pages, so another site may have forged
+    /// A request for a change did not come from one of our pages, so another site may have forged
     /// it.
     #[error(
         "The request did not come from one of these pages, so nothing was changed. Go back, reload \
@@ -55,8 +55,8 @@ pub(crate) enum Fault {
          try again in a moment."
     )]
     Counting,
-    /// A store is overloaded, the queue for slow work of all accounts is full, or slow work has
-    /// panicked.
+    /// A store is overloaded, too much slow work (such as hashing passwords) is waiting, or slow
+    /// work has panicked.
     #[error("The server is busy. Nothing was changed; try again in a moment.")]
     Busy,
     /// The server failed. The cause is logged and not shown.

@@ -65,7 +65,8 @@ impl<'de> Visitor<'de> for Pairs {
     }
 }
 
-/// Returns a query string with these pairs. Pairs with an empty value are left out.
+/// Returns a query string with these pairs of name and value. Pairs with an empty value are left
+/// out.
 pub(crate) fn query(pairs: &[(&str, &str)]) -> String {
     let given: Vec<_> = pairs.iter().filter(|(_, value)| !value.is_empty()).collect();
     // Writing pairs of strings as a form cannot fail.

@@ -37,7 +37,7 @@ pub(crate) fn is_loopback(host: &str) -> bool {
     })
 }
 
-/// Returns the host, without brackets if it is an IPv6 address in brackets.
+/// Returns the host without the brackets of an IPv6 address: `::1` for `[::1]`.
 fn bare(name: &str) -> &str {
     name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name)
 }
@@ -45,7 +45,8 @@ fn bare(name: &str) -> &str {
 /// Splits the value of a `Host` header into name and port.
 fn split(host: &str) -> Option<(&str, u16)> {
     match host.rsplit_once(':') {
-        // This colon belongs to an IPv6 address in brackets, and no port comes after the address.
+        // The host is an IPv6 address without a port, such as `[::1]`. The last colon is a part of
+        // the address.
         Some((_, rest)) if rest.ends_with(']') => Some((host, HTTP_PORT)),
         Some((name, port)) => Some((name, port.parse().ok()?)),
         None => Some((host, HTTP_PORT)),

@@ -41,7 +41,7 @@ pub struct Request {
     pub path: String,
     /// The query, without `?`; empty if there is none.
     pub query: String,
-    /// The address of the other end of the connection.
+    /// The address from which the connection comes: the client, or a proxy in front of the server.
     pub peer: IpAddr,
     /// The value of the header `Host`.
     pub host: Option<String>,
@@ -55,7 +55,7 @@ pub struct Request {
     pub cookies: Option<String>,
     /// The value of the header `Content-Type`.
     pub content_type: Option<String>,
-    /// Whether a script of the pages sent the request (`HX-Request`).
+    /// Whether a script of our pages sent the request. Scripts send the header `HX-Request`.
     pub is_from_script: bool,
     /// The request's id in the log.
     pub request_id: Option<String>,

@@ -1,10 +1,10 @@
-//! Slows down password guessing, by address and by account.
+//! Slows down the guessing of passwords.
 //!
-//! Each address and each account has a fixed number of attempts. Each check of a password uses up
-//! one attempt. If the password is right, the attempt is returned. After each fixed interval, one
-//! used attempt is available again. This is the generic cell rate algorithm: it needs only one
-//! number for each address and account, the time at which all attempts are available again.
-//! Unknown accounts are treated like existing accounts.
+//! Each client address and each account has a fixed number of attempts. Each check of a password
+//! uses up one attempt. If the password is right, the attempt is returned. After each fixed
+//! interval, one used attempt is available again. This is the generic cell rate algorithm: it needs
+//! only one number for each address and account, the time at which all attempts are available
+//! again. Unknown accounts are treated like existing accounts.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -25,11 +25,11 @@ struct Pace {
     each: SignedDuration,
 }
 
-/// The pace of an address. Several people may share the address and sometimes mistype, so the pace
-/// allows many attempts.
+/// The attempts of a client address. Several people may share the address and sometimes mistype, so
+/// many attempts are allowed.
 const OF_ADDRESS: Pace = Pace { at_once: 20, each: SignedDuration::from_secs(15) };
-/// The pace of an account: 10 attempts, then 120 an hour. This is too slow to guess a password of
-/// twelve characters.
+/// The attempts of an account: 10 at once, then 120 an hour. This is too slow to guess a password
+/// of twelve characters.
 const OF_ACCOUNT: Pace = Pace { at_once: 10, each: SignedDuration::from_secs(30) };
 
 /// Stores for each address and each account when all its attempts are available again.
@@ -102,9 +102,9 @@ impl Tries {
         }
     }
 
-    /// Returns the key of the entry to use for `who`: `who` itself if it has an entry or there is
-    /// room for one, and otherwise [`SHARED`]. If there is no room, first removes the entries
-    /// whose attempts are all available again.
+    /// Returns the key of the entry to use for the address or account `who`: `who` itself if it has
+    /// an entry or there is room for one, and otherwise [`SHARED`]. If there is no room, first
+    /// removes the entries whose attempts are all available again.
     fn permit(&mut self, who: u64, now: Timestamp) -> u64 {
         if self.back_at.contains_key(&who) || self.back_at.len() < MOST {
             return who;

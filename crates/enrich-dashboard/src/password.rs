@@ -88,8 +88,8 @@ pub(crate) enum HashError {
 pub(crate) struct Passwords {
     threads: Threads,
     argon2: Argon2<'static>,
-    /// The hash of a random password. If the account is unknown, the typed password is compared
-    /// with this hash. So the answer takes as long as for an existing account.
+    /// The hash of a random password. If nobody has the typed email address, the typed password is
+    /// compared with this hash. So the answer takes as long as for an existing account.
     nobodys: PasswordHash,
 }
 

@@ -11,9 +11,9 @@ use crate::fault::Fault;
 use crate::threads::Threads;
 
 const THREADS: usize = 2;
-/// Maximum number of reads, and of pieces of downloads, that wait for a thread. Each account has
-/// at most one read and one piece in this queue, because its other reads wait for the account's
-/// turn.
+/// Maximum number of reads, and of pieces of downloads, that wait for a thread. Each account has at
+/// most one read and one piece in this queue. Its other reads and pieces wait until it is the
+/// account's turn again.
 const WAITING: usize = 512;
 /// Maximum number of concurrent downloads of one account.
 const DOWNLOADS_OF_ONE: usize = 4;
@@ -54,7 +54,7 @@ impl Scans {
         self.permitted(&self.reads, account)?.run(work).await
     }
 
-    /// Runs async work, such as reads from a store, in the same way as [`Self::run`].
+    /// Does the same as [`Self::run`] for async work, such as reads from a store.
     pub(crate) async fn read<T, F>(
         &self,
         account: AccountId,
@@ -96,15 +96,15 @@ impl Download {
         let turn = self.permit.turn().await;
         let permit = Arc::clone(&self.permit);
         let work = move || {
-            // If the caller no longer waits for the work, the work runs on. The account's turn
-            // ends only with the work.
+            // If the caller is dropped, the work still runs to its end. The account's turn ends
+            // only then.
             let _turn = (turn, permit);
             work()
         };
         Ok(self.threads.run(work).await?)
     }
 
-    /// Runs async work, such as reads from a store, in the same way as [`Self::run`].
+    /// Does the same as [`Self::run`] for async work, such as reads from a store.
     pub(crate) async fn read<T, F>(
         &self,
         work: impl FnOnce() -> F + Send + 'static,

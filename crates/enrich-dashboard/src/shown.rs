@@ -26,8 +26,8 @@ pub(crate) fn number(of: &u64) -> Number {
     Number(*of)
 }
 
-/// A share, displayed in percent, such as `93.4 %`. If the whole is 0, the share is displayed as a
-/// dash.
+/// A share of a whole, displayed in percent, such as `93.4 %`. If `whole` is 0, a dash is
+/// displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Share {
     pub(crate) part: u64,

@@ -30,7 +30,7 @@ impl Threads {
         Self { running, running_or_waiting }
     }
 
-    /// Runs a task. Tasks start in the order of the calls.
+    /// Runs a task on a blocking thread. Tasks start in the order of the calls.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -38,8 +38,8 @@ impl Threads {
         let place = Arc::clone(&self.running_or_waiting).try_acquire_owned().map_err(|_| Busy)?;
         let turn = Arc::clone(&self.running).acquire_owned().await.map_err(|_| Busy)?;
         let work = move || {
-            // If the caller no longer waits, the task runs on. Both permits are released only
-            // when it ends.
+            // If the caller is dropped, the task still runs to its end. Both permits are released
+            // only then.
             let _permits = (place, turn);
             work()
         };

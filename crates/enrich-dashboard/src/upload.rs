@@ -20,7 +20,7 @@ use crate::http::{Body, BodyFault};
 
 /// The name of the form field with the file.
 const FIELD: &str = "list";
-/// Maximum size of the multipart form without the file, in bytes.
+/// Maximum number of bytes in the multipart form besides the file.
 const AROUND: u64 = 64 * 1024;
 
 /// Minimum number of bytes that must arrive in each time window ([`WINDOW`]) except the first.
@@ -75,9 +75,9 @@ pub(crate) async fn take(
         Ok(piece) if !pace.is_fast_enough(piece.len(), clock.now()) => Err(BodyFault::TooSlow),
         piece => piece,
     });
-    // The parser requires a stream that is `Send`. The body is not `Send`, but its request stays
-    // on one thread, so the wrapper is safe. The parser buffers only bytes that have already
-    // arrived: with this HTTP server, some tens of KiB.
+    // The parser requires a stream that is `Send`. The body is not `Send`, but its request stays on
+    // one thread, so the wrapper is safe. The parser keeps only a few bytes in memory: those that
+    // have arrived and were not read yet, some tens of KiB.
     let form = Multipart::with_constraints(SendWrapper::new(body), boundary, constraints);
     take_field(dashboard, account, form).await
 }
@@ -138,7 +138,8 @@ async fn store(
     match (stored?, read) {
         (Ok(job), _) => Ok(job),
         (Err(JobError::TooLarge(bytes)), _) => Err(too_large(bytes)),
-        // Both failed. The list was not stored because it did not arrive, so this cause is shown.
+        // The upload broke off, so the list could not be stored. The user is told the cause: the
+        // broken upload.
         (Err(_), Err(fault)) => Err(broken(fault, dashboard.job_settings.max_upload_bytes)),
         (Err(error), _) => Err(match Fault::of_job(error) {
             Ok(said) => UploadError::Message(422, said),

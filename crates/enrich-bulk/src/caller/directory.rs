@@ -1,4 +1,4 @@
-//! Calls a directory directly, without charging or counting.
+//! Answers rows from a directory. These answers are not charged, and not counted in the usage.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use enrich_wire::{Fields, Value};
 use super::{CallResult, Caller, RowFields, Target};
 use crate::answer::Answers;
 
-/// Answers rows from a directory, without charging or counting.
+/// Answers rows from a directory. The answers are not charged, and not counted in the usage.
 pub struct DirectoryCaller {
     directory: Arc<dyn Directory>,
     target: Target,
@@ -34,7 +34,8 @@ impl DirectoryCaller {
         Self { directory, target, answers, max_enrichment_items: None, country: None }
     }
 
-    /// Reads national phone numbers as numbers of `country`.
+    /// Sets the country that is assumed for phone numbers without a country calling code, such as
+    /// `044 668 18 00`.
     #[must_use]
     pub fn in_country(self, country: Option<Country>) -> Self {
         Self { country, ..self }

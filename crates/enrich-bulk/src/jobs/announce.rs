@@ -18,7 +18,7 @@ use super::shared::unreachable;
 use super::{JobError, Jobs, JobsState};
 use crate::part::private;
 
-/// The file with the id of the folder.
+/// Name of the file that contains the id of the folder of jobs.
 const FOLDER_ID: &str = "folder.id";
 /// Interval at which this process checks whether its lists have changed.
 const LOOK_EACH: Duration = Duration::from_secs(2);
@@ -44,7 +44,7 @@ pub struct RemoteList {
     pub node: String,
 }
 
-/// The description of a list that other processes read.
+/// The description of a list, as it is stored for the other processes.
 #[derive(Serialize, Deserialize)]
 struct Summary {
     file_name: String,
@@ -62,7 +62,8 @@ impl Jobs {
     pub fn announce_to(&self, records: Arc<dyn JobRecords>) -> Result<(), JobError> {
         let is_shared = self.shared.records.is_some();
         let folder = if is_shared { None } else { Some(folder_id(&self.shared.folder)?) };
-        // The value is empty here, because this method is called only once.
+        // `set` fails only if it was called before. This method is called only once, so the result
+        // is ignored.
         let _ = self.shared.neighbours.set(Neighbours { records, folder });
         if folder.is_some() {
             self.begin(announce)?;
@@ -116,7 +117,7 @@ fn folder_id(folder: &Path) -> io::Result<u128> {
     }
 }
 
-/// Announces the lists of the folder whenever they change, and every [`REPEAT_EACH`], until the
+/// Announces the lists of the folder whenever they change, and every [`REPEAT_EACH`]. Ends when the
 /// jobs are closed.
 fn announce(shared: &JobsState) {
     let Some(Neighbours { records, folder: Some(folder) }) = shared.neighbours.get() else {

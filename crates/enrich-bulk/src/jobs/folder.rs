@@ -33,7 +33,8 @@ pub(super) fn lock(folder: &Path) -> io::Result<Option<File>> {
 }
 
 pub(super) fn load(folder: &Path) -> Result<JobRegistry, JobError> {
-    // The uploads in this folder were never finished; their clients got an error or no answer.
+    // These uploads were never finished. Their clients got an error or no answer, so nobody knows
+    // the ids of these jobs, and the uploads are removed.
     match fs::remove_dir_all(folder.join(ARRIVING)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
         _ => record::make_folder(&folder.join(ARRIVING))?,
@@ -62,7 +63,8 @@ pub(super) fn load(folder: &Path) -> Result<JobRegistry, JobError> {
             .jobs
             .insert(id, Entry::new(record, counts.ok().flatten().unwrap_or_default(), bytes));
     }
-    // After the folder was opened, the oldest jobs continue first.
+    // The jobs in the queue are sorted by the time of their upload, so that the oldest jobs
+    // continue first.
     let jobs = &registry.jobs;
     let since = |id: &record::JobId| jobs.get(id).map(|entry| entry.record.created_at);
     registry.waiting.make_contiguous().sort_by_key(since);

@@ -1,7 +1,7 @@
 //! Leases: a process works on a shared job only while it holds the job's lease.
 //!
-//! One thread renews all leases of the process. Before each commit, the code that writes a job's
-//! rows checks that the process still holds the lease.
+//! One thread renews all leases of the process. Before each commit of output rows, the thread that
+//! runs the job checks that the process still holds the lease.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -17,11 +17,12 @@ use super::{Entry, JobsState};
 
 /// Interval between renewals of a lease. A request to stop arrives with the next renewal.
 const RENEW_EACH: Duration = Duration::from_secs(1);
-/// If the last renewal was less than this time ago, a commit does not renew the lease again.
+/// If the last renewal was less than this time ago, a commit of output rows does not renew the
+/// lease again.
 const SURE: Duration = Duration::from_secs(10);
-/// The time after the last renewal for which the lease counts as held while the shared job records
-/// cannot be reached. The remaining part of [`LEASE`] is a margin for a commit that has already
-/// begun.
+/// Time after the last renewal. If the shared job records cannot be reached, this process continues
+/// to write rows only for this time. It is shorter than [`LEASE`], so that a commit that has
+/// already begun ends before the lease expires.
 const UNREACHABLE: Duration = LEASE.saturating_sub(SURE);
 
 /// The lease of one job in this process.
@@ -30,13 +31,13 @@ pub(super) struct Lease {
     /// The job's turn when this process took the job: a number that grows with each new holder. If
     /// the store has another turn for the job, the lease is lost.
     pub(super) turn: u64,
-    /// Whether the earlier holder may still write files, because its lease expired without a
-    /// release.
+    /// Whether the earlier holder of the job may still write files: its lease expired, but it has
+    /// not released the job.
     pub(super) was_expired: bool,
     records: Arc<dyn JobRecords>,
-    /// The time just before this process sent the last successful renewal, by its own clock. The
-    /// database counts the lease from a later time. So the lease cannot end earlier than this
-    /// process expects.
+    /// When this process sent the last renewal that succeeded. The database starts the time of the
+    /// lease when the renewal arrives, which is a little later. So the lease never ends earlier
+    /// than this process expects.
     renewed_at: Mutex<Instant>,
     progress: Mutex<String>,
     is_lost: AtomicBool,
@@ -131,8 +132,8 @@ pub(super) fn keep(shared: &JobsState) {
         let mut registry = shared.registry.lock();
         registry.contenders = usize::try_from(contenders).unwrap_or(usize::MAX);
         if registry.is_closing {
-            // The workers send no signal when they end, so this thread checks often whether they
-            // have ended.
+            // The threads that run jobs send no signal when they end, so this thread checks often
+            // whether they have ended.
             shared.changed.wait_for(&mut registry, RENEW_EACH / 20);
         } else {
             shared.changed.wait_for(&mut registry, RENEW_EACH);
@@ -150,8 +151,8 @@ impl Entry {
     }
 }
 
-/// Returns a function that is called before each commit of rows. The function returns whether this
-/// process still holds the lease.
+/// Returns a function that is called before each commit of output rows. The function returns
+/// whether this process still holds the lease.
 pub(super) fn guard(lease: &Arc<Lease>) -> Arc<dyn Fn() -> bool + Send + Sync> {
     let lease: Weak<Lease> = Arc::downgrade(lease);
     Arc::new(move || lease.upgrade().is_some_and(|lease| lease.may_write()))

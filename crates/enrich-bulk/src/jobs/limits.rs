@@ -1,4 +1,5 @@
-//! Limits for each account, so that no account uses all capacity.
+//! Limits on the lists of each account, such as their number and size, so that no account uses all
+//! capacity.
 
 use std::time::Duration;
 

@@ -171,8 +171,9 @@ impl JobsState {
         })?;
         let mut input = self.input(arriving, &record, &self.closing)?;
         (record.rows, record.layout) = (Some(input.count_rows()?), input.layout());
-        // Only values that are forgotten after the upload are removed from the list. So a new list
-        // counts as searched.
+        // Only values that are forgotten after the upload are removed from a list. So a new list
+        // need not be searched. It stores the present number of suppressed values, as if it had
+        // been searched.
         record.scrubbed = self.suppressed_count();
         if self.records.is_none() {
             record.save(arriving)?;

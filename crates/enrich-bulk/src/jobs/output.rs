@@ -31,10 +31,12 @@ impl Jobs {
                 Err(error) => return Err(error.into()),
             }
             match part::rows_until_now(&out) {
-                // The output was completed and renamed in the meantime, so the loop opens it again.
+                // The output was completed and renamed in the meantime. The loop starts again and
+                // opens the complete output.
                 Err(PartError::Failed { error, .. })
                     if error.kind() == io::ErrorKind::NotFound && out.exists() => {}
-                // In the meantime another process continued the job in another folder.
+                // In the meantime another process continued the job in another folder. The record
+                // is read again to find that folder.
                 Ok(None) if !record.folder(&self.shared.folder).exists() => {
                     self.shared.refresh_one(id)?;
                     let now = self.shared.registry.lock().of(account, id)?.record.clone();

@@ -1,4 +1,4 @@
-//! The progress of a shared job, as the shared job records store it.
+//! The progress of a shared job (its counts and its size), as the store of job records has it.
 
 use enrich_core::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub(super) struct JobProgress {
     pub(super) rate_limited_until: Option<i64>,
 }
 
-/// Returns the progress of a job as JSON, for the shared job records.
+/// Returns the progress of a job as JSON, for the store of shared job records.
 pub(super) fn progress_of(entry: &Entry) -> String {
     let progress = JobProgress {
         counts: entry.counts,

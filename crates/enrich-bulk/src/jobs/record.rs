@@ -125,7 +125,7 @@ impl State {
     }
 }
 
-/// The stored data of a job.
+/// The record of a job: everything that is stored about the job, except its list and its output.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Record {
     #[serde(serialize_with = "as_text", deserialize_with = "of_text")]
@@ -140,14 +140,15 @@ pub(super) struct Record {
     pub(super) state: State,
     /// The number of rows; `None` until the list is counted.
     pub(super) rows: Option<u64>,
-    /// The options that the user has set for reading the list.
+    /// The options that the user has set for reading the list, such as its delimiter.
     #[serde(default)]
     pub(super) read_as: ReadAs,
-    /// The layout that was detected when the rows were counted.
+    /// The layout of the list (its format, delimiter and encoding), as it was detected when the
+    /// rows were counted.
     #[serde(default)]
     pub(super) layout: Option<Layout>,
     /// The number of suppressed values when the job's files were last searched for them. If the
-    /// present number differs, the files are searched again.
+    /// present number is different, the files are searched again.
     #[serde(default)]
     pub(super) scrubbed: u64,
     /// How many rows were emptied or removed because they contained forgotten values.

@@ -79,7 +79,7 @@ impl Callers for MeteredCallers {
     }
 }
 
-/// Runs jobs, one after the other, until shutdown.
+/// The main function of a thread that runs jobs, one after the other, until shutdown.
 pub(super) fn work(shared: &JobsState) {
     while let Some((record, stop)) = next(shared) {
         let id = record.id;
@@ -191,8 +191,8 @@ fn run_job(
         };
         let out = record.output(&shared.folder);
         let lease = shared.registry.lock().jobs.get(&record.id).and_then(|job| job.lease.clone());
-        // The rows of a shared job have the same idempotency keys in every turn, so that no row is
-        // paid twice.
+        // The rows of a shared job have the same idempotency keys in every process and every turn,
+        // so that no row is paid twice.
         let prefix = lease.as_ref().map(|_| record.id.to_string());
         let part = match Part::open_of_job(&out, Format::Csv, &purpose, prefix) {
             Ok(Opened::ToDo(part)) => part,
@@ -228,9 +228,9 @@ fn in_words(error: &JobError) -> String {
 }
 
 impl JobsState {
-    /// Ends the turn of a shared job. If `gave_up_place` is true and the run was stopped, puts the
-    /// job back into the queue: it has only yielded to another account, or this process shuts
-    /// down. Otherwise ends the job with `state`.
+    /// Ends the turn of a shared job. Normally the job ends with `state`. But the job returns to
+    /// the queue if `gave_up_place` is true and the run was stopped: then the job has only yielded
+    /// to another account, or this process shuts down.
     fn end_turn(&self, registry: &mut JobRegistry, id: JobId, state: State, gave_up_place: bool) {
         let Some(entry) = registry.jobs.get_mut(&id) else { return };
         let mut record = entry.record.clone();

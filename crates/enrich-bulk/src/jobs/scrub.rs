@@ -34,7 +34,7 @@ impl Jobs {
     /// # Errors
     ///
     /// When the suppressed values cannot be read, or the files of a list cannot be read or written.
-    /// All other lists are searched nevertheless.
+    /// The other lists are searched nevertheless.
     pub fn scrub(&self) -> Result<usize, JobError> {
         let Some(values) = self.shared.suppressed()? else { return Ok(0) };
         self.shared.refresh_all()?;
@@ -105,12 +105,12 @@ impl JobsState {
         registry.jobs.get(&id).map(|entry| Arc::clone(&entry.files)).ok_or(JobError::NotThere)
     }
 
-    /// Searches a list for suppressed values, unless it was already searched for them. Returns
-    /// whether the list was changed.
+    /// Searches a list for suppressed values, unless it was already searched for these values.
+    /// Returns whether the list was changed, or will be changed before the next run of the job.
     ///
     /// - If the job is not running, removes the values from the job's files.
     /// - If this process is running the job and the files contain a suppressed value, stops the
-    ///   job and returns `true`. The files are changed before the next run of the job.
+    ///   job. The files are changed before the job runs again.
     /// - If another process is running the job, returns `false`, because that process searches the
     ///   list.
     fn scrub(&self, id: JobId, values: &dyn SuppressedValues) -> Result<bool, JobError> {
@@ -129,7 +129,8 @@ impl JobsState {
             (entry.record.clone(), entry.stop.is_some())
         };
         if !is_running {
-            // In the state `Running`, another process runs the job. That process searches the list.
+            // This process does not run the job. If the job's state is `Running`, another process
+            // runs the job, and that process searches the list.
             return match record.state {
                 State::Running => Ok(false),
                 _ => self.with_turn(id, |record| self.scrub_files(record, values)),
@@ -146,8 +147,8 @@ impl JobsState {
         Ok(holds)
     }
 
-    /// Removes forgotten values from the files of a job that will run next, unless they were
-    /// already searched. Returns the record of the job.
+    /// Removes forgotten values from the files of a job that will run next. Does nothing if the
+    /// files were already searched for all suppressed values. Returns the record of the job.
     pub(super) fn scrub_before_run(&self, id: JobId) -> Result<Record, JobError> {
         let files = self.files_of(id)?;
         let _one_at_a_time = files.lock();
@@ -240,8 +241,9 @@ impl JobsState {
         Ok(Some((staged, removed)))
     }
 
-    /// Returns the record with the layout of the list. A record of an earlier version of the
-    /// program has no layout; then the layout is detected.
+    /// Returns the record with the layout of the list (its format, delimiter and encoding). An
+    /// earlier version of the program stored records without a layout. For such a record, the
+    /// layout is detected.
     fn with_layout(&self, record: &Record) -> Record {
         let known = record.layout.clone();
         let detected = || self.input(&self.folder, record, &Stop::default()).ok()?.layout();

@@ -26,11 +26,11 @@ use super::running::{self, Callers};
 use super::{Entry, JobError, JobRegistry, Jobs, JobsState, Settings, State, turn_folder};
 use crate::stop::Stop;
 
-/// Interval at which an idle thread looks for a job.
+/// Interval at which a thread without a job looks for a job that waits in the store.
 const LOOK_EACH: Duration = Duration::from_secs(1);
 /// Maximum number of records that are read in one query.
 const PAGE: u32 = 500;
-/// Files of a job without a record are removed if they did not change for this time. Newer files
+/// If a job's files have no record and did not change for this time, they are removed. Newer files
 /// may belong to an upload that is still arriving and has no record yet.
 const ORPHANS_AFTER: Duration = Duration::from_secs(60 * 60);
 
@@ -141,7 +141,8 @@ impl JobsState {
         block_on(records.create(entry.record.account, &change)).map_err(unreachable)
     }
 
-    /// Asks the process that runs a job to stop it.
+    /// Asks another process to stop the job that it runs. The request is stored with the job
+    /// record, and the other process reads it there.
     pub(super) fn stop_elsewhere(&self, id: JobId) -> Result<(), JobError> {
         let Some(records) = &self.records else { return Ok(()) };
         let is_running = block_on(records.stop(id.number())).map_err(unreachable)?;
@@ -315,7 +316,8 @@ impl JobRegistry {
         }
     }
 
-    /// Adds a job that this process has taken to the registry, and prepares its run.
+    /// Adds to the registry a job that this process has taken from the store, and prepares the
+    /// job's run.
     fn begin(
         &mut self,
         row: JobRow,
@@ -344,7 +346,8 @@ impl JobRegistry {
 }
 
 impl Entry {
-    /// Reads a row; `None` if its record is unreadable.
+    /// Reads a job from a row of the store. Returns `None` if the job record in the row is
+    /// unreadable.
     fn of_row(row: &JobRow) -> Option<Self> {
         let mut record = serde_json::from_str::<Record>(&row.record).ok()?;
         if record.id.number() != row.id || record.account != row.account {

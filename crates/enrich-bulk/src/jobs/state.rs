@@ -68,8 +68,8 @@ impl JobsState {
     ) -> Result<Input, ReadError> {
         let source = Source::file(path)?;
         let input = Input::open(source.read_as(record.read_as()).bounded(self.bounds(stop)))?;
-        // The stored layout replaces the detected one. Emptied rows may change the detected layout,
-        // but the layout of the output must stay the same.
+        // A rewritten list has emptied rows, so another layout (delimiter) may be detected than for
+        // the upload. The stored layout is used, because the layout of the output must not change.
         Ok(match &record.layout {
             Some(layout) if record.is_rewritten => input.with_layout(layout.clone()),
             _ => input,

@@ -2,9 +2,9 @@
 //! the process of an earlier holder was frozen and continues later, it cannot change the files of a
 //! later holder.
 //!
-//! `OUT.part` is the only file that is changed in place. All other files are replaced as a whole,
-//! so a hard link to them is enough. `OUT.part` is copied if the earlier holder may still write to
-//! it.
+//! Only the file with the output rows, `OUT.part`, is changed in place. It is copied to the new
+//! folder if the earlier holder may still write to it. All other files are replaced as a whole, so
+//! the new folder needs only hard links to them.
 
 use std::fs;
 use std::io;
@@ -52,13 +52,14 @@ fn carry_files(from: &Path, to: &Path, may_be_written: bool) -> io::Result<()> {
             names.push(entry.file_name());
         }
     }
-    // The checkpoint is copied before `OUT.part`. In the other order, an earlier holder that still
-    // writes could make the checkpoint count rows that the copy of `OUT.part` does not have.
+    // The checkpoint (`.job`) is copied before the output rows (`.part`). In the other order, if an
+    // earlier holder still writes, the copied checkpoint could count more rows than the copied
+    // output has.
     names.sort_by_key(|name| !name.to_string_lossy().ends_with(".job"));
     for name in names {
         let text = name.to_string_lossy();
-        // Files with this extension are not complete. The program creates them again when it needs
-        // them.
+        // A file with this extension was still being written when its process ended. The program
+        // creates it again when it needs it.
         if text.ends_with(".new") {
             continue;
         }
@@ -67,7 +68,7 @@ fn carry_files(from: &Path, to: &Path, may_be_written: bool) -> io::Result<()> {
         if may_be_written && text.ends_with(".part") {
             copy()?;
         } else {
-            // Not every file system supports hard links.
+            // Not every file system supports hard links. Without them, the file is copied.
             fs::hard_link(&from, &to).or_else(|error| match error.kind() {
                 io::ErrorKind::NotFound => Err(error),
                 _ => copy(),

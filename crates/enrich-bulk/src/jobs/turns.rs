@@ -46,8 +46,8 @@ impl JobRegistry {
         let waiting: BTreeSet<AccountId> =
             self.waiting.iter().filter_map(|id| self.account(*id)).collect();
         let without = waiting.iter().filter(|account| !running.contains_key(account)).count();
-        // Shared jobs do not wait in this process. `contenders` is the number of accounts that wait
-        // with shared jobs.
+        // Shared jobs wait in the store, and not in the queue of this process. `contenders` is the
+        // number of accounts that have waiting shared jobs.
         let without = without + self.contenders;
         let yielding = self.jobs.values().filter(|entry| entry.is_yielding).count();
         if without <= yielding {

@@ -122,9 +122,9 @@ pub struct Sample {
     pub columns: Vec<String>,
     /// The rows. Each row has one text for every column.
     pub rows: Vec<Vec<String>>,
-    /// The detected layout of the list.
+    /// The layout of the list, such as its delimiter and its encoding, as it was detected.
     pub layout: Option<Layout>,
-    /// The options that the user selected.
+    /// The options that the user has set for reading the list, such as its delimiter.
     pub read_as: ReadAs,
 }
 

@@ -1,4 +1,5 @@
-//! The checkpoint of an output, stored next to it.
+//! The checkpoint of an output: how much of the output is complete. It is a file next to the
+//! output.
 
 use std::fs;
 use std::io;
@@ -34,23 +35,24 @@ pub struct Purpose {
     pub columns: Option<String>,
 }
 
-/// The progress of a job, as `OUT.job` stores it.
+/// The progress of a job, as the file `OUT.job` next to the output stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Checkpoint {
-    /// A text that all idempotency keys of the job contain. It is a random text, or the id of a
-    /// shared job.
+    /// A text that all idempotency keys of the job contain. For a shared job, it is the job's id.
+    /// For other jobs, it is random.
     pub(crate) job: String,
     pub(crate) purpose: Purpose,
-    /// The counts of the rows that are written to `OUT.part`.
+    /// The counts of the rows that are written to the output.
     pub(crate) counts: Counts,
-    /// The hash of the input text of all rows that are written to `OUT.part`.
+    /// The hash of the input text of all rows that are written to the output. It shows whether the
+    /// list has changed since then.
     pub(crate) rows_hash: String,
-    /// The size of `OUT.part` after the written rows, in bytes.
+    /// The size of the written rows in the output file, in bytes.
     pub(crate) output_bytes: u64,
-    /// The results of rows that were answered while an earlier row was still unanswered, each with
-    /// its idempotency key.
+    /// Rows that were answered while an earlier row was still unanswered, so that they are not
+    /// written yet. Each has its idempotency key and its result.
     pub(crate) ahead: Vec<(String, Added)>,
-    /// Whether `OUT.part` has all rows of the list.
+    /// Whether all rows of the list are written.
     pub(crate) is_whole: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The identity of a row: its number in the list, its text and its fields.
+//! Recognises rows in a later run by their number in the list, their text and their fields.
 
 use super::RunError;
 use crate::input::Input;

@@ -1,4 +1,4 @@
-//! A row that was read and is not written yet.
+//! A row of the list between two steps: it was read, and is not written to the output yet.
 
 use enrich_import::Row;
 

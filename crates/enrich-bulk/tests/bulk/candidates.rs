@@ -1,4 +1,5 @@
-//! Tests of candidates: rows that are not found get them, and pay for them once.
+//! Tests of candidates: a row whose company is not found by its name gets candidates, and its
+//! account pays for them once.
 
 use std::sync::atomic::Ordering;
 

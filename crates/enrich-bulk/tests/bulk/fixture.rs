@@ -30,7 +30,7 @@ pub(crate) struct Books {
     /// By idempotency key: the fields of the call that was charged, and its cost in credits.
     pub(crate) charged: Mutex<HashMap<String, (String, u64)>>,
     pub(crate) calls: AtomicU64,
-    /// The number of questions for candidates.
+    /// How many times the caller was asked for candidates.
     pub(crate) questions: AtomicU64,
     /// The credits that are left; `None` if there is no limit.
     pub(crate) left: Mutex<Option<u64>>,
@@ -146,7 +146,7 @@ pub(crate) struct Fixture {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) endpoint: &'static Endpoint,
     pub(crate) mapping: Mapping,
-    /// Maximum number of candidates of a row; 0 for none.
+    /// Maximum number of candidates that a row gets; 0 for none.
     pub(crate) candidates: usize,
 }
 

@@ -77,8 +77,8 @@ fn a_list_in_another_encoding_comes_out_as_utf_8_that_spreadsheets_know() {
     let outcome = fixture.run_input(list, "out.csv", &books, Options::default(), &Stop::default());
     assert_eq!(outcome.unwrap().end, End::Whole);
     let written = fixture.read("out.csv");
-    // The first row shows the encoding of the list, so the encoding is known before the header is
-    // written.
+    // The first row already shows that the list is not UTF-8. So the output begins with a byte
+    // order mark.
     assert!(written.starts_with("\u{feff}id;Company;"), "{written}");
     assert!(written.contains("1;Müller;Müller.example;"), "{written}");
 }
@@ -144,7 +144,7 @@ fn a_workbook_whose_name_was_not_given_before_a_crash_is_made_again() {
     fixture.run_input(list(), "out.xlsx", &books, Options::default(), &stop).unwrap();
     let (out, job) = (fixture.path("out.xlsx"), fixture.path("out.xlsx.job"));
     assert!(out.exists() && !job.exists());
-    // A process that ended before it completed the workbook has left this unfinished file.
+    // This file is left over from a process that ended before it completed the workbook.
     std::fs::write(fixture.path("other.xlsx.new"), "half").unwrap();
     fixture.run_input(list(), "other.xlsx", &books, Options::default(), &stop).unwrap();
     assert_eq!(sheet(&fixture.path("other.xlsx")).len(), 21);

@@ -59,7 +59,7 @@ fn what_unpacks_to_too_much_or_has_too_many_lines_is_refused_and_leaves_nothing(
         refused(&[b"a,b\n".to_vec(), vec![b'x'; 2 * MEBIBYTE as usize]].concat()),
         "the list cannot be read: it holds more than 1048576 bytes when uncompressed; split it"
     );
-    // Blank lines count too.
+    // Blank lines count towards the limit of 1000 lines too.
     assert_eq!(
         refused(&[b"a,b\n".to_vec(), vec![b'\n'; 1_000]].concat()),
         "the list cannot be read: it has more than 1000 lines; split it"
@@ -83,7 +83,8 @@ fn an_account_holds_only_so_much_and_others_hold_theirs() {
     assert!(matches!(refused, JobError::Refused(Refusal::Full(_))), "{refused}");
     create(office.other).unwrap();
     assert_eq!(office.names().len(), 3);
-    // Outputs count too. When the limit is reached, the job ends, but the written rows are kept.
+    // The bytes of the output count towards the limit of the account too. When the limit is
+    // reached, the job ends, but the written rows are kept.
     jobs.start(office.account, first, order(None)).unwrap();
     let job = office.wait(&jobs, first, has_ended);
     let State::Broken(why) = &job.state else { panic!("{job:?}") };
@@ -158,7 +159,7 @@ fn a_job_that_reads_blank_lines_stops_when_it_is_told() {
     office.wait(&jobs, id, |job| job.state == State::Running);
     jobs.stop(office.account, id).unwrap();
     let job = office.wait(&jobs, id, has_ended);
-    // A job that did not stop while it read blank lines would have reached the row.
+    // The job stopped while it read blank lines. Otherwise it would have reached the row.
     assert_eq!((job.state, job.counts.rows), (State::Ended(End::Stopped), 0));
 }
 
@@ -173,7 +174,7 @@ fn a_preview_is_made_once_and_a_sample_ends_with_the_rows() {
     let mapping = order(None).mapping;
     let preview = || jobs.preview(office.account, id, "/v1/cuf", &mapping, 0);
     let first = preview().unwrap();
-    // The list file is removed, so the second preview cannot read it.
+    // The list file is removed, so this preview must come from the cache.
     std::fs::remove_file(office.jobs().join(id.to_string()).join("list.csv")).unwrap();
     assert_eq!(preview().unwrap(), first);
     let other = Mapping::parse(["companyName:=x"]).unwrap();

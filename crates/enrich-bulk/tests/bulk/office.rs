@@ -26,7 +26,7 @@ impl Clock for Noon {
     }
 }
 
-/// The caller of the tests. All accounts use the same one.
+/// The caller of the tests. All accounts use the same [`Books`], which records the calls.
 struct SharedCalls(Arc<Books>);
 
 #[async_trait]

@@ -34,7 +34,8 @@ fn a_stopped_run_goes_on_where_it_was() {
     assert_eq!(fixture.names(), ["out.csv"]);
     let paid = expected.lines().filter(|line| line.ends_with(",found,,1")).count() as u64;
     assert_eq!(books.total(), paid);
-    // A run that is stopped stores all answers, so no row is sent twice.
+    // Each of the 300 rows was sent once: when a run is stopped, it stores the answers of all rows
+    // in flight, and the next run does not send these rows again.
     assert_eq!(*books.calls.get_mut() as usize, 300);
 }
 
@@ -91,7 +92,8 @@ fn a_job_goes_on_with_its_own_list_mapping_and_endpoint_alone() {
     assert!(error(&fixture, &list).contains("the endpoint /v1/cuf"));
 }
 
-/// Returns the files after a crash in a run with two mapped columns, and the caller of this run.
+/// Runs a list with two mapped columns, and simulates a crash. Returns the files after the crash,
+/// and the caller of the run.
 fn crashed_with_two_fields(list: &str) -> (Fixture, Books) {
     let mut fixture = Fixture::new();
     fixture.endpoint = crate::fixture::endpoint("/v1/pite");

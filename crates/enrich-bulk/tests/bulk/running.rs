@@ -121,7 +121,8 @@ fn without_credits_a_run_ends_and_what_was_paid_stays() {
     let outcome = fixture.run(("l.csv", &list), "out.csv", &books, options, &stop).unwrap();
     assert_eq!(outcome.end, End::OutOfCredits("0 credits are left".to_owned()));
     *books.left.lock() = None;
-    // Rows that were answered after the first unpaid row must not be sent again.
+    // Rows after the first unpaid row may already be answered and paid. The next run must not send
+    // them again.
     let paid = books.charged.lock().clone();
     let calls = books.calls.swap(0, Ordering::SeqCst);
     let outcome = fixture.run(("l.csv", &list), "out.csv", &books, options, &stop).unwrap();

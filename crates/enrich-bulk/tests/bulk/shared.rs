@@ -62,7 +62,8 @@ impl Nodes {
         assert!(is_whole);
     }
 
-    /// Returns the names of the folders of a job's turns.
+    /// Returns the names of the folders of a job. Each process that takes the job makes a folder of
+    /// its own.
     fn turns(&self, id: JobId) -> Vec<String> {
         let entries = fs::read_dir(self.office.jobs().join(id.to_string())).unwrap();
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
@@ -96,7 +97,7 @@ fn a_list_is_seen_and_changed_on_every_node() {
         office.wait(&node.jobs, id, |job| job.state == State::Running && job.counts.rows > 0);
         assert!(node.jobs.delete(account, id).is_err(), "it is running");
     }
-    // Node `b` asks to stop the job, whether `a` or `b` runs it.
+    // The job may run on node `a` or on node `b`. In both cases, node `b` can stop it.
     b.jobs.stop(account, id).unwrap();
     let stopped = office.wait(&a.jobs, id, has_ended);
     assert_eq!(stopped.state, State::Ended(End::Stopped));
@@ -141,7 +142,8 @@ fn another_node_continues_the_list_of_a_node_that_died() {
     let id = nodes.office.create(&a.jobs, &numbered(3_000));
     a.jobs.start(nodes.office.account, id, order(None)).unwrap();
     nodes.office.wait(&a.jobs, id, |job| job.counts.rows > 300);
-    // Node `a` cannot reach the records. So it cannot end its lease.
+    // Node `a` cannot reach the job records when it ends, so it cannot give back its lease of the
+    // job.
     a.connection.cut_off(true);
     drop(a);
     let b = nodes.start();
@@ -159,7 +161,8 @@ fn a_node_that_is_cut_off_and_goes_on_spoils_nothing() {
     let id = nodes.office.create(&a.jobs, &numbered(4_000));
     a.jobs.start(nodes.office.account, id, order(None)).unwrap();
     nodes.office.wait(&a.jobs, id, |job| job.counts.rows > 100);
-    // Node `a` does not notice that its lease has ended, and continues to write rows.
+    // Node `a` cannot reach the job records. So it does not notice that its lease of the job has
+    // expired, and continues to write rows.
     a.connection.cut_off(true);
     nodes.records.expire_leases();
     let b = nodes.start();

@@ -254,7 +254,8 @@ struct AccountRecord {
     created_at: Timestamp,
     /// The account's status: `active`, `suspended` or `closed`.
     status: &'static str,
-    /// The reason of the suspension; `None` if there is none.
+    /// Why the account is suspended; `None` if no reason was given, or if the account is not
+    /// suspended.
     reason: Option<String>,
     /// The alpha-2 code of the account's country.
     country: Option<&'static str>,

@@ -42,7 +42,7 @@ struct MadeBackup {
     contents: Contents,
 }
 
-/// What a backup contains. Both `backup` and `restore` print this.
+/// The contents of a backup. Both `enrich backup` and `enrich restore` print them.
 #[derive(Serialize)]
 pub(super) struct Contents {
     made_at: Timestamp,

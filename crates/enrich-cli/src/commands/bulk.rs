@@ -147,8 +147,8 @@ impl Bulk {
             prefix: self.prefix.clone(),
             candidates: self.candidates.unwrap_or_default(),
             columns: input.layout().filter(|layout| layout.delimiter.is_some()).map(|layout| {
-                // `purpose` is stored with the output, and a later run continues it only if the
-                // purposes are equal. The encoding is left out, because Enrich may detect it only
+                // `purpose` is stored with the output. A later run continues the output only if it
+                // has the same purpose. The encoding is left out, because it may be detected only
                 // in a later row of the list.
                 Layout { encoding: None, ..layout }.to_string()
             }),

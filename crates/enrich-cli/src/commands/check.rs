@@ -41,9 +41,9 @@ pub(crate) struct Check {
 #[derive(Serialize)]
 struct Health {
     ok: bool,
-    /// Why a database could not be checked. If the accounts are in PostgreSQL, also the problems of
-    /// the PostgreSQL database and of the snapshot. The problems inside a database of the data
-    /// folder are in `directory` or `ledger`.
+    /// Problems outside the two databases of the data folder: why a database could not be checked
+    /// and, if the accounts are in PostgreSQL, the problems of PostgreSQL and of the snapshot.
+    /// Problems inside the two databases are in `directory` and `ledger`.
     problems: Vec<String>,
     sqlite: Option<&'static str>,
     directory: Option<Database>,
@@ -65,8 +65,9 @@ struct Database {
 
 impl Check {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        // Reads the files from start to end, so that the system has them in its cache. This makes
-        // the check faster. An error is ignored here, because the check reports it too.
+        // The files are read from start to end, so that the operating system has them in its cache.
+        // This makes the check faster. An error is ignored here, because the check itself reports
+        // it.
         let _ = read_through(self.common.data.path());
         let health = match self.common.data.store()? {
             Some(url) => match self.snapshot_location()? {
@@ -113,8 +114,8 @@ impl Check {
         match checked {
             Ok(Ok(number)) => snapshot = Some(number.0),
             Ok(Err(error)) => problems.push(error_chain(&error)),
-            // If the database cannot be opened, `problems` usually contains this error already.
-            // So it is added only if no problem was found.
+            // If the database cannot be opened, `store_problems` has usually reported this error
+            // already. So the error is added only if there is no other problem.
             Err(error) if problems.is_empty() => problems.push(error_chain(&error)),
             Err(_) => {}
         }

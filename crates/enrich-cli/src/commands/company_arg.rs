@@ -24,7 +24,8 @@ const MOST_VALUES: usize = 3;
 #[derive(Clone, Debug)]
 pub(crate) struct CompanyArg {
     typed: String,
-    /// What the text may mean. The company is the one that the first of these keys finds.
+    /// The possible meanings of the text, for example a domain or a name. They are tried in this
+    /// order, and the first one that finds a company is used.
     keys: Vec<CompanyKey>,
 }
 
@@ -53,7 +54,7 @@ fn keys(text: &str) -> Result<Vec<CompanyKey>, String> {
     Ok(domain.map(CompanyKey::Domain).into_iter().chain([CompanyKey::Name(name)]).collect())
 }
 
-/// A company that was found, and the key under which it was found.
+/// A company that was found, and the key (a domain, an id, a number or a name) that has found it.
 #[derive(Debug)]
 pub(crate) struct NamedCompany {
     pub(crate) found: CompanyRecords,
@@ -61,7 +62,7 @@ pub(crate) struct NamedCompany {
 }
 
 impl CompanyArg {
-    /// Finds the company. Returns an error if there is none, or if a key fits several companies.
+    /// Finds the company. Returns an error if there is none, or if the text fits several companies.
     pub(crate) fn find(&self, importer: &SqliteImporter) -> Result<NamedCompany, Failure> {
         for key in &self.keys {
             let mut found = pollster::block_on(importer.companies(key))?;
@@ -97,8 +98,8 @@ impl CompanyArg {
     }
 }
 
-/// Prefers companies whose main domain or own name equals the key. If there are any, removes all
-/// companies that have the key only as a further domain or as an alias.
+/// Removes companies that have the key only as a further domain or as an alias, if another company
+/// has it as its main domain or its name.
 fn prefer(found: &mut Vec<CompanyRecords>, key: &CompanyKey) {
     let is_own = |it: &CompanyRecords| match key {
         CompanyKey::Domain(domain) => it.company.domain() == Some(domain.as_str()),
@@ -114,8 +115,9 @@ fn prefer(found: &mut Vec<CompanyRecords>, key: &CompanyKey) {
 
 impl NamedCompany {
     /// Whether this record has the domain, the id or the name that the user has typed. Always
-    /// `true` if the user has typed the company's number. If the directory has wrongly made one
-    /// company of two organisations, this tells their records apart.
+    /// `true` if the user has typed the company's number. Two organisations may have become one
+    /// company by mistake. Then this shows which records belong to the organisation that the user
+    /// has named.
     pub(crate) fn is_named_by(&self, record: &RecordClaims) -> bool {
         match &self.key {
             CompanyKey::Number(_) => true,

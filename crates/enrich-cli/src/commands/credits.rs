@@ -95,7 +95,8 @@ impl CreditsCommand {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         match self {
             Self::Grant(GrantArgs { on, change }) => {
-                // Credits can be taken back from a closed account, but not granted to it.
+                // Credits can be taken back from a closed account, but not granted to a closed
+                // account.
                 let (ports, account) =
                     if change.credits < 0 { on.find()? } else { on.find_open()? };
                 on.common.show(&changed(&ports, account.id, change, None)?, console)

@@ -13,7 +13,7 @@ use super::company_arg::{ShownCompany, ShownRecord};
 use super::table::{Row, write_table};
 use super::{Common, Console, Failure, Shown, Verdict, named};
 
-/// Maximum number of records that the text names for each of the two sides of a decision.
+/// Maximum number of records that are named for each of the two sides of a decision.
 const MOST_NAMED: usize = 3;
 
 #[derive(Debug, Subcommand)]
@@ -64,7 +64,7 @@ struct ShownDecision {
     sides: [Vec<NamedRecord>; 2],
 }
 
-/// A record that a decision names.
+/// One of the records that a decision is about.
 #[derive(Serialize)]
 struct NamedRecord {
     source: String,
@@ -169,7 +169,7 @@ fn write_companies(companies: &[ShownCompany], out: &mut dyn Write) -> io::Resul
     write_table(&["COMPANY", "NAME", "DOMAIN", "IDS"], companies.iter().map(cells), out)
 }
 
-/// A decision that is not made yet. `before` has the companies that now have the records.
+/// A decision that is still to be made. `before` has the companies to which the records belong now.
 pub(super) struct NewDecision {
     pub(super) kind: DecisionKind,
     pub(super) sides: [Vec<DecidedRecord>; 2],

@@ -118,8 +118,8 @@ fn snapshots(common: &Common) -> Result<Arc<PostgresSnapshots>, Failure> {
 impl Publish {
     fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let snapshots = snapshots(&self.common)?;
-        // Opening the directory checks the data folder, and marks it as in use until `_directory`
-        // is dropped.
+        // Opening the directory checks the data folder. Until `_directory` is dropped, it also
+        // marks the folder as in use.
         let _directory = self.common.data.open_directory(Options::default())?;
         let from = PublishFrom {
             data: self.common.data.path().to_owned(),

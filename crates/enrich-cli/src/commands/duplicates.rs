@@ -45,7 +45,8 @@ pub(crate) struct DuplicatesCommand {
     common: Common,
 }
 
-/// Returns the name of a kind of resemblance, as `--kind` accepts it, and the kind's meaning.
+/// Returns the name of a kind of resemblance, as the option `--kind` accepts it, and its
+/// description.
 fn described(resemblance: Resemblance) -> (&'static str, &'static str) {
     match resemblance {
         Resemblance::Id => ("id", "The same id in a register or data set"),

@@ -13,7 +13,7 @@ use enrich_store_postgres as postgres;
 use crate::account_ports::node_folder_error;
 use enrich_server::error_chain;
 
-/// The result of a command that has run to its end. It becomes the exit status.
+/// The result of a command that has run to its end. It decides the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// The command has succeeded: status 0.
@@ -88,8 +88,8 @@ impl Failure {
     }
 }
 
-/// Converts an error in writing the output. For errors in other files, there is
-/// [`Failure::of_file`].
+/// Converts an error that occurred when the output was written. Errors of other files are converted
+/// by [`Failure::of_file`].
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {

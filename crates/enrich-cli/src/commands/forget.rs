@@ -21,8 +21,8 @@ use super::{Common, Console, Failure, Shown, Verdict};
 use crate::settings::StoreUrl;
 use list::ListArgs;
 
-/// Printed after values were suppressed on all nodes, if the folder `--data` has no directory.
-/// Then another machine imports records, and its directory still contains the values.
+/// Printed after values were suppressed on all nodes, if the data folder has no directory. In this
+/// case another machine imports the records, and its directory still contains the values.
 const ALSO_ELSEWHERE: &str = "no node answers with the values any more; run the same command on \
                               the machine that imports, which still has them";
 
@@ -162,7 +162,7 @@ impl ForgetFrom {
         Ok(Forgotten { forgotten: suppressed.len() as u64, values, subjects })
     }
 
-    /// Prints what the user must still do on another machine.
+    /// Prints what the user must still do: run the same command on the machine that imports.
     fn note_what_remains(&self, console: &mut Console<'_>) {
         if self.importer.is_none() {
             console.note(ALSO_ELSEWHERE);
@@ -203,9 +203,9 @@ impl Nodes {
     }
 }
 
-/// Returns the company name by which a look-up may have counted this value as not found. Only a
-/// domain can be counted so, because callers may send a domain in place of a company's name. For
-/// any other value, returns `None`.
+/// Only a domain may be in the counts of company names that look-ups did not find, because callers
+/// may send a domain in place of a name. Returns a domain as a company name, and `None` for any
+/// other value.
 fn missed_name(what: &Suppressed) -> Option<CompanyName> {
     match what {
         Suppressed::Domain(domain) => CompanyName::parse(domain.as_str()).ok(),

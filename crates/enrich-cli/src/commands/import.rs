@@ -113,8 +113,8 @@ impl Import {
     fn import(&self, inputs: Vec<Input>, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let rejects = self.rejects.as_deref();
         let mut rejects = rejects.map(|path| Rejects::create(path, &self.files)).transpose()?;
-        // This comes before any thread is started, because a new thread gets the priority of this
-        // thread.
+        // The priority is lowered before any thread is started, because a new thread gets the
+        // priority of the thread that starts it.
         lower_priority();
         let store = self.common.data.open_or_make_directory(console)?;
         for input in &inputs {
@@ -212,8 +212,8 @@ pub(crate) fn import_files(
     Ok(Outcome::new(&sum, started.elapsed(), is_only_file))
 }
 
-/// Imports one file. If the import stops early, the report contains the results until then, and
-/// the second value is the reason.
+/// Imports one file. If the import stops early, the second value is the reason, and the report has
+/// the counts until then.
 fn take(
     importer: &dyn Importer,
     input: Input,

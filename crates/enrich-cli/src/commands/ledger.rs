@@ -59,8 +59,8 @@ struct Proof {
 fn verify(common: &Common, console: &mut Console<'_>) -> Result<Verdict, Failure> {
     let found = match common.data.store()? {
         Some(_) => pollster::block_on(common.open_accounts()?.ledger.verify())?,
-        // `Store::verify` reads the ledger without opening it for charging. So the command can
-        // show faults of an altered ledger, which cannot be opened for charging.
+        // `Store::verify` reads the ledger without opening it for charging. A ledger that somebody
+        // has altered cannot be opened for charging, but its faults can still be shown.
         None => Store::verify(common.data.path())?,
     };
     let proof = Proof::from(found);

@@ -69,13 +69,13 @@ pub(crate) struct Lookup {
     /// Print, after the answer, how the answer was found
     #[arg(long)]
     explain: bool,
-    // For an endpoint, `--json` has an effect only with `--explain`, because the body of an answer
-    // is JSON anyway.
+    // For an endpoint, the option `--json` has an effect only with `--explain`, because the body of
+    // an answer is JSON anyway.
     #[command(flatten)]
     common: Common,
 }
 
-/// What is looked up.
+/// The first argument of the command: the thing that is looked up.
 #[derive(Clone, Copy, Debug)]
 enum Asked {
     /// The answer of an endpoint.

@@ -64,9 +64,9 @@ pub(crate) struct OnKey {
 }
 
 impl AccountArg {
-    /// Finds the account with this id or, if there is none, with this name. Closed accounts with
-    /// the name count only if all accounts with the name are closed. Returns an error if several
-    /// accounts are found.
+    /// Finds the account with this id or, if there is none, with this name. If an open account has
+    /// the name, closed accounts with the name are ignored. Returns an error if several accounts
+    /// remain.
     pub(crate) fn find(&self, ports: &AccountPorts) -> Result<Account, Failure> {
         let Self(typed) = self;
         if let Ok(id) = typed.parse() {

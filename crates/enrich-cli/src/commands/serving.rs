@@ -1,4 +1,4 @@
-//! The command `enrich serve`. Its arguments and its work are in `crate::serve`.
+//! The command `enrich serve`. Its arguments and the code that serves are in `crate::serve`.
 
 use std::process::ExitCode;
 

@@ -83,7 +83,7 @@ fn between<'a>(one: &'a NamedCompany, other: &'a NamedCompany) -> Result<Sides<'
     Ok([these, those])
 }
 
-/// Returns the records of a company that the user has named (`named`), and its other records.
+/// Divides the records of a company into those that the user has named (`named`) and the others.
 fn taken_out<'a>(company: &'a NamedCompany, named: &[String]) -> Result<Sides<'a>, Failure> {
     let is_named = |record: &&RecordClaims, text: &String| {
         ShownRecord::is_named(company.company(), record, text)

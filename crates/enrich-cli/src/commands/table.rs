@@ -25,7 +25,7 @@ impl<R: Row> Shown for Vec<R> {
     }
 }
 
-/// Writes a table with titles. A title can begin with `>`, as in [`Row::TITLES`].
+/// Writes a table with titles. If a title begins with `>`, its column is aligned to the right.
 pub(crate) fn write_table(
     titles: &[&str],
     rows: impl IntoIterator<Item = Vec<String>>,

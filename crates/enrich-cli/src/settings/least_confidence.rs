@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, Error};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LeastConfidence(pub(crate) Confidence);
 
-/// What a valid value is, for the error message.
+/// The description of a valid value, for the error message.
 const WANTED: &str = "a whole number from 1 to 100";
 
 impl Default for LeastConfidence {

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 
-/// What a valid value is, for the error message.
+/// The description of a valid value, for the error message.
 const WANTED: &str = "an IP address and a port like 127.0.0.1:8080, a port of this machine alone \
                       like 8080, or a port of all IPv4 addresses like :8080";
 
@@ -22,7 +22,7 @@ pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
         Some(port) => (Ipv4Addr::UNSPECIFIED, port),
         None => (Ipv4Addr::LOCALHOST, text),
     };
-    // `u16::from_str` alone would also accept a plus sign.
+    // `u16::from_str` alone would also accept a text with a plus sign, such as `+8080`.
     if !port.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(fault());
     }

@@ -8,12 +8,12 @@ use serde::Deserialize;
 use url::{Host, Url};
 
 /// A URL with a scheme, a host and possibly a port. It is empty if the flag or the environment
-/// variable is set to an empty text, as containers often do.
+/// variable is set to an empty text, as in many configurations of containers.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct PublicUrl(String);
 
-/// What a valid value is, for the error message.
+/// The description of a valid value, for the error message.
 const WANTED: &str = "it is the address of a server and nothing behind it: \
     `https://enrich.quill.example` or `http://127.0.0.1:8080`";
 const NOT_OVER_HTTP: &str = "it begins with https://: over http:// browsers keep nobody signed in, \
@@ -37,7 +37,8 @@ impl PublicUrl {
         !self.0.is_empty()
     }
 
-    /// Whether the scheme is https. If it is, a proxy in front of the server terminates TLS.
+    /// Whether the scheme is https. Then there is a proxy in front of the server that terminates
+    /// TLS, because the server itself speaks only http.
     pub(crate) fn is_https(&self) -> bool {
         self.0.starts_with("https://")
     }

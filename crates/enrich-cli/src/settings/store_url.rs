@@ -17,8 +17,8 @@ impl StoreUrl {
     }
 }
 
-// Only an empty URL is an error here, because clap would show an invalid URL in its error
-// message. Other faults are reported when the URL is used.
+// This conversion refuses only an empty URL. Any other invalid URL is refused when it is used,
+// because clap would show it in its error message, and it may contain a password.
 impl FromStr for StoreUrl {
     type Err = &'static str;
 

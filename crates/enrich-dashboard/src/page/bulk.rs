@@ -33,7 +33,7 @@ pub(crate) struct JobRow {
     pub(crate) created: Time,
     pub(crate) kept_until: Option<Time>,
     pub(crate) state: String,
-    /// Why the list does not run, as the page shows it; empty if there is no reason.
+    /// The reason why the list is not running, as the page shows it; empty if there is no reason.
     pub(crate) reason: String,
     /// A sentence about rows that were erased because of forgotten values; empty if no rows were
     /// erased.

@@ -46,7 +46,7 @@ struct CallsPage<'a> {
     older: Option<String>,
     /// The query string of the CSV file with the charges of the range.
     export: String,
-    /// How far the search by request id has read; `None` if the user is not searching.
+    /// How far the search by request id has read; `None` if the user does not search by request id.
     progress: Option<SearchProgress>,
 }
 
@@ -145,8 +145,8 @@ struct Gathered {
     charges: Vec<Entry>,
     looked_through: u64,
     back_to: Option<Time>,
-    /// The next page begins with the entry before this sequence number; `None` if the range has
-    /// no further entry.
+    /// The next page contains charges with a sequence number below this number; `None` if there is
+    /// no next page.
     goes_on_before: Option<u64>,
 }
 

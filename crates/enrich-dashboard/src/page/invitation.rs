@@ -49,8 +49,8 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
     }
     match begin(context, &sign_in, Some(&hash)).await? {
         Some(cookie) => Ok(Response::see_other("/account/welcome").with("set-cookie", cookie)),
-        // After this request stored its password, another request stored a different one. So no
-        // session was begun.
+        // This request has stored its password, but then another request stored a different
+        // password. So no session was begun.
         None => Ok(Response::see_other("/account/sign-in")),
     }
 }

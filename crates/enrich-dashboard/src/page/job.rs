@@ -130,8 +130,8 @@ pub(crate) async fn delete(context: &OwnerContext<'_>) -> Result<Response, Fault
     }
 }
 
-/// Downloads the rows with their answers. If the list has not ended, downloads the rows that are
-/// already done.
+/// Downloads the rows with their answers. If the list is still running, downloads the rows that are
+/// complete so far.
 pub(crate) async fn output(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let id = id(context)?;
     let output = move |jobs: &Jobs, account: AccountId| jobs.output(account, id);
@@ -178,7 +178,7 @@ async fn on_list<T: Send + 'static>(
     context.dashboard.scans.run(account, move || work(&jobs, account)).await
 }
 
-/// Changes a list and redirects to its page.
+/// Applies `change` to a list, and redirects to the page of the list.
 async fn act(
     context: &OwnerContext<'_>,
     change: impl FnOnce(&Jobs, AccountId) -> Result<(), JobError> + Send + 'static,

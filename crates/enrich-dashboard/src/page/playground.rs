@@ -64,7 +64,7 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
     shown(context, chosen, Ok(None)).await
 }
 
-/// Makes the call with one of the account's keys; the account pays for it.
+/// Makes the call with the API key that the user has selected. The account pays for the call.
 pub(crate) async fn call(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let path = context.form.text("endpoint");
     let chosen = chosen(context, path).filter(|_| !path.is_empty()).ok_or(Fault::NoSuchPage)?;

@@ -43,8 +43,8 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
     shown(context, None, done.map(str::to_owned)).await
 }
 
-/// Changes the password. The current password is required; wrong attempts are throttled as at
-/// sign-in.
+/// Changes the password. The user must also type the current password. Wrong attempts are slowed
+/// down as at sign-in.
 pub(crate) async fn password(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let dashboard = context.dashboard;
     let Some(sign_in) = dashboard.sign_ins.sign_in(context.session.account.id).await? else {

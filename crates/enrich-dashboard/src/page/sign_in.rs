@@ -53,7 +53,8 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
         return refused(context, email);
     }
     let address = EmailAddress::parse(email).ok();
-    // All spellings of an address use the same entry of the login throttle.
+    // An email address can be typed in several ways, such as `Ada@quill.example`. All of them use
+    // the same entry of the login throttle.
     let typed = address.as_ref().map_or_else(|| email.to_lowercase(), ToString::to_string);
     let peer = context.dashboard.client(context.request);
     if let Err(wait) = login_throttle.take(peer, &typed, context.now) {
@@ -61,7 +62,7 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
     }
     let right = match is_right(context, address.as_ref(), password).await {
         Ok(right) => right,
-        // The password could not be checked, so this attempt does not count.
+        // The password could not be checked, so the used attempt is returned.
         Err(fault) => {
             login_throttle.give_back(peer, &typed);
             return Err(fault);
@@ -82,8 +83,8 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
     }
 }
 
-/// Returns the sign-in (email address and password hash) with this address, if the password is
-/// right; otherwise returns `None`.
+/// Returns the email address and the stored password hash of an account, if the typed password is
+/// right. Otherwise returns `None`.
 async fn is_right(
     context: &PageContext<'_>,
     address: Option<&EmailAddress>,

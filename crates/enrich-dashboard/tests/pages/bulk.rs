@@ -384,7 +384,8 @@ fn one_value_for_every_row_is_looked_up_as_it_was_posted_at_the_start() {
     let (world, mut owner) = world();
     let path = upload(&world, &owner, "leads.csv", "id\n1\n2\n");
     let key = owner.key.to_string();
-    // The user has opened the page before, with another value in the field `fixed.companyName`.
+    // The address of the page has another value in the field `fixed.companyName`. This value must
+    // not be used: the form that starts the list has the value `Quill`.
     owner.browser.get(&world, &format!("{path}?endpoint=/v1/cuf&fixed.companyName=Nobody"));
     let fields = [
         ("endpoint", "/v1/cuf"),

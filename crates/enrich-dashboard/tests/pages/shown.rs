@@ -42,7 +42,7 @@ fn an_unused_account_sees_its_first_call_and_the_key_in_it_when_asked() {
     let seen = owner.browser.post(&world, "/account/first-call", &[]);
     let call = seen.between("<textarea id=\"call\"", "</textarea>");
     assert!(call.contains(&format!("apiKey&#34;:&#34;{secret}&#34;")), "{call}");
-    // The page of a new key shows the suggested first call too.
+    // The page of a new key shows the suggested first call too, with the full key.
     let made = owner.browser.post(&world, "/account/keys", &[("label", "web shop")]);
     let seen = owner.browser.get(&world, made.header("location").unwrap());
     let call = seen.between("A call with this key\"><code>", "</code>");

@@ -81,8 +81,8 @@ fn an_account_uploads_two_lists_at_once_and_others_theirs() {
     }
     assert_eq!(send(&world, &ben, list()).status, 303);
     drop(under_way);
-    // The two threads that store the dropped uploads notice only after a moment that no more bytes
-    // will arrive.
+    // Both unfinished uploads are dropped. The threads that store them notice this only after a
+    // moment, so the next upload of this account may be refused at first.
     let is_taken = || {
         std::thread::sleep(Duration::from_millis(10));
         send(&world, &ada, list()).status == 303

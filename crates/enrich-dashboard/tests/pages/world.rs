@@ -63,7 +63,8 @@ impl World {
         Self::serving(settings, |_| {})
     }
 
-    /// Returns a world with these settings. `change` may change the service.
+    /// Returns a world in which the server has these settings. `change` may change the service of
+    /// the server.
     pub(crate) fn serving(settings: Settings, change: impl Fn(&mut Service)) -> Self {
         let ports = Arc::new(FakePorts::with_quill());
         let clock = Arc::new(FakeClock::at("2026-03-04T12:00:30Z"));

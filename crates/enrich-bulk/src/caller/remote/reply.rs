@@ -19,7 +19,7 @@ pub(super) struct RemoteAnswers {
     price: Price,
 }
 
-/// A server's reply: its status, the headers that are used, and its body.
+/// A server's reply: its status, the headers that this module reads, and its body.
 pub(super) struct Reply<'a> {
     pub(super) status: u16,
     pub(super) retry_after: Option<Duration>,

@@ -59,9 +59,8 @@ impl JobsState {
         }
         removed += emptied.range(done..).count() as u64;
         if !emptied.is_empty() {
-            // The caller replaces the files only if this number is at least 1. It is still 0 if
-            // all emptied rows were already written to the output, and no output row was removed.
-            // Then it becomes 1.
+            // The caller replaces the files only if `removed` is at least 1. Above, emptied rows
+            // before `done` were not counted, so `removed` can still be 0.
             removed = removed.max(1);
             staged.replaces_list = true;
             let Some(hash) = self.write_list(record, &mut staged, &emptied, done)? else {
@@ -95,8 +94,8 @@ impl JobsState {
                 known.insert(number);
             }
         }
-        // The column names are not searched. They must not change, because the mapping of the job
-        // names the columns.
+        // The column names are not searched for suppressed values. They must not change, because
+        // the mapping of the job names the columns.
         Ok(known)
     }
 
@@ -150,7 +149,7 @@ impl JobsState {
     }
 }
 
-/// Whether the content of the file causes the error, so that a retry cannot succeed.
+/// Whether the file is damaged or missing, so that another attempt to read it would fail too.
 fn is_damage(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidData, InvalidInput, NotFound, UnexpectedEof};
     matches!(error.kind(), InvalidData | InvalidInput | NotFound | UnexpectedEof)

@@ -1,5 +1,5 @@
 //! Staged files. Each staged file is written next to the file that it will replace. When all staged
-//! files are written, they are renamed.
+//! files are written, each is renamed to the name of the file that it replaces.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};

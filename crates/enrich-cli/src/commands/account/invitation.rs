@@ -32,8 +32,8 @@ pub(super) struct LinkArgs {
 }
 
 impl LinkArgs {
-    /// Returns the URL with which links begin. A command calls this before it changes anything,
-    /// because the URL may be invalid.
+    /// Returns the URL with which links begin. Commands call this before they change anything,
+    /// because an invalid URL must stop the command.
     pub(super) fn public_url(self, config: Option<&Path>) -> Result<PublicUrl, Failure> {
         let flag = SettingsLayer { public_url: self.public_url, ..SettingsLayer::empty() };
         Ok(Settings::load(flag, config.map(Path::to_owned))?.public_url())

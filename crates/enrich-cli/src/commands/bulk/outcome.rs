@@ -12,7 +12,7 @@ use super::super::import::is_standard;
 use super::super::table::Pairs;
 use super::super::{Failure, Shown, Verdict};
 
-/// Maximum number of characters of a row that are printed.
+/// Maximum number of characters that are printed of each row.
 const MAX_SHOWN_LETTERS: usize = 160;
 
 /// The preview of a list: its highest cost, and how it is read.
@@ -20,12 +20,12 @@ const MAX_SHOWN_LETTERS: usize = 160;
 pub(super) struct CostEstimate {
     #[serde(flatten)]
     preview: Preview,
-    /// The layout of the list, in words.
+    /// How the list is read (its format, delimiter and encoding), in words.
     read_as: String,
     delimiter: Option<&'static str>,
     encoding: Option<String>,
     columns: Vec<String>,
-    /// The column of each field that is mapped, by the name of the field.
+    /// For each mapped field: the name of the field, and the column that gives its value.
     mapping: BTreeMap<String, String>,
     first_rows: Vec<Vec<String>>,
     #[serde(skip)]
@@ -124,13 +124,13 @@ impl Outcome {
         Self { end, counts, seconds, ended }
     }
 
-    /// Creates the result for a list of which an earlier run has already written all rows.
+    /// Creates the result for a list whose rows were all written by an earlier run.
     pub(super) fn whole(counts: Counts, took: Duration) -> Self {
         Self::new(enrich_bulk::Outcome { counts, end: End::Whole }, took)
     }
 
-    /// Returns a note that some cells of the workbook were cut; `None` if none was, or if the
-    /// workbook is not complete.
+    /// If cells of the workbook were truncated, returns a note that says so. Returns `None` if all
+    /// cells are complete, or if the workbook is not complete yet.
     pub(super) fn cut(&self, out: &Path) -> Option<String> {
         let (cut_cells, whole) = (self.counts.cut_cells, whole_cells_of(out));
         let is_there = cut_cells > 0 && self.ended == End::Whole;
@@ -144,8 +144,8 @@ impl Outcome {
         })
     }
 
-    /// Returns `Yes` if all rows were written. Otherwise, the failure says why not, and how to go
-    /// on.
+    /// Returns `Yes` if all rows were written. Otherwise, the failure contains the reason, and how
+    /// the user can continue.
     pub(super) fn verdict(&self, out: &Path) -> Result<Verdict, Failure> {
         let (why, what) = match &self.ended {
             End::Whole => return Ok(Verdict::Yes),

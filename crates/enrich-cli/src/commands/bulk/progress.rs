@@ -45,7 +45,8 @@ impl<'a> Shown<'a> {
 
     fn rate(&self, counts: &Counts) -> f64 {
         let done = counts.rows.saturating_sub(self.before.unwrap_or_default());
-        // Rounding the number of rows does not matter, because the rate is only shown.
+        // The conversion to `f64` may round a large number of rows. This does not matter for a rate
+        // that is only shown.
         done as f64 / self.begun.elapsed().as_secs_f64().max(0.001)
     }
 
@@ -71,7 +72,8 @@ impl Progress for Shown<'_> {
                 if bar.is_hidden() {
                     return;
                 }
-                // The bar is drawn ten times a second, so its text changes at most as often.
+                // The terminal draws the bar only ten times a second, so its text need not change
+                // more often.
                 if self.shown_at.elapsed() >= Duration::from_millis(100) {
                     let rate = HumanCount(self.rate(counts) as u64);
                     bar.set_message(format!("{}; {rate}/s", in_words(counts)));

@@ -1,7 +1,7 @@
 //! `enrich forget --list`: forgets the values that a suppression list names.
 //!
 //! The list may be too large for memory, so it is read several times: to check every line before
-//! anything changes, to add its entries, to take entries back, and to write the answers.
+//! anything changes, to add its entries, to take entries back, and to write the answers to DROP.
 //! Repeating a step is harmless. So after an interruption, the same command completes the run.
 
 mod answers;
@@ -28,11 +28,12 @@ use super::{ForgetFrom, Forgotten, Kind, Nodes, read};
 use answers::{Answer, Answers};
 
 /// Maximum number of entries that are added, taken back or looked up in one batch. A batch takes
-/// about 20 MB of memory. The keyed hashes of a batch are spread over the whole table, so each
-/// batch may write every page of the table. With large batches, there are fewer such writes.
+/// about 20 MB of memory. Keyed hashes have no order, so the rows of a batch are spread over the
+/// whole table, and each batch may write every page of the table. Fewer, larger batches write fewer
+/// pages.
 const BATCH: usize = 200_000;
-/// Maximum number of values that are forgotten in one batch, if the list contains the values
-/// themselves.
+/// Maximum number of values that are forgotten in one batch, if the list contains the values as
+/// text and not as hashes.
 const VALUES: usize = 10_000;
 
 const WRONG_FOLDER: &str = "a list is loaded on the machine that imports, and this folder has no \
@@ -173,8 +174,8 @@ impl<'a> Load<'a> {
         answers: &Answers,
     ) -> Result<Loaded, Failure> {
         let new = self.add()?;
-        // Entries are taken back before values are removed. So if this file both adds an entry
-        // and takes it back, the value stays in the directory.
+        // Entries are taken back before values are removed from the directory. So if this file both
+        // adds an entry and takes it back, the value of the entry stays in the directory.
         let taken_back = self.take_back()?;
         let removed = self.remove()?;
         if let Some(nodes) = nodes {
@@ -300,7 +301,8 @@ fn forget_plain(
     }
 }
 
-/// Returns the part of the list that contains an entry.
+/// Returns the part of the list (one file of a DROP archive, or the whole list) that contains an
+/// entry.
 fn part_of<'a>(
     parts: &'a [(&'a ListPart, OpenedList)],
     content: &EntryContent,

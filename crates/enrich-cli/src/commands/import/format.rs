@@ -17,7 +17,7 @@ use super::notes::{
     note_columns, note_country, note_format, note_likely_company, note_unused, unknown_format,
 };
 
-/// Number of records from which a format is recognised.
+/// Number of records that are read to recognise the format of a file.
 const SAMPLE_RECORDS: usize = 20;
 /// The name, for `--format`, of Enrich's own import format.
 const NATIVE: &str = "native";
@@ -53,7 +53,7 @@ pub(super) struct FormatArgs {
     limit: Option<u64>,
 }
 
-/// How a file is read.
+/// How a file is read, and to which source its records belong.
 pub(super) struct Plan {
     pub(super) source: ImportSource,
     /// The name of the source, as the format defines it; `None` for native records.
@@ -81,8 +81,9 @@ impl FormatArgs {
             terms: None,
             subjects,
         };
-        // The first records of a pipe may arrive only after a long time. So a pipe is read
-        // immediately as native records, unless the user has chosen another format.
+        // The first records of a pipe may arrive only after a long time, so Enrich does not wait
+        // for them to detect the format. It reads a pipe as native records, unless the user has
+        // chosen another format.
         let is_pipe = source.total_bytes().is_none();
         let has_choice = self.format.is_some() || self.map.is_some() || !self.columns.is_empty();
         if self.format.as_deref() == Some(NATIVE) || (is_pipe && !has_choice) {
@@ -155,8 +156,8 @@ impl FormatArgs {
     }
 
     /// Finds the mapping that fits the beginning of a file. Returns `None` if the file is to be
-    /// read as native records: because it contains such records, or because their reader gives a
-    /// better error message for this file.
+    /// read as native records. This is the case if it contains native records, or if nothing fits
+    /// and the reader of native records has a better error message for the file.
     fn detected(
         &self,
         file: &Path,
@@ -226,8 +227,9 @@ impl FormatArgs {
     }
 }
 
-/// Whether this error in the beginning of a file means that no layout can read the file. If it is
-/// `false`, another layout than the detected one may be able to read it.
+/// Whether an error in the beginning of a file is final. If it is not, the file may still be
+/// readable when its format is known: for example, a format may select one of several files in an
+/// archive.
 fn is_final(error: &ReadError) -> bool {
     match error {
         ReadError::Input(fault) => !matches!(
@@ -280,8 +282,8 @@ fn unread(
     }
 }
 
-/// Returns the layout in which `mapping` reads a file: the layout that fits the file. If none fits,
-/// returns the first layout for files of this kind.
+/// Returns how `mapping` reads a file: its input that fits the file or, if none fits, its first
+/// input for files of this kind.
 fn input_of(mapping: &Mapping, sample: Option<&Sample>) -> Input {
     let Some(sample) = sample else {
         return mapping.inputs().first().cloned().unwrap_or_default();

@@ -53,8 +53,8 @@ impl InputArgs {
         let source = source.read_as(self.read_as.read_as());
         let file_name = source.name().cloned();
         let Plan { source, name, terms, subjects } = self.format.plan(file, source, console)?;
-        // If the format defines the source's name, all files of a folder with this format have
-        // the same source. So the origin of this source is the folder.
+        // If the format defines the source's name, all files of a folder with this format belong to
+        // the same source. So the folder is stored as the origin of this source, and not the file.
         let origin = if name.is_some() { Origin::of_folder(file) } else { Origin::of_file(file) };
         let name = self.source.clone().or(name).or(file_name);
         let name = name.ok_or_else(|| {

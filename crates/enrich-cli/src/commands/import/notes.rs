@@ -1,4 +1,4 @@
-//! What the import says of the format of a file.
+//! Messages about the format of a file that is imported.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use super::super::{Console, Failure};
 /// Maximum number of columns that a message names.
 const MOST_SHOWN: usize = 20;
 
-/// Returns the error for a file whose format is not known. It says which columns or keys the file has,
-/// and which sheet was read.
+/// Returns the error for a file whose format is not known. It names the columns or keys of the
+/// file, and the sheet that was read.
 pub(super) fn unknown_format(file: &Path, sample: &Sample) -> Failure {
     let names = match sample.names.as_slice() {
         [] => String::new(),
@@ -58,7 +58,8 @@ pub(super) fn note_columns(
     note_not_used(file, unused, console);
 }
 
-/// Prints that no column is known to have the name of the people's employers, but this one may.
+/// Prints that no column was recognised as the company at which the people work, but that `column`
+/// may be this column.
 pub(super) fn note_likely_company(file: &Path, column: &str, console: &mut Console<'_>) {
     console.note(&format!(
         "{}: no column for the company's name; is it `{column}`? Then name the columns to read, such \
@@ -67,8 +68,8 @@ pub(super) fn note_likely_company(file: &Path, column: &str, console: &mut Conso
     ));
 }
 
-/// Prints the columns of the first records that look like domains or addresses, but that the user's
-/// mapping does not read.
+/// Prints the columns that the user's mapping does not read, although values in them look like
+/// domains, URLs or email addresses.
 pub(super) fn note_unused(
     file: &Path,
     mapping: &Mapping,
@@ -86,7 +87,7 @@ fn note_not_used(file: &Path, columns: &[String], console: &mut Console<'_>) {
     }
 }
 
-/// Returns the first columns as text, and the number of the others.
+/// Returns the names of the first columns as text, and how many more columns there are.
 fn shown(columns: &[String]) -> String {
     let (first, others) = columns.split_at(columns.len().min(MOST_SHOWN));
     match others.len() {

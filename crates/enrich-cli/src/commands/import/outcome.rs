@@ -1,4 +1,4 @@
-//! The result of an import as it is printed: its counts, and what was wrong in the input.
+//! The result of an import as it is printed: its counts, and the problems in the input.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -39,7 +39,8 @@ struct Details {
 }
 
 impl Outcome {
-    /// Creates the result from a report. Line numbers are printed only if there is just one file.
+    /// Creates the result from a report. If several files were imported, line numbers are not
+    /// printed, because they would not show which file is meant.
     pub(super) fn new(report: &Report, took: Duration, is_only_file: bool) -> Self {
         Self {
             read: report.read,

@@ -38,7 +38,8 @@ impl Progress for Bar {
             return;
         }
         let seconds = self.bar.elapsed().as_secs_f64().max(0.001);
-        // Rounding the number of records does not matter, because the rate is only shown.
+        // The conversion to `f64` may round a large number of records. This does not matter for a
+        // rate that is only shown.
         let rate = (self.records as f64 / seconds) as u64;
         let (records, rate) = (HumanCount(self.records), HumanCount(rate));
         self.bar.set_message(format!("{records} records, {rate}/s"));

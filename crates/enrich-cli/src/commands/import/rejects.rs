@@ -39,8 +39,8 @@ fn open(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(path)?;
-    // An existing file may be readable for other users, so its mode is set. The modes of pipes and
-    // terminals are not changed.
+    // An existing file may be readable for other users, so its mode is set to 0600. The modes of
+    // pipes and terminals are not changed.
     #[cfg(unix)]
     if file.metadata()?.is_file() {
         file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;

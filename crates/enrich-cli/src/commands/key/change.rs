@@ -30,7 +30,7 @@ pub(crate) struct Rotate {
     on: OnKey,
 }
 
-/// The value that is set for one key; `None` if the server's value applies to the key.
+/// The key's own value for a setting; `None` if the key uses the server's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Own(Option<u32>);
 

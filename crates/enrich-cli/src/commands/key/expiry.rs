@@ -11,7 +11,7 @@ use super::change::duration;
 /// When a key expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expiry {
-    /// At a time that the user gave.
+    /// The key expires at this time.
     At(Timestamp),
     /// The key expires when this time has passed since it was issued.
     After(SignedDuration),

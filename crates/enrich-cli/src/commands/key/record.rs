@@ -60,7 +60,7 @@ impl KeyRecord {
         Self { key: Some(secret.expose().to_owned()), ..self }
     }
 
-    /// Adds `old`, the key that this new key replaces.
+    /// Adds `old`, the key that this new key replaces, to the output.
     pub(super) fn in_place_of(self, old: &KeyInfo) -> Self {
         let replaced = Replaced { key_id: old.id.to_string(), expires_at: old.expires_at };
         Self { replaces: Some(replaced), ..self }

@@ -15,7 +15,7 @@ use crate::account_ports::AccountPorts;
 /// Number of ledger rows that are read in one step.
 const PAGE: u32 = 1000;
 
-/// The header of the CSV. Its columns have the same order as the cells that [`row`] returns.
+/// The header of the CSV. The function [`row`] returns the cells in the same order.
 const COLUMNS: &str = "account,sequence,id,time,kind,credits,balance,endpoint,items,rule,key_id,\
                        request_id,generation,corrects,note";
 
@@ -67,7 +67,7 @@ fn write_rows(
 fn output_failure(error: csv::Error) -> Failure {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error.into(),
-        // The CSV writer has only two other errors: for reading, and for rows with different
+        // The CSV writer has two other kinds of errors: errors of reading, and rows with different
         // numbers of columns. Neither can occur here.
         kind => Failure::Impossible(format!("the rows cannot be written: {kind:?}")),
     }

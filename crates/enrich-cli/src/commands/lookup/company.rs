@@ -73,10 +73,10 @@ pub(super) struct LookedUp {
 struct ShownCompany {
     name: String,
     aliases: Vec<String>,
-    /// The alpha-2 codes of the seats.
+    /// The alpha-2 codes of the countries where the company has its seats.
     country: Vec<&'static str>,
     domains: Vec<String>,
-    /// The ids by scheme.
+    /// The ids of the company, grouped by scheme, such as `lei`.
     ids: BTreeMap<String, Vec<String>>,
     parent: Option<ShownParent>,
     /// The confidence in percent. It is at most 80 if another company also has the id.

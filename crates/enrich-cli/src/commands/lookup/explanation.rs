@@ -17,7 +17,8 @@ use super::reading::{called, in_words};
 pub(super) struct LookUpToExplain<'a> {
     pub(super) question: &'a Question,
     pub(super) found: Option<&'a Found>,
-    /// Whether the found subject has the attribute that the endpoint returns.
+    /// Whether the answer contains the attribute that the endpoint returns. A subject may be found,
+    /// but lack this attribute.
     pub(super) is_answered: bool,
     pub(super) least_by_name: Confidence,
 }
@@ -31,7 +32,8 @@ pub(super) struct Explanation {
     /// The companies that the given name may mean; `None` if the request contains no company name.
     pub(super) company_name: Option<ByName>,
     pub(super) found: Option<Named>,
-    /// Whether the found subject has the attribute that the endpoint returns.
+    /// Whether the found subject has the attribute that the endpoint returns. If it has not, the
+    /// answer is "not found".
     pub(super) is_answered: bool,
     /// Why this subject was found, or why nothing was found.
     pub(super) reason: String,
@@ -45,7 +47,7 @@ pub(super) struct ByName {
     pub(super) is_employer: bool,
     /// The alpha-2 code of the country that was given with the name.
     pub(super) country: Option<&'static str>,
-    /// The company that has exactly this name, if it is the only one; then no companies are
+    /// The company that has exactly this name, if no other company has it. Then no companies are
     /// compared. Otherwise `None`.
     pub(super) only_bearer: Option<Named>,
     /// The companies that were compared, the most probable first.
@@ -96,7 +98,8 @@ pub(super) struct Prominent {
     /// The highest page rank of the company's domains, from 0 to 10; `None` if none is known.
     pub(super) page_rank: Option<f64>,
     pub(super) is_in_wikidata: bool,
-    /// The number of kinds of ids that the company has, without Wikidata.
+    /// The number of schemes (registers and data sets), without Wikidata, in which the company has
+    /// an id.
     pub(super) kinds_of_ids: usize,
     /// The number of countries for which the company has a site.
     pub(super) countries: usize,
@@ -159,7 +162,8 @@ impl LookUpToExplain<'_> {
         let Compared { name, country, only_bearer, judged } = compared;
         let below = format!("below the least confidence ({})", self.least_by_name.percent());
         let led_to = self.found.and_then(Found::company).map(|company| company.id);
-        // Between the look-up and this comparison, an import may have changed the directory.
+        // The text for the case that an import has changed the directory since the look-up, so that
+        // the comparison does not fit the answer.
         let changed = "the directory has just changed; ask again".to_owned();
         if let Some((only, sure)) = only_bearer {
             return Ok(match led_to {
@@ -203,7 +207,8 @@ impl LookUpToExplain<'_> {
         Ok(reason)
     }
 
-    /// Returns why a look-up without a company name found its subject, or why it found nothing.
+    /// Returns why a look-up found its subject, or why it found nothing. For a look-up of a company
+    /// by its name, `reason_by_name` does this.
     fn reason_otherwise(self) -> String {
         let is_found = self.found.is_some();
         let least = self.least_by_name.percent();
@@ -227,7 +232,7 @@ impl LookUpToExplain<'_> {
     }
 }
 
-/// The result of comparing a company name with companies.
+/// The result of comparing a given company name with the names of companies in the directory.
 struct Compared<'a> {
     name: &'a CompanyName,
     country: Option<Country>,

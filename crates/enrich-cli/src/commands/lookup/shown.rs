@@ -9,9 +9,10 @@ use super::super::table::write_table;
 use super::super::{Failure, Shown};
 use super::explanation::{ByName, Candidate, Explanation, Named, Prominent, Weighed};
 
-/// Maximum number of companies in the text.
+/// Maximum number of companies that the text shows.
 const MOST_COMPANIES: usize = 5;
-/// Maximum number of features of each company in the text; the others are added up in one line.
+/// Maximum number of features of each company that the text shows. The effects of all others are
+/// added up in one line.
 const MOST_FEATURES: usize = 6;
 
 /// The body of an answer, with its explanation. If the body is an error, there is no explanation.

@@ -15,8 +15,8 @@ use super::super::table::{Pairs, write_table};
 use super::super::{Failure, Shown, named};
 use super::{MOST_ACCOUNTS, date};
 
-/// Maximum number of countries, of accounts, and of days in the text. The JSON contains all of
-/// them.
+/// Maximum number of countries, of accounts, and of days that the text shows. The JSON contains
+/// all.
 const MOST_SHOWN: usize = 10;
 
 #[derive(Serialize)]
@@ -28,10 +28,10 @@ pub(super) struct Report {
     /// The countries; the one with the most companies is first.
     countries: Vec<Country>,
     sources: Vec<Source>,
-    /// For each number of sources: how many companies have this number of sources.
+    /// How many companies have values from one source, from two sources, and so on.
     company_sources: Vec<BySources>,
     shared_names: SharedNames,
-    /// How many companies look alike but are not one company, for each kind of resemblance.
+    /// For each kind of resemblance: how many companies look alike, but are not one company.
     unmerged: Vec<ShownCount>,
     suppression: Suppression,
     usage: Usage,
@@ -72,7 +72,7 @@ struct BySources {
     companies: u64,
 }
 
-/// Names that several companies have: the number of these names, and of these companies.
+/// How many names belong to more than one company, and how many companies have such a name.
 #[derive(Serialize)]
 struct SharedNames {
     names: u64,

@@ -20,7 +20,8 @@ use super::super::{Console, Failure, Shown, Verdict};
 use crate::commands::console::Format;
 use crate::settings::StoreUrl;
 
-/// Maximum number of batches that wait between reading from one store and writing to the other.
+/// Maximum number of batches of ledger rows that were read from one store, and wait to be written
+/// to the other store.
 const BATCHES: usize = 4;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -97,21 +98,21 @@ fn to_database(folder: &Path, url: &StoreUrl) -> Result<Copied, Failure> {
         let exporting = scope.spawn(move || -> Result<Verification, LedgerCopyError> {
             let mut send = |batch| batches.send(Some(batch)).map_err(BoxError::from);
             let verified = export_ledger(folder, &mut send)?;
-            // The import writes nothing until `None` marks the export as complete and verified.
-            // If the import has failed, sending fails too. This error is ignored, because the
-            // error of the import is reported.
+            // `None` tells the importing thread that the export is complete and verified. Until
+            // then, the import makes nothing permanent. `send` fails only if the import has already
+            // failed. This error is ignored, because the error of the import is reported.
             let _ = batches.send(None);
             Ok(verified)
         });
         let mut next = || received.recv().map_err(BoxError::from);
         let imported = postgres::import(url.expose(), &secrets, &mut next);
-        // Without a receiver, sending fails. So if the import has failed, the exporting thread
-        // ends now.
+        // When the receiver is dropped, `send` fails in the exporting thread. So if the import has
+        // failed, the export ends now.
         drop(received);
         match (imported, joined(exporting)?) {
             (Ok(()), exported) => exported.map_err(Failure::from),
-            // The import failed only because the export sent nothing more. So the export's error
-            // is reported.
+            // `Other` means that the import failed because the export sent nothing more. So the
+            // error of the export is the cause, and is reported.
             (Err(postgres::CopyError::Other(_)), Err(first)) => Err(first.into()),
             (Err(error), _) => Err(error.into()),
         }
@@ -156,15 +157,16 @@ fn copy_to_folder(
         let verified = joined(verifying)?;
         let is_sound = verified.as_ref().is_ok_and(|verified| verified.faults.is_empty());
         if exported.is_ok() && is_sound {
-            // The import writes nothing until `None` marks the export as complete and verified.
-            // If the import has failed, sending fails too. This error is ignored, because the
-            // error of the import is reported.
+            // `None` tells the importing thread that the export is complete and verified. Until
+            // then, the import makes nothing permanent. `send` fails only if the import has already
+            // failed. This error is ignored, because the error of the import is reported.
             let _ = batches.send(None);
         }
         drop(batches);
         match (exported, joined(importing)?) {
-            // The export failed only because the import received nothing more. So the import's
-            // error is reported. In the next match arm, the export's own error is the cause.
+            // `Other` means that the export failed because the import received nothing more. So the
+            // error of the import is the cause, and is reported. With any other error, the export
+            // itself has failed.
             (Err(postgres::CopyError::Other(_)), Err(error)) => Err(error.into()),
             (Err(first), _) => Err(first.into()),
             (Ok(()), imported) => {

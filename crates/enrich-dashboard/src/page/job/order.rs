@@ -27,7 +27,7 @@ pub(crate) struct OrderForm {
     pub(crate) ceiling: Ceiling,
 }
 
-/// A field of the endpoint, and where its text comes from.
+/// A field of the endpoint, and the source of its value: a column of the list, or a fixed text.
 pub(crate) struct FieldRow {
     pub(crate) name: &'static str,
     pub(crate) meaning: &'static str,
@@ -128,9 +128,9 @@ async fn estimate(
     }
 }
 
-/// Returns why an order with a ceiling (a limit of its cost) cannot run; `None` if it can run. If
-/// an answer may have any number of items, the price of its row has no upper limit. So no ceiling
-/// would be high enough to send this row.
+/// Returns the reason why an order with a ceiling (a limit of its cost) cannot run; `None` if it
+/// can run. A row whose answer may have any number of items has no highest price. No ceiling is
+/// high enough for such a row.
 pub(super) async fn refused(
     context: &OwnerContext<'_>,
     id: JobId,

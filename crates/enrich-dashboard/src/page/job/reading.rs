@@ -12,7 +12,8 @@ const ENCODINGS: [(&str, &str); 3] =
 
 /// How the file of a new list is read, and which settings the user can change.
 pub(crate) struct Reading {
-    /// A description of the detected layout; empty for a list that cannot be read.
+    /// A description of the detected layout (format, delimiter and encoding); empty if the list
+    /// cannot be read.
     pub(crate) layout: String,
     /// Whether the user can select delimiter and encoding.
     pub(crate) is_text: bool,
@@ -49,8 +50,8 @@ impl Reading {
         });
         Self {
             layout: layout.map(ToString::to_string).unwrap_or_default(),
-            // If the list cannot be read with the selected options, the options are shown again,
-            // because others may work.
+            // If the list cannot be read with the options that the user has selected, the user must
+            // be able to select others. So the options are shown again.
             is_text: layout
                 .map_or(sample.read_as != ReadAs::default(), |layout| layout.format == Format::Csv),
             delimiters: delimiters.collect(),

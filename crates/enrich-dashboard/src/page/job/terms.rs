@@ -20,8 +20,8 @@ pub(super) enum Complaint {
 pub(crate) struct Ceiling {
     /// The text in the form field.
     pub(crate) typed: String,
-    /// The suggested ceiling. If the user has not changed the form field, the field shows each new
-    /// suggestion.
+    /// The suggested ceiling. As long as the user does not change the form field, the field shows
+    /// the newest suggestion.
     pub(crate) offered: String,
     pub(crate) fault: Option<String>,
 }

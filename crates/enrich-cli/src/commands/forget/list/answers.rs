@@ -1,6 +1,6 @@
 //! The answers to DROP, California's platform for deletion requests. For each file that was
-//! downloaded from DROP, Enrich writes a file of the same name. It has a line with a status for
-//! each id.
+//! downloaded from DROP, Enrich writes a file of answers with the same name. This file has one line
+//! for each id in the downloaded file: the id and its status.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -20,8 +20,8 @@ const DELETED: u8 = 3;
 /// The status in DROP of a value that was not found.
 const NOT_FOUND: u8 = 5;
 
-/// The files into which the answers are written. A file has a temporary name until all files are
-/// complete.
+/// The folder into which the files of answers are written. A file has a temporary name until all
+/// files are complete.
 pub(super) struct Answers {
     folder: PathBuf,
 }
@@ -45,8 +45,8 @@ struct Unfinished<'a> {
 }
 
 impl Answers {
-    /// Returns an error if a file of answers already exists. There is no error if an earlier run
-    /// of the same list was interrupted, because that run may have written the file. Creates the
+    /// Returns an error if a file of answers already exists. But if an earlier run of the same list
+    /// was interrupted, that run may have written the file, so there is no error. Creates the
     /// folder if answers are needed.
     pub(super) fn check(
         folder: &Path,
@@ -123,7 +123,7 @@ impl Answers {
         part: &'a ListPart,
         opened: &'a OpenedList,
     ) -> Result<Unfinished<'a>, Failure> {
-        // If an earlier run was interrupted, its file is still there, and is removed.
+        // The unfinished file of an interrupted run may still be there. It is removed.
         let name = format!(".{}.unfinished", part.name);
         let path = self.folder.join(&name);
         let removed = fs::remove_file(&path).or_else(|error| match error.kind() {

@@ -59,8 +59,8 @@ pub(crate) enum Fate {
     Charged,
     /// The call was answered as not charged, or its price is 0, so no row may exist.
     Free,
-    /// The call was in flight, or its answer says that the outcome is unknown, so a row may or may
-    /// not exist.
+    /// The call got no complete answer, or its answer says that the outcome is unknown. So a row
+    /// may or may not exist.
     Open,
 }
 

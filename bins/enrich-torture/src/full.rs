@@ -198,7 +198,8 @@ fn fill_and_free(world: &World, server: &Serving, filler: &PathBuf, name: &str) 
         let charge = prober.ask(prober.charged())?;
         let ready = status_of(server.address(), "/readyz")?;
         match (charge, ready) {
-            // Status 200: the charge may succeed, because a checkpoint has freed some space.
+            // The statuses of a charge and of `/readyz`. A charge may succeed (200), because a
+            // checkpoint has freed some space.
             (200 | 500, 200) => refused_while_full += u64::from(charge == 500),
             (503, 503) => refused_while_full += 1,
             told => {

@@ -5,7 +5,7 @@
 //!
 //! - A call that was answered as charged has exactly one row.
 //! - A call that was answered as not charged has no row.
-//! - A call in flight has one row or none.
+//! - A call in flight (without an answer) has one row or none.
 //!
 //! All calls with the same idempotency key together have at most one row, even across restarts.
 //! Each of their answers is the same as the first one, byte for byte.

@@ -30,8 +30,8 @@ use crate::setting::Setting;
 use aim::{Flip, TABLES};
 use original::{Original, State};
 
-/// One in this many flips in the ledger is aimed at a small table. The other flips hit a random
-/// byte.
+/// One of every [`AIMED_EVERY`] flips in the ledger is aimed at a small table. The other flips hit
+/// a random byte.
 const AIMED_EVERY: u64 = 3;
 const ROUNDS_PER_LINE: u64 = 250;
 

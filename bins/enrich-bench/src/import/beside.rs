@@ -77,7 +77,7 @@ impl Case<'_> {
         let mut child = self.start_load(File::create(folder.join("beside.log"))?)?;
         loop {
             let pace = run(SECONDS, ROUNDS + 1 + beside.len() as u64)?;
-            // A measurement counts only if the import was still running at its end.
+            // A measurement is used only if the import was still running at the measurement's end.
             if child.try_wait()?.is_some() {
                 break;
             }

@@ -242,7 +242,7 @@ pub async fn an_answer_is_as_sure_as_its_source(harness: &dyn Harness) {
     assert_eq!(sure(CompanyRef::Page(page(Network::LinkedIn, "quill"))).await, 60);
     assert_eq!(sure(CompanyRef::Email(email("post@quill.example"))).await, 60);
     assert_eq!(sure(called("Quill")).await, 60);
-    // If two sources give the same value, the higher of their confidences counts.
+    // If two sources give the same value, its confidence is the higher of their confidences.
     load(&ports, "b", vec![hashed(CompanyRecord { origin: trusted(90), ..quill() })]).await;
     assert_eq!(sure(CompanyRef::Domain(domain("quill.example"))).await, 90);
 }

@@ -27,7 +27,7 @@ pub(crate) struct Call {
     pub(crate) end: End,
 }
 
-/// What the client received.
+/// What the client received for a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// A complete answer.
@@ -36,7 +36,7 @@ pub(crate) enum End {
     NoAnswer,
 }
 
-/// A complete answer.
+/// The parts of a complete answer that are judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     /// The time when the last byte was received.

@@ -74,7 +74,8 @@ enum FlipResult {
     /// SQLite has read the write-ahead log only up to the damage. So the ledger has an earlier
     /// state, and no check reports the difference.
     CutOff(String),
-    /// Something has changed, and no check reports it.
+    /// A balance, a row or a stored response is wrong, and no check reports it. Or the program
+    /// panicked.
     Wrong(String),
 }
 

@@ -56,7 +56,7 @@ pub(crate) enum FailingCall {
     WriteBroken,
 }
 
-/// The results of all failures, counted by kind.
+/// Counts of the failures by their effect, and of the failed system calls by their file or thread.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     /// The number of failures after which the server did not start. The same failure was then

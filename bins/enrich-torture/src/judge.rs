@@ -70,7 +70,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Breach {
     pub(crate) kind: Kind,
-    /// What exactly was broken.
+    /// A text that names the call or the row, and says what is wrong with it.
     pub(crate) what: String,
 }
 

@@ -26,7 +26,7 @@ pub(crate) const LOAD_MILLIS: std::ops::Range<u64> = 20..300;
 /// Credits that the command `enrich credits grant` grants while the load runs.
 const GRANTED_CREDITS: i64 = 5;
 
-/// Kills a server `rounds` times.
+/// Kills a server under load and restarts it, `rounds` times. Returns the summary.
 pub(crate) fn run(setting: &Setting, rounds: u64, console: &mut Console<'_>) -> Result<Summary> {
     let mut chance = Rng::with_seed(setting.seed);
     let mut total = Tally::default();

@@ -1,4 +1,4 @@
-//! The counts of a torture.
+//! Counts the calls of a torture by their results.
 
 use std::time::Instant;
 

@@ -13,7 +13,7 @@ pub enum SampledKind {
     Gauge,
 }
 
-/// A metric with its present values.
+/// A metric with its current values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampledMetric {
     /// The name, which begins with `enrich_`.

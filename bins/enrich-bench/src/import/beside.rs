@@ -39,7 +39,7 @@ pub(super) struct LookUps {
     rounds: usize,
 }
 
-/// The medians over several measurements.
+/// The rate and the latency of look-ups, each as the median of several measurements.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Pace {
     pub(super) requests_per_second: f64,

@@ -23,7 +23,7 @@ const AT_ONCE: usize = 1 << 18;
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Usage {
     pub(super) seconds: f64,
-    /// The processor time of all threads.
+    /// The processor time of all threads together, in seconds.
     pub(super) processor_seconds: f64,
     pub(super) written_bytes: u64,
     /// The highest private memory of the process, in bytes.

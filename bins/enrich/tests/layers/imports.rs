@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// The path of a file's module, from the crate's root.
 type Module = Vec<String>;
 
-/// A crate's files, by module.
+/// The files of a crate: for each module, the text of its file.
 struct Sources {
     files: BTreeMap<Module, String>,
     /// The re-exports: for a module and a name in it, the full path that the name stands for.

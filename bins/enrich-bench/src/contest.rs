@@ -313,8 +313,7 @@ impl Server {
         self.processes.iter().map(measure).sum()
     }
 
-    /// Starts a yardstick whose answers have about the same sizes as `answers`, which a service
-    /// gave.
+    /// Starts a yardstick whose answers are about as long as `answers`, the answers of a service.
     fn yardstick(
         setup: &Setup,
         workload: Workload,

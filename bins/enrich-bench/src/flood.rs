@@ -166,7 +166,7 @@ impl Flood {
             for (number, seen) in numbers.iter().zip(&mut seen) {
                 let one = self.part(&mut setup, *number, round)?;
                 writeln!(err, "round {round}, a flood of {number}: {one:?}")?;
-                // The first round is the warm-up.
+                // Round 0 is the warm-up, so its results are not used.
                 if round > 0 {
                     seen.push(one);
                 }

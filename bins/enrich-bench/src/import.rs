@@ -227,18 +227,19 @@ fn limits(companies: u64, yardstick: Option<Yardstick>, loads: &[Load]) -> Vec<L
 }
 
 impl Load {
-    /// The number of records per second.
+    /// Returns the number of imported records per second.
     fn pace(&self) -> f64 {
         self.records as f64 / self.usage.seconds
     }
 
-    /// The bytes that were written to the disk for each record, in kilobytes.
+    /// Returns how much was written to the disk for each record, in kilobytes.
     fn written_kb(&self) -> f64 {
         self.usage.written_bytes as f64 / 1e3 / self.records as f64
     }
 
-    /// The seconds after which so many companies were committed. Between two commits, the number of
-    /// companies is taken to grow evenly.
+    /// Returns the time, in seconds since the start, at which `companies` companies were committed.
+    /// Between two commits, the number of committed companies is interpolated linearly. Returns NaN
+    /// if fewer companies were committed.
     fn seconds_until(&self, companies: u64) -> f64 {
         let commits = &self.usage.commits;
         let Some(at) = commits.iter().position(|(_, committed)| *committed >= companies) else {
@@ -250,7 +251,7 @@ impl Load {
         begin + share * (end - begin)
     }
 
-    /// The seconds in which the last [`STEP`] companies were committed.
+    /// Returns how long it took to commit the last [`STEP`] companies, in seconds.
     fn seconds_of_last_step(&self) -> f64 {
         let all = self.usage.commits.iter().map(|(_, committed)| *committed).max().unwrap_or(0);
         self.seconds_until(all) - self.seconds_until(all.saturating_sub(STEP))
@@ -260,7 +261,7 @@ impl Load {
         self.usage.private_bytes as f64 / 1e9
     }
 
-    /// The size of the directory divided by the number of records in this load, in bytes.
+    /// Returns the size of the directory divided by the number of records in this load, in bytes.
     fn kept(&self) -> f64 {
         self.kept_bytes as f64 / self.records as f64
     }

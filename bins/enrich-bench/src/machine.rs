@@ -46,8 +46,9 @@ fn model_of(cpuinfo: &str) -> Option<&str> {
     lines.find(|(name, _)| name.trim() == "model name").map(|(_, model)| model.trim())
 }
 
-/// Returns the type of the file system that holds `path`. If `path` lies below several mounts, the
-/// mount with the longest path counts. If several mounts have that path, the last one counts.
+/// Returns the type of the file system that contains `path`. `mounts` is the text of
+/// `/proc/self/mounts`. If `path` is below several mount points, the longest mount point is used.
+/// If this mount point occurs several times, its last occurrence is used.
 fn file_system_of<'a>(mounts: &'a str, path: &Path) -> Option<&'a str> {
     let mounts = mounts.lines().filter_map(|line| {
         let mut fields = line.split(' ').skip(1);

@@ -47,7 +47,7 @@ pub(crate) struct Pg {
     json: Option<PathBuf>,
 }
 
-/// A case that is measured.
+/// A case that is measured: a kind of load, and the database that it uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Case {

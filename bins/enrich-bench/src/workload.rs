@@ -179,9 +179,9 @@ fn companies(
     (0..number).map(call).collect()
 }
 
-/// Returns calls with unknown domains, such as `amberbankx17.example` for the known domain
-/// `amberbank17.example`. In alphabetical order, unknown and known domains are close to each
-/// other. So both are searched for in the whole index.
+/// Returns calls with unknown domains, such as `amberbankx17.example`, which is made from the known
+/// domain `amberbank17.example`. In alphabetical order, each unknown domain is close to a known
+/// one. So the look-ups of unknown domains are spread over the whole index.
 fn unknown_domains(
     world: &World,
     number: usize,

@@ -28,9 +28,10 @@ const ASKED_WEIGHT: f64 = 1.0;
 const MADE_WEIGHT: f64 = 0.2;
 /// The weight of a generated name that means no company in the directory.
 const MADE_NEGATIVE_WEIGHT: f64 = 0.3;
-/// The weight of a word that only looks like a misspelling of a company's name. There are few.
+/// The weight of a word that only looks like a misspelling of a company's name, such as `Channel`
+/// for Chanel. There are few such words, so their weight is high.
 const KNOWN_WORD_WEIGHT: f64 = 1.0;
-/// Minimum number of names that have a word, if the word is not taken for a misspelling.
+/// If at least this number of names contain a word, the word is a real word, not a misspelling.
 const LEAST_COMMON: usize = 4;
 /// Words of business that are appended to a company's name. The result is the name of another
 /// company, or of no company.
@@ -229,8 +230,8 @@ fn of_query(store: &Store, query: KnownQuery) -> anyhow::Result<Asked> {
 }
 
 /// Generates names from the names of the best-known companies: the name alone, with a typing error,
-/// with a place, and with a word of business. Adds words of other names that only look like a typing
-/// error: `Channel` for Chanel.
+/// with a place, and with a word of business. Adds words of other names that only look like a
+/// typing error: `Channel` for Chanel.
 fn made(store: &Store, names: &Names) -> anyhow::Result<Vec<Asked>> {
     let common = common_words(&names.all);
     let mut known: Vec<(f64, String, BTreeSet<SubjectId>)> = Vec::new();
@@ -271,7 +272,8 @@ fn made(store: &Store, names: &Names) -> anyhow::Result<Vec<Asked>> {
                 continue;
             }
             if near.contains(&&text) {
-                // The word may mean another company, so only the famous one is no answer for sure.
+                // The word may be the name of another company. Only the well-known company is
+                // certainly a wrong answer. So the other candidates are removed.
                 candidates.retain(|one| right.contains(&one.company.id));
             }
             let is_right = |one: &ScoredCandidate| is_there && right.contains(&one.company.id);

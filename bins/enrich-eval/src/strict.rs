@@ -27,7 +27,7 @@ pub(crate) fn tell(answered: &[Answered], out: &mut dyn Write) -> anyhow::Result
     Ok(())
 }
 
-/// Whether a query counts for precision and recall.
+/// Whether a query is included when precision and recall are computed.
 pub(crate) fn counts(one: &Answered) -> bool {
     match one.file {
         "observed" => one.query.stratum != "opaque",

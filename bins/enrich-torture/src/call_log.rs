@@ -27,7 +27,7 @@ pub(crate) struct Call {
     pub(crate) end: End,
 }
 
-/// What the client received.
+/// What the client received for a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// A complete answer.
@@ -36,7 +36,7 @@ pub(crate) enum End {
     NoAnswer,
 }
 
-/// A complete answer.
+/// The parts of a complete answer that are judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     /// The time when the last byte was received.
@@ -59,8 +59,8 @@ pub(crate) enum Fate {
     Charged,
     /// The call was answered as not charged, or its price is 0, so no row may exist.
     Free,
-    /// The call was in flight, or its answer says that the outcome is unknown, so a row may or may
-    /// not exist.
+    /// The call got no complete answer, or its answer says that the outcome is unknown. So a row
+    /// may or may not exist.
     Open,
 }
 

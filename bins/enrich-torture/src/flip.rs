@@ -30,8 +30,8 @@ use crate::setting::Setting;
 use aim::{Flip, TABLES};
 use original::{Original, State};
 
-/// One in this many flips in the ledger is aimed at a small table. The other flips hit a random
-/// byte.
+/// One of every [`AIMED_EVERY`] flips in the ledger is aimed at a small table. The other flips hit
+/// a random byte.
 const AIMED_EVERY: u64 = 3;
 const ROUNDS_PER_LINE: u64 = 250;
 
@@ -74,7 +74,8 @@ enum FlipResult {
     /// SQLite has read the write-ahead log only up to the damage. So the ledger has an earlier
     /// state, and no check reports the difference.
     CutOff(String),
-    /// Something has changed, and no check reports it.
+    /// A balance, a row or a stored response is wrong, and no check reports it. Or the program
+    /// panicked.
     Wrong(String),
 }
 

@@ -35,8 +35,8 @@ const POSITIONS_PER_PROOF: u64 = 25;
 /// questions and this many more. Each question causes a commit, which syncs at least one file. So
 /// the N-th sync is reached.
 const SPARE_CALLS: u64 = 10;
-/// Number of positions after which an additional run makes a system call in a checkpoint fail. Few
-/// of the counted positions are in a checkpoint, so checkpoints would hardly be tested otherwise.
+/// After this number of positions, one additional run makes a system call in a checkpoint fail.
+/// Without these runs, checkpoints would hardly be tested, because few positions are in one.
 const POSITIONS_PER_CHECKPOINT: u64 = 10;
 /// Maximum number of questions until a checkpoint runs. A checkpoint runs when the log has 4,096
 /// pages. Each question adds several pages, so fewer questions than this are enough.
@@ -56,7 +56,7 @@ pub(crate) enum FailingCall {
     WriteBroken,
 }
 
-/// The results of all failures, counted by kind.
+/// Counts of the failures by their effect, and of the failed system calls by their file or thread.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     /// The number of failures after which the server did not start. The same failure was then
@@ -91,8 +91,8 @@ struct Counts {
 enum Counted {
     /// All system calls after the start of the process.
     FromStart,
-    /// All system calls after the server has begun to listen. Used if the call at the same
-    /// position, counted from the start, prevents the start when it fails.
+    /// All system calls after the server has begun to listen. Used if the server did not start
+    /// when the call at the same position, counted from the start, failed.
     FromListening,
     /// System calls on `ledger.sqlite`. Only checkpoints make such calls.
     InCheckpoint,

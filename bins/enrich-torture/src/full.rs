@@ -41,18 +41,18 @@ const CALM_TIME: Duration = Duration::from_millis(100);
 const QUESTIONS_WHILE_FULL: usize = 20;
 const PROBE_PAUSE: Duration = Duration::from_millis(5);
 
-/// The results of all rounds, counted.
+/// Counts of the results of all rounds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// Rounds after which charges resumed without a restart.
+    /// The number of rounds after which charges resumed without a restart.
     resumed: u64,
-    /// Rounds after which charges resumed only after a restart.
+    /// The number of rounds after which charges resumed only after a restart.
     restarted: u64,
     /// The longest time from freeing the disk until charges resumed, in all rounds.
     slowest: Duration,
-    /// Free questions that were answered while the disk was full.
+    /// The number of questions with a free answer that were answered while the disk was full.
     free_while_full: u64,
-    /// Charges that were refused while the disk was full.
+    /// The number of charges that were refused while the disk was full.
     refused_while_full: u64,
 }
 
@@ -198,7 +198,8 @@ fn fill_and_free(world: &World, server: &Serving, filler: &PathBuf, name: &str) 
         let charge = prober.ask(prober.charged())?;
         let ready = status_of(server.address(), "/readyz")?;
         match (charge, ready) {
-            // Status 200: the charge may succeed, because a checkpoint has freed some space.
+            // The statuses of a charge and of `/readyz`. A charge may succeed (200), because a
+            // checkpoint has freed some space.
             (200 | 500, 200) => refused_while_full += u64::from(charge == 500),
             (503, 503) => refused_while_full += 1,
             told => {

@@ -5,7 +5,7 @@
 //!
 //! - A call that was answered as charged has exactly one row.
 //! - A call that was answered as not charged has no row.
-//! - A call in flight has one row or none.
+//! - A call in flight (without an answer) has one row or none.
 //!
 //! All calls with the same idempotency key together have at most one row, even across restarts.
 //! Each of their answers is the same as the first one, byte for byte.
@@ -70,7 +70,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Breach {
     pub(crate) kind: Kind,
-    /// What exactly was broken.
+    /// A text that names the call or the row, and says what is wrong with it.
     pub(crate) what: String,
 }
 

@@ -26,7 +26,7 @@ pub(crate) const LOAD_MILLIS: std::ops::Range<u64> = 20..300;
 /// Credits that the command `enrich credits grant` grants while the load runs.
 const GRANTED_CREDITS: i64 = 5;
 
-/// Kills a server `rounds` times.
+/// Kills a server under load and restarts it, `rounds` times. Returns the summary.
 pub(crate) fn run(setting: &Setting, rounds: u64, console: &mut Console<'_>) -> Result<Summary> {
     let mut chance = Rng::with_seed(setting.seed);
     let mut total = Tally::default();
@@ -63,8 +63,8 @@ fn run_folder(
         trial.probe(server.address())?;
         load_and_kill(setting, &mut trial, server, chance)?;
         // The first process that opens the folder after a kill recovers the ledger. In even
-        // rounds, this process opens the folder first, to judge the calls. In odd rounds, the new
-        // server opens it first.
+        // rounds, this is the process of the torture, which judges the calls. In odd rounds, it
+        // is the new server.
         if round % 2 == 0 {
             trial.judge(Ruling::default())?;
             server = trial.serve(&[])?;

@@ -45,7 +45,7 @@ pub(crate) struct Keys {
     unsettled: Mutex<Vec<Keyed>>,
 }
 
-/// The load of several clients.
+/// Several clients that send requests to a server at the same time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load<'a> {
     /// The accounts and questions of the requests.

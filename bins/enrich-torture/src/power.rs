@@ -52,7 +52,7 @@ struct Cutter<'a> {
     setting: &'a Setting,
     plan: Plan,
     chance: Rng,
-    /// The time that each cut took.
+    /// How long each power cut took.
     took: Vec<Duration>,
 }
 

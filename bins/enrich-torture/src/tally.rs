@@ -1,11 +1,11 @@
-//! The counts of a torture.
+//! Counts the calls of a torture by their results.
 
 use std::time::Instant;
 
 use crate::call_log::{Call, End};
 use crate::world::Question;
 
-/// The counts of one round or of several.
+/// The counts of one round, or the sums over several rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     /// Requests that were sent.

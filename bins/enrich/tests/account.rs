@@ -38,7 +38,8 @@ impl World {
         Self::with(&[], prepare)
     }
 
-    /// Like `new`, but starts the server with the command-line options `options`.
+    /// Calls `prepare` with the path of the data folder, creates the account, starts the server
+    /// with the command-line options `options`, and signs the account's owner in.
     fn with(options: &[&str], prepare: impl FnOnce(&Path)) -> Self {
         let (folder, data, log) = folder();
         prepare(&data);

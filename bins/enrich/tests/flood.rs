@@ -24,7 +24,7 @@ use server::{Server, import_fixtures, text, told};
 
 /// The number of concurrent requests: twice as many as may wait for a search.
 const FLOODERS: usize = 512;
-/// The minimum number of waves of requests in the flood.
+/// The minimum number of waves in the flood. A wave is [`FLOODERS`] requests at the same time.
 const WAVES: usize = 4;
 /// The maximum number of waves. The flood then ends, even if no request was refused.
 const MOST_WAVES: usize = 40;

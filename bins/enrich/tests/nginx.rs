@@ -26,7 +26,7 @@ const PASSWORD: &str = "correct horse battery";
 /// Time limit for nginx to start. It is longer than nginx needs.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A proxy in the foreground, which is killed when this value is dropped.
+/// A running nginx in front of a server. Dropping this value ends nginx.
 struct Nginx {
     child: Child,
     address: SocketAddr,

@@ -1,5 +1,5 @@
-//! Tests of `enrich demo` as a process. The commands that it prints can be pasted, and its data is
-//! removed at its end.
+//! Tests of `enrich demo` as a process. The commands that it prints can be pasted into a shell, and
+//! its data is removed when the process ends.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 

@@ -90,8 +90,8 @@ async fn answer(request: HttpRequest, body: Payload, context: CallContext) -> Ht
         context: context.clone(),
     });
     let encoding = encoding::accepted(request.headers());
-    // A page is compressed only if the request cannot influence its text; see the module
-    // `encoding`.
+    // A page is compressed only if the request cannot influence its text. Otherwise an attacker
+    // could find out a secret of the page from the lengths of compressed pages (BREACH attack).
     let of_page = if encoding::is_fixed(&request) { encoding } else { Encoding::Identity };
     let mut asked = read(&request, method, Rc::clone(&arrival).body(body), Rc::clone(&arrival));
     asked.request_id = Some(context.request_id().to_string());

@@ -78,8 +78,8 @@ impl Drop for ConnectionSlot {
 }
 
 /// Returns the address under which a client's connections are counted. For IPv6, this is the /64
-/// network of the client, because providers give each customer at least one such network. Returns
-/// `None` for a loopback address. Such connections are not counted, because they may come from a
+/// network of the client, because providers give each customer at least one /64 network. Returns
+/// `None` for a loopback address: its connections are not counted, because they may come from a
 /// proxy on this machine, which connects for many clients.
 fn client(peer: IpAddr) -> Option<IpAddr> {
     let peer = peer.to_canonical();
@@ -140,8 +140,8 @@ impl Admission {
 pub(crate) struct AdmissionControl {
     places: Arc<ConnectionSlots>,
     most_guests: usize,
-    /// The guests of this worker (connections without a slot), the oldest first. A guest that has
-    /// ended, or that has taken a slot since, is removed when the next guest arrives.
+    /// The guests of this worker (connections without a slot), the oldest first. A guest whose
+    /// connection has ended, or that has got a slot since, is removed when the next guest arrives.
     guests: RefCell<VecDeque<Weak<Admission>>>,
 }
 

@@ -79,9 +79,10 @@ async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, RequestRe
 
 /// Returns the output of `future`; `None` if `future` takes longer than `limit`.
 ///
-/// Most bodies arrive together with the head of their request. Then the HTTP layer polls the
-/// handler twice in the same turn: after it has read the head, and after it has delivered the
-/// body. So most futures are complete at the second poll, and this function saves work before it:
+/// The HTTP layer works in turns: it reads input, polls handlers and writes answers. Most bodies
+/// arrive together with the head of their request. Then the HTTP layer polls the handler twice in
+/// one turn: after it has read the head, and after it has delivered the body. So most futures are
+/// complete at the second poll, and this function avoids unnecessary work until then:
 ///
 /// 1. The first poll uses a waker that does nothing. A wake-up would only make the HTTP layer
 ///    process the whole connection once more.

@@ -59,7 +59,8 @@ const TURN_BYTES: usize = 16 * 1024;
 pub(crate) struct LastAnswer(Rc<Cell<bool>>);
 
 impl LastAnswer {
-    /// Sets the flag. Input that arrives later is not parsed as a request.
+    /// Marks that a handler has returned the last answer. Input that arrives later is not parsed
+    /// as a request.
     pub(crate) fn give(&self) {
         self.0.set(true);
     }
@@ -75,7 +76,8 @@ impl LastAnswer {
 pub(crate) struct UploadExemption(Rc<Cell<bool>>);
 
 impl UploadExemption {
-    /// Sets the flag. Until the answer begins, each byte that arrives restarts the stall timeout.
+    /// Marks the current request as an upload of a signed-in owner. Until the answer begins, each
+    /// byte that arrives restarts the stall timeout.
     pub(crate) fn begin(&self) {
         self.0.set(true);
     }
@@ -87,12 +89,12 @@ impl UploadExemption {
 pub(crate) struct InputGate(Rc<Cell<bool>>);
 
 impl InputGate {
-    /// Sets the flag. Called when the current request was read to its end.
+    /// Stops the reading of input, because the current request was read to its end.
     pub(crate) fn close(&self) {
         self.0.set(true);
     }
 
-    /// Clears the flag. Called when the current request was answered.
+    /// Permits the reading of input again, because the current request was answered.
     pub(crate) fn open(&self) {
         self.0.set(false);
     }
@@ -110,8 +112,8 @@ impl InputGate {
 pub(crate) struct PollAgain(Rc<Cell<bool>>);
 
 impl PollAgain {
-    /// Waits for the next poll of the request. If this poll does not come in the same turn, the
-    /// connection wakes its task, so that the poll comes in another turn.
+    /// Waits until the handler of the request is polled again. If this does not happen in the
+    /// current turn, the connection wakes its task, which starts another turn.
     pub(crate) async fn next_poll(&self) {
         let mut is_first = true;
         poll_fn(|_| {
@@ -157,7 +159,8 @@ pub(crate) struct Connection {
     has_read: bool,
     /// The number of bytes that were written since the last pause of the writes ([`TURN_BYTES`]).
     written_bytes: usize,
-    /// Whether input has arrived that was not read, because the connection was held back.
+    /// Whether input has arrived that was not read yet, because reading was not permitted
+    /// (`is_held_back`).
     has_more: bool,
     /// The time at which the wait for `awaits` must end. It is ignored while `awaits` is `Nothing`.
     deadline: Instant,

@@ -1,4 +1,4 @@
-//! Guards of routes.
+//! Guards of routes: conditions for the requests that a route accepts.
 
 use actix_web::guard::{Guard, fn_guard};
 use actix_web::http::Method;

@@ -25,9 +25,8 @@ pub(crate) fn connection_limit(wanted: NonZeroUsize) -> NonZeroUsize {
     connections
 }
 
-/// Returns how many connections fit into the limit of open files: at most `wanted`. [`OTHER_FILES`]
-/// of the files are reserved. If this would leave less than half of the limit, connections get half
-/// of it.
+/// Returns how many connections fit into the limit of open files: at most `wanted`. For other
+/// purposes, [`OTHER_FILES`] files are reserved, but at most half of the limit.
 fn fitting(wanted: NonZeroUsize, limit: usize) -> NonZeroUsize {
     let most = limit.saturating_sub(OTHER_FILES).max(limit / 2);
     wanted.min(NonZeroUsize::new(most).unwrap_or(NonZeroUsize::MIN))

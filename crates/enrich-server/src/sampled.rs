@@ -13,7 +13,7 @@ pub enum SampledKind {
     Gauge,
 }
 
-/// A metric with its present values.
+/// A metric with its current values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampledMetric {
     /// The name, which begins with `enrich_`.
@@ -31,8 +31,8 @@ pub struct SampledMetric {
 /// break.
 pub type Label = (&'static str, &'static str);
 
-/// A function that returns the metrics of another part of the process. It is called for each request
-/// to `/metrics`, so it must not block.
+/// A function that returns the metrics of another part of the process. It is called for each
+/// request to `/metrics`, so it must not block.
 pub type SampledMetrics = Arc<dyn Fn() -> Vec<SampledMetric> + Send + Sync>;
 
 impl SampledMetric {

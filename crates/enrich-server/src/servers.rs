@@ -23,8 +23,8 @@ use crate::state::{AppState, ListenerState, Serves};
 const ANSWER_TIME: Duration = Duration::from_secs(15);
 /// Maximum time for which a client may read nothing while its answer is being sent.
 const WRITE_TIME: Duration = Duration::from_secs(20);
-/// Number of guests that the workers share: connections beyond the limit, which may request only
-/// the admin pages. Each worker may have `GUESTS / workers + 1` guests.
+/// Approximate maximum number of guests of all workers together. Guests are connections beyond the
+/// limit, which may request only the admin pages. Each worker may have `GUESTS / workers + 1`.
 const GUESTS: usize = 256;
 
 /// The public server, and the server of the admin pages if these have a listener of their own.

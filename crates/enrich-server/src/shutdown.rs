@@ -26,8 +26,8 @@ pub(crate) fn limit(shutdown_timeout: Duration) {
     }
 }
 
-/// Returns a future that waits for SIGTERM or SIGINT. A signal that arrives before the future is
-/// polled counts too.
+/// Returns a future that waits for SIGTERM or SIGINT. If a signal arrives after this call and
+/// before the first poll of the future, the first poll completes the future.
 ///
 /// # Errors
 ///
@@ -46,7 +46,7 @@ pub fn stop_signal() -> io::Result<impl Future<Output = ()>> {
 ///
 /// # Errors
 ///
-/// Never.
+/// On this system, the function never returns an error.
 #[cfg(not(unix))]
 pub fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     Ok(async {

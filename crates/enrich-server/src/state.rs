@@ -31,7 +31,7 @@ pub type UnreadyReason = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 /// The functions by which a server asks about the store that several processes share.
 #[derive(Clone)]
 pub struct SharedStore {
-    /// Tells why the store cannot be used now.
+    /// Returns why the store cannot be used now, or `None` if it can be used.
     pub unready_reason: UnreadyReason,
     /// Returns the metrics of the store.
     pub metrics: SampledMetrics,

@@ -1,4 +1,4 @@
-//! A clock that tests set.
+//! A clock whose time is set by tests.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 

@@ -39,7 +39,7 @@ pub(super) struct LookUps {
     rounds: usize,
 }
 
-/// The medians over several measurements.
+/// The rate and the latency of look-ups, each as the median of several measurements.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Pace {
     pub(super) requests_per_second: f64,
@@ -77,7 +77,7 @@ impl Case<'_> {
         let mut child = self.start_load(File::create(folder.join("beside.log"))?)?;
         loop {
             let pace = run(SECONDS, ROUNDS + 1 + beside.len() as u64)?;
-            // A measurement counts only if the import was still running at its end.
+            // A measurement is used only if the import was still running at the measurement's end.
             if child.try_wait()?.is_some() {
                 break;
             }

@@ -23,7 +23,7 @@ const AT_ONCE: usize = 1 << 18;
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Usage {
     pub(super) seconds: f64,
-    /// The processor time of all threads.
+    /// The processor time of all threads together, in seconds.
     pub(super) processor_seconds: f64,
     pub(super) written_bytes: u64,
     /// The highest private memory of the process, in bytes.
@@ -36,8 +36,8 @@ pub(super) struct Usage {
 
 /// Runs a command with a file as its standard input. Returns the resources that the process has
 /// used, and the JSON that it prints. After every `step` lines, notes the seconds since the
-/// previous note. While the process runs, calls `companies` several times a second, to read how
-/// many companies the directory has; `None` if it does not exist yet.
+/// previous note. While the process runs, calls `companies` several times a second. `companies`
+/// returns how many companies the directory has; `None` if this is unknown at this moment.
 pub(super) fn feed(
     mut command: Command,
     (file, step): (&Path, u64),

@@ -13,7 +13,7 @@ pub(crate) const REQUIRED: f64 = 0.99;
 
 /// Looks up a company, as an endpoint does, and checks the answer. If `expected` is a domain, the
 /// answer must be the company with this main domain. If `expected` is `None`, the answer must be
-/// "not found". A wrong answer gives an inner `Err` with a description.
+/// "not found". For a wrong answer, the inner result is an `Err` with a description.
 pub(crate) fn ask(
     store: &Store,
     company: Result<CompanyRef, String>,

@@ -11,7 +11,7 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'
 pub(crate) type Form = (&'static str, String);
 
 /// Returns the spellings of a page with this handle. If `handle` contains a character that no
-/// handle can have, it is the end of a URL. Then this text is the only spelling.
+/// handle can have, such as `/`, it is a part of a URL. Then it is returned as the only spelling.
 pub(crate) fn of_page(network: Network, handle: &str) -> Vec<Form> {
     if handle.contains(['/', '?', '#', '%']) || handle.contains(char::is_whitespace) {
         return vec![("it was given", handle.to_owned())];

@@ -20,7 +20,7 @@ use crate::world::World;
 use enrich_testkit::http::Connection;
 
 const SEARCHES: usize = 24;
-/// Number of calls in the ledger. One search reads fewer calls.
+/// Number of calls in the ledger. It is higher than the number of calls that one search reads.
 const CALLS: usize = 25_600;
 /// Number of threads that write [`CALLS`] calls to the ledger before the attack.
 const WRITERS: usize = 64;

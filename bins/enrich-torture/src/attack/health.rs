@@ -51,7 +51,7 @@ impl Probe {
             while !stop.load(Ordering::Relaxed) {
                 let began = Instant::now();
                 let is_up = ask(server);
-                // The response time of a failed request counts too.
+                // The response time of a failed request is recorded too.
                 health.latencies.add(began.elapsed());
                 health.failures += usize::from(!is_up);
                 thread::sleep(PAUSE);

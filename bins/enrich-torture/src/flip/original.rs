@@ -28,8 +28,8 @@ const CHARGES_EACH_IN_LOG: u64 = 20;
 /// Number of clients for each account. They charge at the same time, so several charges are
 /// committed together.
 const CLIENTS_EACH: usize = 5;
-/// One in this many charges has a stored response. Halfway between two of these charges, the
-/// response of a miss is stored.
+/// One of every [`KEPT_EVERY`] charges has a stored response. Halfway between two of these charges,
+/// the response of a miss is stored.
 const KEPT_EVERY: u64 = 20;
 const GRANTED_CREDITS: i64 = 2000;
 const ENDPOINT: &str = "/v1/dtc";

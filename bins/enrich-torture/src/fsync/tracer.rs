@@ -124,8 +124,8 @@ pub(super) fn hits(trace: &Path, folder: &Path) -> Result<Vec<Hit>> {
 }
 
 impl Hit {
-    /// Whether the failure makes it unknown if a charge was written. Then a request must get an
-    /// error.
+    /// Whether nobody can know, after this failure, if a charge was written. If so, a request must
+    /// get an error.
     pub(super) fn is_in_doubt(&self) -> bool {
         !self.is_checkpoint && self.file != File::Folder
     }

@@ -229,8 +229,8 @@ impl Pair {
     }
 
     /// Accepts the loss of data: changes the lineage of the database, as `enrich store accept-loss`
-    /// does. Does not change the usage counts. Without this change, the nodes would refuse to charge if the promoted standby
-    /// lacks rows that the nodes have seen.
+    /// does. With the old lineage, the nodes would refuse to charge if the promoted standby lacks
+    /// rows that the nodes have seen. Does not change the usage counters.
     fn accept_loss(&self) -> Result<()> {
         self.standby.psql("UPDATE state SET lineage = gen_random_uuid()")?;
         Ok(())

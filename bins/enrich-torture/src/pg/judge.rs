@@ -25,7 +25,7 @@ const PAGE: u32 = 5_000;
 /// The text in a request id before the number of its idempotency key.
 const KEY_MARK: &str = "-key";
 
-/// A row of the ledger.
+/// A row of the ledger: a charge or a grant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     /// The index of the row's account in `World::accounts`.

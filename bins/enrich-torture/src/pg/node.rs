@@ -48,7 +48,7 @@ const KEY_MICROS: Micros = 2_000;
 const NEWEST: u64 = 32;
 /// Percentage of calls with an idempotency key that use a random earlier key.
 const OLD_PERCENT: u8 = 15;
-/// One in this many idempotency keys belongs to calls that find nothing.
+/// One of every [`MISS_OF`] idempotency keys belongs to calls that find nothing.
 const MISS_OF: u64 = 4;
 /// The pause of a client after some results: a refusal because the store is overloaded or charging
 /// has stopped, or an unknown outcome.

@@ -3,15 +3,15 @@
 use crate::pg::call::{Call, End, Micros};
 use crate::report::Summary;
 
-/// The counts of a torture's calls.
+/// The number of a torture's calls, and the number of calls with each result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) calls: u64,
-    /// Acknowledged charges.
+    /// The number of acknowledged charges.
     pub(crate) charged: u64,
-    /// Acknowledged grants.
+    /// The number of acknowledged grants.
     pub(crate) granted: u64,
-    /// Misses whose responses were stored.
+    /// The number of misses whose responses were stored.
     pub(crate) free: u64,
     pub(crate) replayed: u64,
     pub(crate) without_credits: u64,

@@ -83,7 +83,7 @@ impl Fixture {
         command.stdin(Stdio::null()).spawn().unwrap()
     }
 
-    /// Like `begin`, but waits for the end of the command.
+    /// Looks up `list` with `enrich bulk cuf`, as `begin` does, and waits for the command's end.
     pub(crate) fn bulk(&self, list: &[u8], arguments: &[&str]) -> Ran {
         Ran::of(self.begin(list, arguments).wait_with_output().unwrap())
     }
@@ -125,8 +125,8 @@ impl Fixture {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// Returns the number of written rows, which the file `out.csv.job` contains; 0 if the file
-    /// doesn't exist yet.
+    /// Returns the number of rows written so far, as the file `out.csv.job` states it; 0 if the
+    /// file doesn't exist yet.
     pub(crate) fn rows_until_now(&self) -> u64 {
         let Ok(job) = fs::read(self.path("out.csv.job")) else { return 0 };
         let job: Value = serde_json::from_slice(&job).unwrap();

@@ -87,8 +87,8 @@ fn a_confidence_that_cannot_be_is_a_wrong_command_line() {
     }
 }
 
-/// Checks only that the parts of the text come in this order. The numbers in the text depend on the
-/// weights of the features, and another test compares complete texts.
+/// Checks only the order of the parts of the text. The numbers in the text depend on the weights of
+/// the features, and another test compares complete texts.
 #[test]
 fn a_comparison_is_explained_for_people() {
     let fixture = fixture();

@@ -160,8 +160,8 @@ fn a_file_of_a_format_in_another_folder_does_not_join_its_source() {
     assert_eq!(fixture.run(&said).status, 0);
     let sources = fixture.json(&["source", "list"]);
     assert_eq!(sources.as_array().unwrap().len(), 1, "{sources}");
-    // The name of this file equals the name of an existing source, but that source has records
-    // from another place. So the import is refused.
+    // The name of this file equals the name of an existing source, but the records of that source
+    // come from another file. So the import is refused.
     fixture.file("universities", QUILL);
     let named = fixture.run(&["import", "universities"]);
     named.refused(2, "the source universities holds the records of another file");

@@ -141,8 +141,8 @@ fn a_limit_is_a_whole_number_from_1_as_a_text_or_an_integer() {
             let what = format!("{path} with limit {limit}");
             world.refuses_call(&what, &account, &with(limit), &["limit"]);
         }
-        // This limit is valid, because every whole number from 1 is. It may be larger than the
-        // number of items, and larger than any integer type can store.
+        // Every whole number from 1 is a valid limit, even a number that is larger than the number
+        // of items, or that does not fit into any integer type.
         let huge = with(json!("99999999999999999999999"));
         let what = format!("{path} with a huge limit");
         world.answers_to(&what, &account, &huge, endpoint.answer, endpoint.price);

@@ -21,8 +21,8 @@ fn a_repeat_gets_the_first_answer_in_every_encoding_and_with_every_key() {
     let original = world.send(&first);
     world.same("the first is charged", &original.number("X-Credits-Used"), &Some(2));
     world.holds("the first is no repeat", replayed(&original).is_none(), &original);
-    // This call lowers the balance. The repeats of the first call must still show the first
-    // balance.
+    // This call lowers the balance. Nevertheless, the repeats of the first call must show the
+    // balance after the first call.
     world.ask(&account, "/v1/cuf", &[("companyName", "Telefónica")]);
 
     let issued = world.told(&["key", "issue", &account.id]);

@@ -126,8 +126,8 @@ fn phones_are_read_however_they_are_written() {
     ] {
         mti(text, person);
     }
-    // The numbers that `/v1/itm` returns are accepted as inputs, in any spelling. The landline also
-    // belongs to the person `gross`.
+    // The numbers that `/v1/itm` returns are accepted as inputs, in any spelling. Both the mobile
+    // number and the landline number belong to the person `gross`.
     for text in ["491713920015", "+493023125220", "0049 30 23125-220"] {
         mti(text, gross);
     }
@@ -274,7 +274,8 @@ fn youtube_pages_are_read_however_they_are_written() {
     {
         finds(&world, &account, YTD, text, "billabrook.example");
     }
-    // In the id of a channel, `e` and `E` are different letters. In other handles, they are equal.
+    // In the id of a YouTube channel, `e` and `E` are different letters. In other handles, upper
+    // and lower case are equal.
     for text in ["UCexampleQuillmark000000", "youtube.com/channel/UCexampleQuillmark000000"] {
         misses(&world, &account, YTD, text);
     }

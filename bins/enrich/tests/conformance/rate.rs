@@ -21,8 +21,8 @@ fn the_window_is_shown_and_counts_down() {
         let policy = reply.header("RateLimit-Policy").unwrap_or_default().to_owned();
         world.same("the policy", &policy.as_str(), &"\"default\";q=100;w=60");
         let (r, t) = rate(&world, &reply);
-        // The account's key made one call in `await_room`. The calls of another key don't count,
-        // because each key has its own window.
+        // The account's key made one call in `await_room`. The calls of other keys do not use up
+        // this window, because each key has its own window.
         world.same("calls left", &r, &(left - 1));
         world.holds("the window ends within a minute", (0..=60).contains(&t), &reply);
     }
@@ -134,7 +134,8 @@ fn a_new_window_starts_with_all_its_calls() {
         thread::sleep(Duration::from_millis(2100));
     }
     let allowed = seen.get(&200).copied().unwrap_or_default();
-    // The maximum number of windows that the calls can use. On a slow machine, it is larger.
+    // The calls were spread over at most this number of windows of two seconds. On a slow machine,
+    // the calls take longer, so the number is larger.
     let windows = u32::try_from(begun.elapsed().as_secs() / 2 + 2).unwrap();
     if allowed < 9 || allowed > 3 * windows || seen.keys().any(|&status| status / 100 == 5) {
         world.note(format!("{windows} windows of three calls; statuses seen: {seen:?}"));

@@ -12,7 +12,7 @@ pub(crate) struct DocumentPage {
 
 /// A fenced block of code.
 pub(crate) struct Block<'a> {
-    /// The text after the opening fence.
+    /// The text after the opening fence, such as `sh` or `console`; empty if there is none.
     pub(crate) language: &'a str,
     pub(crate) lines: Vec<&'a str>,
 }

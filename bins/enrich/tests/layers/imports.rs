@@ -1,9 +1,9 @@
 //! Finds files of a crate that import each other in a circle.
 //!
-//! A file imports another file if it uses a path that leads to the other file. Only paths count
-//! that begin with `crate`, `super`, `self` or a module of the first file. A re-exported name
-//! counts as an import of its definition. A module and its submodules may import each other.
-//! Tests are not examined.
+//! A file imports another file if it uses a path that leads to the other file. The path must begin
+//! with `crate`, `super`, `self` or a module of the first file. If the path ends with a re-exported
+//! name, the imported file is the one that defines the name. A module and its submodules may
+//! import each other. Tests are not examined.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// The path of a file's module, from the crate's root.
 type Module = Vec<String>;
 
-/// A crate's files, by module.
+/// The files of a crate: for each module, the text of its file.
 struct Sources {
     files: BTreeMap<Module, String>,
     /// The re-exports: for a module and a name in it, the full path that the name stands for.

@@ -124,8 +124,8 @@ fn the_folder_of_a_node_with_snapshots_is_checked() {
     has_problem("snapshot 1 is in use and not in this folder yet");
     drop(serve(&nodes, "b"));
     assert_eq!(nodes.json("b", &check)["snapshot"], 1);
-    // If no location of snapshots is set, the folder itself shows that the node answers from
-    // snapshots.
+    // Even if the command is not told where snapshots are published, it sees from the data folder
+    // that the node answers from snapshots.
     let said = nodes.run("b", &["check"]);
     assert!(said.status == 0 && said.out.ends_with("all is well\n"), "{said:?}");
     let file = nodes.data("b").join("snapshots/directory-1.sqlite");
@@ -167,7 +167,7 @@ fn a_suppression_list_reaches_all_nodes_from_the_machine_that_imports() {
     let (_, key) = nodes.account("100000");
     publish(&nodes);
     let servers = [serve(&nodes, "b"), serve(&nodes, "c")];
-    // MD5 of `info@quill.example`.
+    // The list has one entry: the MD5 hash of `info@quill.example`.
     let list = nodes.folder.path().join("list.txt");
     fs::write(&list, "bcce1dccdfbb7b4b6f7b070501259f78\n").unwrap();
     let forget = ["forget", "--list", list.to_str().unwrap()];

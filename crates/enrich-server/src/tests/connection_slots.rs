@@ -31,7 +31,8 @@ fn the_health_pages_answer_when_every_place_is_taken() {
         assert_eq!((answer.header("Connection"), client.rest().as_str()), (Some("close"), ""));
     }
     drop(held);
-    // The server needs a moment to notice that the connections are closed.
+    // The server needs a moment to notice that the connections are closed. So the request is
+    // repeated until a connection gets a free slot.
     while site.client().request("POST", "/v1/cuf", "", &site.known()).status != 200 {}
 }
 

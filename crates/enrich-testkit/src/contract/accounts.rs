@@ -208,7 +208,8 @@ pub async fn keys_that_are_made_at_once_are_no_more_than_the_limit(harness: &dyn
     assert_eq!(stored, 9, "the account had one");
     let refused = made.iter().filter(|made| **made == KeyStored::TooManyActive).count();
     assert_eq!(refused, 91);
-    // A rotation also adds an active key, unless the old key ends at once.
+    // A rotation adds an active key if the old key stays valid for a while. If the old key ends
+    // immediately, the number of active keys does not change.
     let accounts = &ports.accounts;
     let rotated = accounts.rotate_key(first.id, after_noon(1), new_key(account, ""), limit).await;
     assert_eq!(rotated.unwrap(), KeyStored::TooManyActive);
@@ -216,9 +217,9 @@ pub async fn keys_that_are_made_at_once_are_no_more_than_the_limit(harness: &dyn
     let rotated = accounts.rotate_key(first.id, noon(), new_key(account, ""), limit).await;
     assert_eq!(rotated.unwrap(), KeyStored::Stored);
     assert_eq!(accounts.keys(account).await.unwrap().len(), 11);
-    // An account with more active keys than the limit can rotate an active key that ends at once,
-    // because the number of active keys stays the same. It cannot rotate an ended key, because this
-    // would add an active key.
+    // An account with more active keys than the limit can rotate an active key, if this key ends
+    // immediately: the number of active keys stays the same. It cannot rotate an ended key, because
+    // this would add an active key.
     let (fewer, active) = (KeyLimit { active: 5, all: 20 }, accounts.keys(account).await.unwrap());
     let active = active.iter().find(|key| key.expires_at.is_none()).unwrap().id;
     let rotated = accounts.rotate_key(active, noon(), new_key(account, ""), fewer).await;

@@ -192,8 +192,8 @@ pub async fn the_company_whose_main_domain_it_is_comes_first(harness: &dyn Harne
         CompanyRecord { sites: sites(&["group.example", "inkwell.example"]), ..company("Group") };
     let inkwell = CompanyRecord { sites: sites(&["well.example"]), ..company("Inkwell") };
     let as_main = CompanyRecord { sites: sites(&["inkwell.example"]), ..company("Inkwell") };
-    // `as_main` is imported before `group`. Otherwise it would be merged with `group`, which has
-    // the same domain.
+    // `as_main` is imported before `group`. In the reverse order, `as_main` would be merged with
+    // `group`, because both have the domain `inkwell.example`.
     load(&ports, "a", vec![hashed(as_main), hashed(group), hashed(inkwell)]).await;
     let found = ask(&ports, Question::Company(CompanyRef::Domain(domain("inkwell.example")))).await;
     let found = found.expect("a company");
@@ -242,7 +242,7 @@ pub async fn an_answer_is_as_sure_as_its_source(harness: &dyn Harness) {
     assert_eq!(sure(CompanyRef::Page(page(Network::LinkedIn, "quill"))).await, 60);
     assert_eq!(sure(CompanyRef::Email(email("post@quill.example"))).await, 60);
     assert_eq!(sure(called("Quill")).await, 60);
-    // If two sources give the same value, the higher of their confidences counts.
+    // If two sources give the same value, its confidence is the higher of their confidences.
     load(&ports, "b", vec![hashed(CompanyRecord { origin: trusted(90), ..quill() })]).await;
     assert_eq!(sure(CompanyRef::Domain(domain("quill.example"))).await, 90);
 }
@@ -410,8 +410,8 @@ pub async fn companies_that_are_but_names_do_not_stand_in_the_way_of_a_misspelt_
     load(&ports, "people", people.map(at).into()).await;
     let after = by_name(&ports, "Feathermark Analitics", None).await.expect("a company");
     assert_eq!(after.0, before.0);
-    // With the employers' names, these words are more common in the directory. So the confidence
-    // may be 1 % lower.
+    // The names of the imported employers contain the words of the company's name too. So these
+    // words are less rare now, and the confidence may be 1 % lower.
     assert!(after.1 + 1 >= before.1, "{before:?} {after:?}");
 }
 

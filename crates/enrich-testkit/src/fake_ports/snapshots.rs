@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 /// A list of snapshots and suppressions in memory, for several nodes in one process.
 #[derive(Debug, Default)]
 pub struct MemorySnapshots {
-    /// The checks of secrets that [`Snapshots::secrets`] returns.
+    /// The result of [`Snapshots::secrets`]: values that identify secrets without revealing them.
     pub secrets: Mutex<Vec<SecretCheck>>,
     list: Mutex<List>,
     live: AtomicU64,

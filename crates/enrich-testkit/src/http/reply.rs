@@ -10,7 +10,7 @@ const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 /// A complete answer.
 #[derive(Clone, Debug)]
 pub struct Reply {
-    /// The status of the answer.
+    /// The HTTP status of the answer.
     pub status: u16,
     /// The status line and the headers.
     pub head: String,

@@ -100,7 +100,7 @@ impl Cluster {
         Ok(Some(cluster))
     }
 
-    /// Returns the cluster that all tests of this process share if they only need a database. The
+    /// Returns one cluster for all tests of this process that need nothing but a database. The
     /// first call starts the cluster. Returns `None` if PostgreSQL is not installed.
     ///
     /// # Panics

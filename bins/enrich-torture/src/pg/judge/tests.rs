@@ -115,7 +115,8 @@ fn only_a_killed_node_has_rows_that_nobody_was_told_of() {
     assert_eq!(trial.kinds(), [Kind::Foreign]);
     trial.killed.insert("n3".to_owned());
     assert_eq!(trial.kinds(), []);
-    // The node has one client, so it had at most one call in flight.
+    // The killed node has one client, so at most one of its calls can be unreported. This is its
+    // second row without a reported call.
     trial.row(ChargeId::new(Timestamp::UNIX_EPOCH), -1, 7, "n3-0-2");
     assert_eq!(trial.kinds(), [Kind::Foreign]);
 }

@@ -134,7 +134,8 @@ pub async fn an_employee_tells_companies_of_one_name_apart(harness: &dyn Harness
     let found = found.expect("a person");
     assert_eq!(found.person().unwrap().emails, ["bob@x.example"]);
     assert!(found.confidence > Confidence::AMBIGUOUS, "{:?}", found.confidence);
-    // With this second record, each of the two companies has a person of this name.
+    // With this second record, both companies with the name `Quill Ltd` have a person `Bob Bit`.
+    // So the question is ambiguous, and no person is found.
     let second = PersonRecord { employer: employed_at("quill.example"), ..bob("bob2@x.example") };
     load(&ports, "a", vec![hashed(second)]).await;
     assert_eq!(person_of(&ports, at("Bob Bit", called("Quill Ltd"))).await, None);

@@ -36,7 +36,7 @@ pub async fn a_prominent_company_goes_before_its_namesakes(harness: &dyn Harness
     load(&ports, "a", records).await;
     let found = by_name(&ports, "Tallow", None).await;
     assert!(found.as_ref().is_none_or(|(_, sure)| *sure <= 80), "{found:?}");
-    // The page rank counts although it is imported after the company.
+    // The page rank is used, although it is imported after the company.
     load(&ports, "ranks", vec![ranked("tallow.example", "6.5")]).await;
     let (domain, sure) = by_name(&ports, "Tallow", None).await.expect("a company");
     assert_eq!(domain, "tallow.example");

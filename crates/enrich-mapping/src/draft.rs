@@ -6,11 +6,12 @@ use serde_json::{Map, Value, json};
 
 use crate::country_item::country_of_item;
 use crate::country_name::country_of_name;
+use crate::half_width::half_width;
 use crate::mail_provider::is_of_another_provider;
 use crate::native::RecordType;
 use crate::outcome::Note;
 use crate::person_text::{PersonText, read_person};
-use crate::phone_text::phone_texts;
+use crate::phone_text::{names_country, phone_texts, whole_numbers};
 use crate::role_mailbox::is_role_address;
 use crate::route::{Route, route_url};
 
@@ -84,7 +85,7 @@ impl Draft {
     /// URL and `is_domain` is `true`, adds the text as a domain, so that the import reports it as
     /// invalid.
     pub(crate) fn add_url(&mut self, text: &str, country: Option<Country>, is_domain: bool) {
-        match route_url(text) {
+        match route_url(&half_width(text)) {
             Route::Domain(domain) => self.add_domain(domain, country),
             Route::Page(page) if self.kind == RecordType::Company => self.add_page(&page),
             Route::Person(page) if self.kind == RecordType::Person => {
@@ -147,7 +148,8 @@ impl Draft {
 
     /// Adds an email address. If a person's address belongs to a role, such as `info@`, it is left
     /// out, and a [`Note`] is added.
-    pub(crate) fn add_email(&mut self, text: String) {
+    pub(crate) fn add_email(&mut self, text: &str) {
+        let text = half_width(text).into_owned();
         if self.kind == RecordType::Person && is_role_address(&text) {
             self.notes.push(Note::RoleAddress);
             return;
@@ -162,7 +164,7 @@ impl Draft {
     /// is added unchanged, so that the import reports it as invalid.
     pub(crate) fn add_phone(&mut self, text: &str, country: Option<Country>) {
         let country = self.countries.first().copied().or(country);
-        let texts = phone_texts(text);
+        let texts = phone_texts(&half_width(text));
         for text in texts.iter().flat_map(|text| whole_numbers(text)) {
             let phone = match country {
                 Some(country) => Phone::parse_of(text, country),
@@ -334,40 +336,6 @@ impl Draft {
             record.insert(network.as_str().to_owned(), one_or_list(pages));
         }
     }
-}
-
-/// Returns the phone numbers in a text. Splits the text at slashes, or at dashes between blanks,
-/// only if every part is a complete number. A slash or a dash can also be inside one number: after
-/// the area code (`030/5550100`), or before a second ending (`5550100/01`).
-fn whole_numbers(text: &str) -> Vec<&str> {
-    let separators = ["/", " - ", " – "].into_iter().filter(|separator| text.contains(separator));
-    let mut numbers = separators.map(|separator| whole_numbers_between(text, separator));
-    numbers.find(|numbers| numbers.len() > 1).unwrap_or_else(|| vec![text])
-}
-
-fn whole_numbers_between<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
-    /// Minimum number of digits of a complete number.
-    const LEAST_DIGITS: usize = 7;
-    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).count();
-    let parts: Vec<&str> = text.split(separator).map(str::trim).collect();
-    let length = parts.first().map_or(0, |part| digits(part));
-    let has_prefix = |part: &str| names_country(part) || has_trunk_zero(part);
-    let are_whole = parts.iter().all(|part| digits(part) >= LEAST_DIGITS)
-        && (parts.iter().all(|part| names_country(part))
-            || parts.iter().all(|part| has_trunk_zero(part))
-            || parts.iter().all(|part| !has_prefix(part) && digits(part) == length));
-    if are_whole { parts } else { vec![text] }
-}
-
-/// Whether a phone number begins with `+` or `00`.
-fn names_country(number: &str) -> bool {
-    let number = number.trim_start_matches([' ', '(']);
-    number.starts_with('+') || number.starts_with("00")
-}
-
-/// Whether a phone number begins with a single zero, as national numbers do in many countries.
-fn has_trunk_zero(number: &str) -> bool {
-    !names_country(number) && number.trim_start_matches([' ', '(']).starts_with('0')
 }
 
 fn add<T: PartialEq>(list: &mut Vec<T>, value: T) {

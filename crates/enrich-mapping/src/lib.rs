@@ -47,6 +47,7 @@ mod country_name;
 mod detect;
 mod draft;
 mod error;
+mod half_width;
 mod input;
 mod join;
 mod mail_provider;

@@ -126,6 +126,45 @@ fn whole(number: &str, part: Part) -> Option<String> {
     (digits >= least).then(|| number.to_owned())
 }
 
+/// Returns the phone numbers in a text without words. Splits the text at slashes, or at dashes
+/// between blanks, only if every part is a complete number. A slash or a dash can also be inside one number: after
+/// the area code (`030/5550100`), or before a second ending (`5550100/01`).
+pub(crate) fn whole_numbers(text: &str) -> Vec<&str> {
+    let separators =
+        [" / ", "/", " - ", " – "].into_iter().filter(|separator| text.contains(separator));
+    let mut numbers = separators.map(|separator| whole_numbers_between(text, separator));
+    numbers.find(|numbers| numbers.len() > 1).unwrap_or_else(|| vec![text])
+}
+
+fn whole_numbers_between<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
+    /// Minimum number of digits of a complete number.
+    const LEAST_DIGITS: usize = 7;
+    /// Minimum number of digits of a number that is complete, whatever it begins with.
+    const LONG: usize = 9;
+    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).count();
+    let parts: Vec<&str> = text.split(separator).map(str::trim).collect();
+    let length = parts.first().map_or(0, |part| digits(part));
+    let has_prefix = |part: &str| names_country(part) || has_trunk_zero(part);
+    let are_long = separator == " / " && parts.iter().all(|part| digits(part) >= LONG);
+    let are_whole = parts.iter().all(|part| digits(part) >= LEAST_DIGITS)
+        && (are_long
+            || parts.iter().all(|part| names_country(part))
+            || parts.iter().all(|part| has_trunk_zero(part))
+            || parts.iter().all(|part| !has_prefix(part) && digits(part) == length));
+    if are_whole { parts } else { vec![text] }
+}
+
+/// Whether a phone number begins with `+` or `00`.
+pub(crate) fn names_country(number: &str) -> bool {
+    let number = number.trim_start_matches([' ', '(']);
+    number.starts_with('+') || number.starts_with("00")
+}
+
+/// Whether a phone number begins with a single zero, as national numbers do in many countries.
+fn has_trunk_zero(number: &str) -> bool {
+    !names_country(number) && number.trim_start_matches([' ', '(']).starts_with('0')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,6 +191,9 @@ mod tests {
             ("Fax 030 23125-299", &[]),
             ("030 23125-299 (Fax)", &[]),
             ("030 23125-0 DW 12", &["030 23125-0"]),
+            ("(11) 3100-0701 ramal 12", &["(11) 3100-0701"]),
+            ("22 123 45 67 wew. 12", &["22 123 45 67"]),
+            ("03-3234-5678(直通)", &["03-3234-5678"]),
             ("(020) 7946-0123 ext. 12", &["(020) 7946-0123 ext. 12"]),
             ("tel:+1-202-555-0123", &["+1-202-555-0123"]),
             ("+44 20 7946 0123", &["+44 20 7946 0123"]),
@@ -159,6 +201,19 @@ mod tests {
             ("1-800-QUILL", &["1-800-QUILL"]),
         ] {
             assert_eq!(phone_texts(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_cell_may_have_several_complete_numbers() {
+        for (text, expected) in [
+            ("030/23125-101 / 0171/3920001", &["030/23125-101", "0171/3920001"][..]),
+            ("02 87654302 / 333 1234509", &["02 87654302", "333 1234509"]),
+            ("030/23125101/0171/3920001", &["030/23125101/0171/3920001"]),
+            ("030 / 23125101", &["030 / 23125101"]),
+            ("23125101 / 02", &["23125101 / 02"]),
+        ] {
+            assert_eq!(whole_numbers(text), expected, "{text}");
         }
     }
 

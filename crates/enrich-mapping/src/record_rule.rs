@@ -198,7 +198,7 @@ fn fill(draft: &mut Draft, field: Field, mut values: Vec<String>, seat: Option<C
         }
         Field::Domains => values.iter().for_each(|text| draft.add_url(text, None, true)),
         Field::Urls => values.iter().for_each(|text| draft.add_url(text, None, false)),
-        Field::Emails => values.into_iter().for_each(|text| draft.add_email(text)),
+        Field::Emails => values.into_iter().for_each(|text| draft.add_email(&text)),
         Field::Phones => values.iter().for_each(|text| draft.add_phone(text, seat)),
         Field::CompanyDomain => {
             if let Some(text) = values.first() {

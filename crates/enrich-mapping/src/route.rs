@@ -101,6 +101,8 @@ fn host_and_tail(text: &str) -> Option<(&str, &str)> {
     };
     // Some files contain URLs with two schemes, such as `http://https://quill.example`.
     let rest = ["http://", "https://"].iter().find_map(|it| rest.strip_prefix(it)).unwrap_or(rest);
+    // Others have only one slash: `http:/quill.example`.
+    let rest = ["http:/", "https:/"].iter().find_map(|it| rest.strip_prefix(it)).unwrap_or(rest);
     let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
     let (authority, tail) = rest.split_at(end);
     if authority.contains('@') || !authority.contains('.') {
@@ -168,6 +170,7 @@ mod tests {
             ("quill.example", "quill.example"),
             ("bücher.example", "xn--bcher-kva.example"),
             ("http://http://quill.example/", "quill.example"),
+            ("http:/quill.example", "quill.example"),
             ("https://de.linkedin.com/company/quill/about", "linkedin.com/company/quill"),
             ("facebook.com/101332822166556", "facebook.com/101332822166556"),
             ("https://www.linkedin.com/in/ada-example", "linkedin.com/in/ada-example"),

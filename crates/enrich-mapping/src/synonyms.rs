@@ -30,8 +30,23 @@ impl Synonyms {
     /// `Company` has the company's name, a column such as `Customer` or `Legal name` is taken for
     /// it.
     pub(crate) fn known(columns: &[String]) -> Vec<(&str, &'static str)> {
-        let known = columns.iter().filter_map(|column| Some((column.as_str(), meaning(column)?)));
+        let known = columns
+            .iter()
+            .filter_map(|column| Some((column.as_str(), meaning_among(columns, column)?)));
         let mut known: Vec<_> = known.collect();
+        // Beside a contact person, `Name` is the company's name, and so is `Nombre` without a last
+        // name.
+        let is_there = |known: &[(&str, &str)], wanted: &[&str]| {
+            known.iter().any(|(_, meaning)| wanted.contains(meaning))
+        };
+        if is_there(&known, &["contact"]) && !is_there(&known, &["company", "full_name"]) {
+            let has_last_name = is_there(&known, &["last_name"]);
+            let is_company = |(_, meaning): &&mut (&str, &str)| {
+                *meaning == "name" || (*meaning == "first_name" && !has_last_name)
+            };
+            let name = known.iter_mut().find(is_company);
+            name.into_iter().for_each(|(_, meaning)| *meaning = "company");
+        }
         for substitute in ["party", "legal"] {
             if !known.iter().any(|(_, meaning)| matches!(*meaning, "company" | "name")) {
                 let same = known.iter_mut().filter(|(_, meaning)| *meaning == substitute);
@@ -52,6 +67,31 @@ impl Synonyms {
         let is_name = |column: &&String| are_mostly_distinct_names(column, records);
         let mut names = self.unused.iter().filter(is_name);
         names.next().filter(|_| names.next().is_none()).map(String::as_str)
+    }
+}
+
+/// Returns the meaning of a column. In JSON and XML, a column such as `company.name` is a member of
+/// the object `company`:
+///
+/// - An object itself has no meaning.
+/// - The name in the object of a company is the company's name. Names in other objects have no
+///   meaning, because they may be those of anything.
+/// - Other members have the meaning of their own name: `contact.email` has that of `email`.
+fn meaning_among(columns: &[String], column: &str) -> Option<&'static str> {
+    let is_inside = |inner: &String, outer: &str| {
+        inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('.'))
+    };
+    if columns.iter().any(|other| is_inside(other, column)) {
+        return None;
+    }
+    let outer = column.rsplit_once('.').filter(|(outer, _)| columns.iter().any(|it| it == outer));
+    let Some((outer, inner)) = outer else { return meaning(column) };
+    let of_inner = meaning(inner).filter(|_| meaning(column).is_none());
+    match (meaning(outer), of_inner) {
+        (Some("company" | "party"), Some("name" | "company")) => Some("company"),
+        (_, Some("name" | "first_name" | "last_name" | "full_name" | "contact" | "title")) => None,
+        (_, Some(of_inner)) => Some(of_inner),
+        (_, None) => meaning(column),
     }
 }
 

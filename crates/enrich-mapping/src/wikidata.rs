@@ -90,7 +90,7 @@ pub(crate) fn draft(
     }
     for statement in statements(claims, "P968") {
         if let Some(text) = statement.value.as_str() {
-            draft.add_email(text.strip_prefix("mailto:").unwrap_or(text).to_owned());
+            draft.add_email(text.strip_prefix("mailto:").unwrap_or(text));
         }
     }
     for statement in statements(claims, "P1329") {

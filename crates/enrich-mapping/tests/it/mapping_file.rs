@@ -148,11 +148,58 @@ fn plain_columns_are_known_in_several_languages() {
             "company: Company → name, Website → domains, Phone → phones; unused: \
              Contact person",
         ),
+        (&["Name", "Contact", "Email"], "company: Name → name, Email → emails; unused: Contact"),
+        (&["Nombre", "Contacto", "Web"], "company: Nombre → name, Web → domains; unused: Contacto"),
+        (
+            &["Name", "Contact", "Job Title"],
+            "person: Name → company, Contact → full_name, Job Title → title; unused: ",
+        ),
+        (
+            &["氏名", "会社名", "ホームページ", "TEL（代表）"],
+            "person: 氏名 → full_name, 会社名 → company, ホームページ → company_domain, \
+             TEL（代表） → phones; unused: ",
+        ),
         (&["a", "b"], "none"),
     ];
     for (columns, expected) in cases {
         assert_eq!(synonyms(columns), expected);
     }
+}
+
+#[test]
+fn members_of_objects_are_known_by_their_own_names() {
+    let cases = [
+        (
+            &["nazwa", "kontakt", "kontakt.www", "kontakt.email", "kontakt.name"][..],
+            "company: nazwa → name, kontakt.www → domains, kontakt.email → emails; \
+             unused: kontakt, kontakt.name",
+        ),
+        (
+            &["company", "company.name", "company.website"],
+            "company: company.name → name, company.website → domains; unused: company",
+        ),
+        (&["Tel.", "Firma"], "company: Tel. → phones, Firma → name; unused: "),
+    ];
+    for (columns, expected) in cases {
+        assert_eq!(synonyms(columns), expected);
+    }
+    let columns = ["name", "contact", "contact.website"].map(str::to_owned);
+    let found = Mapping::from_synonyms(&columns).unwrap();
+    let row = json!({"name": "Quill", "contact": {"website": "quill.example"}});
+    let expected = json!([{"type": "company", "name": "Quill", "domains": ["quill.example"]}]);
+    assert_eq!(records(&found.mapping, &row), expected);
+}
+
+#[test]
+fn full_width_characters_are_read_as_ascii() {
+    let columns = ["会社名", "メール", "電話", "ホームページ", "国"].map(str::to_owned);
+    let found = Mapping::from_synonyms(&columns).unwrap();
+    let row = json!({"会社名": "青空製作所", "メール": "info＠aozora.example",
+        "電話": "０３－３２３４－５６７８（代表）", "ホームページ": "ａｏｚｏｒａ．ｅｘａｍｐｌｅ", "国": "JP"});
+    let expected = json!([{"type": "company", "name": "青空製作所", "country": "JP",
+        "domains": ["aozora.example"], "emails": ["info@aozora.example"],
+        "phones": ["+81332345678"]}]);
+    assert_eq!(records(&found.mapping, &row), expected);
 }
 
 #[test]

@@ -16,7 +16,11 @@ pub(super) const SCHEMES: [Scheme; 12] = [
     Scheme { name: "ror", form: "0 and 8 letters and digits, or the URL with them", normal: ror },
     Scheme { name: "cik", form: "1 to 10 digits", normal: cik },
     Scheme { name: "gb", form: "8 digits, or letters and digits, like SC123456", normal: gb },
-    Scheme { name: "siren", form: "9 digits, the last a checksum", normal: siren },
+    Scheme {
+        name: "siren",
+        form: "9 digits, the last a checksum, or the 14 of a SIRET",
+        normal: siren,
+    },
     Scheme { name: "no", form: "9 digits, the last a checksum", normal: norway },
     Scheme { name: "be", form: "10 digits, the last two a checksum", normal: belgium },
     Scheme { name: "ee", form: "8 digits, the last a checksum", normal: estonia },
@@ -93,8 +97,13 @@ fn gb(text: &str) -> Option<String> {
     }
 }
 
+/// Reads a SIREN. It is also the beginning of the 14 digits of a SIRET, the number of an
+/// establishment of the company.
 fn siren(text: &str) -> Option<String> {
-    let id = without(text, &[' ', '.']);
+    let mut id = without(text, &[' ', '.']);
+    if is_digits(&id, 14, 14) {
+        id.truncate(9);
+    }
     (is_digits(&id, 9, 9) && has_luhn_digit(&id) && id != "000000000").then_some(id)
 }
 
@@ -228,7 +237,7 @@ mod tests {
     use super::super::ExternalId;
 
     /// Valid ids. Each row has a scheme, an id as people write it, and its normal form.
-    const GOOD: [(&str, &str, &str); 37] = [
+    const GOOD: [(&str, &str, &str); 38] = [
         ("lei", "213800d1ei4b9wtwwd28", "213800D1EI4B9WTWWD28"),
         ("lei", "5493 001K JTII GC8Y 1R12", "5493001KJTIIGC8Y1R12"),
         ("wikidata", "q42", "Q42"),
@@ -244,6 +253,7 @@ mod tests {
         ("gb", "IP12345R", "IP12345R"),
         ("gb", "R0000123", "R0000123"),
         ("siren", "732 829 320", "732829320"),
+        ("siren", "732 829 320 00074", "732829320"),
         ("no", "923 609 016", "923609016"),
         ("no", "NO 923609016 MVA", "923609016"),
         ("be", "0403.170.701", "0403170701"),
@@ -272,7 +282,7 @@ mod tests {
         ("be", "0203201340", "0203201340"),
     ];
 
-    const BAD: [(&str, &str); 31] = [
+    const BAD: [(&str, &str); 32] = [
         ("lei", "213800D1EI4B9WTWWD29"),
         ("lei", "213800D1EI4B9WTWWD2"),
         ("lei", "213800D1EI4B9WTWWDÉ8"),
@@ -292,7 +302,8 @@ mod tests {
         ("gb", "SCOTLAND"),
         ("gb", "SC1234567"),
         ("siren", "732829321"),
-        ("siren", "73282932000074"),
+        ("siren", "73282932100074"),
+        ("siren", "7328293200007"),
         ("siren", "000000000"),
         ("no", "923609017"),
         ("be", "0403170702"),

@@ -21,11 +21,16 @@ impl Phone {
         /// Minimum number of digits of a number without separators. National numbers have at most
         /// eleven digits, as those of mobile phones in China and Brazil.
         const LEAST_DIGITS: usize = 12;
-        let phone = Self::parse(text)?;
         let plain = without_link(input::plain(text)?);
-        if says_its_country(plain) {
-            return Ok(phone);
-        }
+        let phone = match Self::parse(text) {
+            Ok(phone) if says_its_country(plain) => return Ok(phone),
+            Ok(phone) => phone,
+            // The first digits of a national number are not a calling code.
+            Err(InvalidPhone::ImpossibleLength) if !says_its_country(plain) => {
+                return Err(InvalidPhone::NoCountryCode);
+            }
+            Err(error) => return Err(error),
+        };
         let is_bare = plain.bytes().all(|byte| byte.is_ascii_digit());
         let has_one = plain.strip_prefix('1').is_some_and(|rest| rest.starts_with(is_separator));
         if ((is_bare && plain.len() >= LEAST_DIGITS) || has_one) && phone.is_valid_number() {
@@ -63,9 +68,9 @@ impl Phone {
     /// 1. A number that begins with the calling code of the country is international, if the
     ///    numbering plan of the country assigns it.
     /// 2. Otherwise it is national, if the numbering plan of the country assigns it. If the trunk
-    ///    prefix of the country is a zero, a zero at the beginning is this prefix, and a number
-    ///    that begins with a bracket must have it. In other countries, a zero is a part of the
-    ///    number.
+    ///    prefix of the country is a zero, a zero at the beginning is this prefix. It may be left
+    ///    out, but not from a number in the North American form `(202) 555-0152`. In other
+    ///    countries, a zero is a part of the number.
     /// 3. Otherwise, [`parse_international`](Self::parse_international) decides.
     ///
     /// # Errors
@@ -85,9 +90,7 @@ impl Phone {
         let with_code = || digits.starts_with(&code).then(|| Self::parse(text).ok()).flatten();
         let has_trunk_zero = region.national_prefix().is_some_and(|text| text.starts_with('0'));
         let national = || {
-            // If the country's trunk prefix is a zero, an area code in brackets begins with this
-            // zero, as in `(030) 5550100`.
-            if has_trunk_zero && plain.starts_with('(') && !digits.starts_with('0') {
+            if has_trunk_zero && is_north_american(plain) {
                 return None;
             }
             let whole = format!("+{code}{digits}");
@@ -104,4 +107,13 @@ impl Phone {
             },
         }
     }
+}
+
+/// Whether a text has the form of a number in North America: `(202) 555-0152`.
+fn is_north_american(text: &str) -> bool {
+    let mut digits = text.chars().filter(char::is_ascii_digit);
+    let Some((area, _)) = text.strip_prefix('(').and_then(|rest| rest.split_once(')')) else {
+        return false;
+    };
+    area.len() == 3 && digits.next() != Some('0') && digits.count() == 9
 }

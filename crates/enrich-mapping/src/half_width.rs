@@ -1,0 +1,38 @@
+//! Replaces full-width characters, which Japanese and Chinese keyboards write, and Arabic digits.
+
+use std::borrow::Cow;
+
+/// Returns a text with the ASCII characters that its full-width characters and its Arabic digits
+/// stand for: `03-1234` for `０３－１２３４`.
+pub(crate) fn half_width(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    text.chars().map(|sign| ascii(sign).unwrap_or(sign)).collect()
+}
+
+fn ascii(sign: char) -> Option<char> {
+    /// The distance between a full-width character and the ASCII character of the same form.
+    const FULL_WIDTH: u32 = 0xff01 - 0x21;
+    let digit = |zero: char| char::from_digit(u32::from(sign) - u32::from(zero), 10);
+    match sign {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(sign) - FULL_WIDTH),
+        '\u{3000}' => Some(' '),
+        '\u{660}'..='\u{669}' => digit('\u{660}'),
+        '\u{6f0}'..='\u{6f9}' => digit('\u{6f0}'),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_width_characters_and_arabic_digits_become_ascii() {
+        assert_eq!(half_width("０７５－２００－０６０４"), "075-200-0604");
+        assert_eq!(half_width("（ａ＠ｂ．ｃ）　"), "(a@b.c) ");
+        assert_eq!(half_width("٠٢ ۰۹"), "02 09");
+        assert_eq!(half_width("Müller 株式会社"), "Müller 株式会社");
+    }
+}

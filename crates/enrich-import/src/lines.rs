@@ -22,9 +22,10 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Whether the line contains only white space.
+    /// Whether the line contains only white space, or the sign of the end of a file (Ctrl-Z) that
+    /// programs of DOS write.
     pub(crate) fn is_blank(&self) -> bool {
-        !self.is_too_long && self.bytes.trim_ascii().is_empty()
+        !self.is_too_long && matches!(self.bytes.trim_ascii(), [] | [0x1a])
     }
 }
 

@@ -172,6 +172,12 @@ fn an_empty_table_has_no_records() {
 }
 
 #[test]
+fn the_sign_of_the_end_of_a_dos_file_is_no_row() {
+    let rows = records("a.csv", "Company,Website\r\nQuill,quill.example\r\n\u{1a}", options());
+    assert_eq!(rows.len(), 1);
+}
+
+#[test]
 fn json_under_the_kind_csv_is_told() {
     let csv = Input { kind: Some(InputKind::Csv), ..options() };
     let error = failure("a.csv", "{\"a\":1}\n", csv);

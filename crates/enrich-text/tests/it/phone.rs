@@ -201,6 +201,8 @@ fn a_number_of_a_country_must_be_possible_there() {
         ("US", "+49 30 23125 001", "+493023125001"),
         ("IT", "06 698 12345", "+390669812345"),
         ("ES", "912 345 678", "+34912345678"),
+        ("BR", "(11) 3100-0701", "+551131000701"),
+        ("AR", "(11) 4321-0987", "+541143210987"),
     ] {
         assert_eq!(read(country, text).as_deref(), Ok(wanted), "{text} in {country}");
     }
@@ -217,6 +219,9 @@ fn a_number_of_a_country_must_be_possible_there() {
         assert_eq!(read(country, text), Err(InvalidPhone::NoCountryCode), "{text} in {country}");
     }
     assert_eq!(read("GB", "Quill"), Err(InvalidPhone::NotDigits));
+    // `22` is not a calling code here, but an area code of an unknown country.
+    let of_warsaw = Phone::parse_international("22 123 45 67");
+    assert_eq!(of_warsaw, Err(InvalidPhone::NoCountryCode));
     assert_eq!(read("GB", "+44 20 7946"), Err(InvalidPhone::ImpossibleLength));
 }
 

@@ -32,9 +32,9 @@ pub fn ids_differ(ids: &[ExternalId], known: &[String]) -> bool {
     differing_ids(ids.iter().map(ExternalId::as_str), known).is_some()
 }
 
-/// Returns the first pair of ids by which two sets of ids contradict each other. Both ids are of
-/// the same scheme, such as `lei`. The two sets have no id of this scheme in common. The ids are
-/// texts such as `lei:…`. Returns `None` if the sets do not contradict each other.
+/// Finds two ids by which two sets of ids contradict each other, such as `lei:1` and `lei:2`. Both
+/// ids are of one scheme, here `lei`, and the sets have no id of this scheme in common. Returns the
+/// first pair, one id of each set; `None` if the sets do not contradict each other.
 pub(crate) fn differing_ids<'a, I, J>(these: I, those: J) -> Option<(&'a str, &'a str)>
 where
     I: Iterator<Item = &'a str> + Clone,
@@ -96,10 +96,11 @@ impl CompanyRecord {
 
 impl PersonRecord {
     /// Returns the values by which a store searches for the person: first the page, then the email
-    /// addresses, then name and employer. The first value that fits a stored person decides. So
-    /// addresses and names are tried only if no stored person has the record's page. If a person is
-    /// found by an address or by the name, but this person and the record both have a page, the
-    /// record describes another person.
+    /// addresses, then name and employer. The first value that fits a stored person decides.
+    ///
+    /// Two people may have the same email address or name. So if the store finds a person by an
+    /// address or by the name, and this person has another page than the record, the record
+    /// describes another person.
     pub fn identities(&self) -> Vec<Identity<'_>> {
         let mut identities = Vec::with_capacity(3);
         identities.extend(self.page.as_ref().map(Identity::PersonPage));

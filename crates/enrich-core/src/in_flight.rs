@@ -30,8 +30,8 @@ impl InFlight {
     ) -> Option<InFlightGuard<'_>> {
         let running = (account, key.clone());
         let is_new = self.0.lock().insert(running.clone());
-        // Not `then_some`: it would create a guard even if `is_new` is `false`. When this guard
-        // is dropped, it would remove the entry of the first call.
+        // `then_some` would create a guard even if `is_new` is `false`. The drop of this guard
+        // would then remove the entry of the first call.
         is_new.then(|| InFlightGuard { of: self, running })
     }
 }

@@ -114,9 +114,9 @@ pub fn judge(
     weigh(all, weights)
 }
 
-/// If a country is requested, removes candidates that have no domain for this country. Exception:
-/// candidates with a prominence of at least [`KNOWN_ABROAD`] stay, but only if no candidate with a
-/// domain for this country has the requested name as its own name (not as an alias).
+/// If a country is requested, removes the candidates that have no domain for this country. A
+/// well-known candidate (with a prominence of at least [`KNOWN_ABROAD`]) stays, unless a candidate
+/// with a domain for this country has the requested name as its own name, not only as an alias.
 fn drop_abroad(asked: &AskedName, all: &mut Vec<ScoredCandidate>) {
     let Some(country) = asked.country else { return };
     let is_there = |one: &ScoredCandidate| one.company.domain_in(country).is_some();
@@ -185,13 +185,13 @@ pub fn likeliest(judged: &[ScoredCandidate]) -> Option<(&ScoredCandidate, Confid
     Some((first, first.confidence().min(most)))
 }
 
-/// Finds a rival of the first candidate: another company that may be meant instead; `None` if
-/// there is none. A candidate is a rival in either of these cases:
+/// Finds a rival of the first candidate: another company that may be meant instead; `None` if there
+/// is none. A candidate is a rival in either of these cases:
 ///
 /// - It is nearly as likely as the first candidate.
-/// - Both candidates have the requested name, apart from legal forms. No place in the requested
-///   name fits the first candidate better, and the first candidate is not both well known and much
-///   more likely.
+/// - Both candidates have the requested name, apart from legal forms, and it is not clear that the
+///   first is meant. It would be clear if a place in the requested name fitted the first better, or
+///   if the first were well known and much more likely.
 pub fn rival(judged: &[ScoredCandidate]) -> Option<&ScoredCandidate> {
     let first = judged.first()?;
     judged.iter().skip(1).find(|next| {
@@ -229,27 +229,26 @@ fn is_distinguishable(first: &ScoredCandidate, next: &ScoredCandidate) -> bool {
 /// Two candidates are treated as equally likely if their scores differ by less than this. Scores
 /// are log-odds.
 const SAME: f64 = 0.02;
-/// A candidate is treated as nearly as likely as the best candidate if its score is less than this
-/// below the best score. The value is ln 4: the odds of the candidate are more than a quarter of
+/// A candidate is treated as nearly as likely as the best candidate if the best score exceeds its
+/// score by less than this. The value is ln 4: the odds of the candidate are more than a quarter of
 /// the best odds.
 const TIED: f64 = 1.386;
-/// Minimum prominence with which a company has no rival, although another company has the same
-/// name. Its score must also be higher than the score of the other company by at least
-/// [`UNRIVALLED`]. A company that is known only by pages on a few networks does not reach this
-/// prominence.
+/// A company with at least this prominence is preferred to another company with the same name if
+/// its score is also higher by at least [`UNRIVALLED`]. A company that is known only by pages on a
+/// few networks does not reach this prominence.
 const KNOWN: f64 = 0.15;
-/// Minimum prominence of a company outside the requested country that may still be meant.
+/// A company without a domain for the requested country needs at least this prominence to stay a
+/// candidate.
 const KNOWN_ABROAD: f64 = 0.25;
-/// If the prominence is at least this, the raw probability is used without calibration.
+/// For a company with at least this prominence, the raw probability is used without calibration.
 const CALIBRATED_FROM: f64 = 0.3;
-/// The prominence of a company is calculated only if its score is less than this below the best
-/// score. With a lower score, the company cannot become the answer, even if it is very well
+/// The prominence of a company is calculated only if the best score exceeds the company's score by
+/// less than this. A company with a lower score cannot become the answer, even if it is very well
 /// known.
 const WITHIN_REACH: f64 = 12.0;
-/// Minimum difference between the scores of two companies with the same name, so that the less
-/// likely company is not a rival of the likelier one. The prominence of the likelier one must also
-/// be at least [`KNOWN`]. The value is ln 7.4: the likelier company is at least 7.4 times as
-/// likely.
+/// A company is preferred to another company with the same name if its score is higher by at least
+/// this value, and its prominence is at least [`KNOWN`]. The value is ln 7.4: the company is at
+/// least 7.4 times as likely as the other.
 const UNRIVALLED: f64 = 2.0;
 
 /// The highest rarity of a word, in nats. A higher rarity is lowered to this value, because

@@ -54,7 +54,7 @@ pub enum CompanyRef {
         name: CompanyName,
         /// If present, the company must have a domain for this country
         /// ([`crate::Company::domain_in`]). Exception: a well-known company may be found without
-        /// one.
+        /// such a domain.
         country: Option<Country>,
     },
     /// A text that has the form of a domain, but may also be a name, such as `Booking.com`. The

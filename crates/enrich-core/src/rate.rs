@@ -69,10 +69,10 @@ impl RateLimit {
         own.requests.max(as_fast.min(self.requests))
     }
 
-    /// Returns the rate limit of a key after its owner has set the number of requests per window.
-    /// With `None`, the server's number applies to the key. The length of the key's window does
-    /// not change. Returns `None` if the number is 0 or above
-    /// [`most_of_owner`](Self::most_of_owner), so that the owner may not set it.
+    /// Returns the rate limit of a key after its owner has set `requests`, the number of requests
+    /// per window. If `requests` is `None`, the server's number applies to the key. The length of
+    /// the key's window does not change. Returns `None` if the owner may not set this number,
+    /// because it is 0 or above [`most_of_owner`](Self::most_of_owner).
     pub fn set_by_owner(self, key: RateOverride, requests: Option<u32>) -> Option<RateOverride> {
         let most = self.most_of_owner(key);
         let is_allowed = (1..=most).contains(&requests.unwrap_or(self.requests));

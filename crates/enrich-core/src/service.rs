@@ -214,8 +214,9 @@ impl AdmittedCall<'_> {
         }
     }
 
-    /// Returns `balance`, the last balance that this call has read. If it is `None`, returns the
-    /// ledger's cached balance; `None` if the cached balance cannot be read.
+    /// Returns the account's remaining credits: `balance`, the last balance that this call has
+    /// read, or if it is `None`, the ledger's cached balance. Returns `None` if the cached balance
+    /// cannot be read.
     async fn remaining(&self, balance: Option<Credits>) -> Option<Credits> {
         match balance {
             Some(balance) => Some(balance),

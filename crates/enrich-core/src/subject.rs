@@ -193,7 +193,7 @@ impl Company {
     /// domains. A country can be in the result several times.
     pub fn countries(&self) -> impl Iterator<Item = Country> + '_ {
         let of_domain = |site: &Site| Domain::parse(&site.domain).ok()?.country();
-        // A domain is parsed only if the caller has not found the country before.
+        // The iterator is lazy: a domain is parsed only if the caller asks for a further country.
         let of_sites = self.sites.iter().flat_map(move |site| {
             site.country.into_iter().chain(std::iter::once_with(move || of_domain(site)).flatten())
         });
@@ -243,12 +243,13 @@ impl Company {
             })
     }
 
-    /// Returns the domain that a look-up by the name `asked` returns: the company's domain for
-    /// the requested country, or else its main domain.
+    /// Returns the domain that a look-up by the name `asked` returns: the company's domain for the
+    /// requested country, or else its main domain.
     ///
-    /// If `country` is `None`, the country at the end of `asked` is used. So `Quill
-    /// (Deutschland)` and `Quill Deutschland` return Quill's domain for Germany. Exception: a
-    /// country without parentheses is ignored if the company's own name contains it too.
+    /// If `country` is `None`, the country at the end of `asked` is used. So `Quill (Deutschland)`
+    /// and `Quill Deutschland` return Quill's domain for Germany. Exception: a country without
+    /// parentheses is ignored if the company's own name contains it too, because it is then a part
+    /// of the name.
     pub fn domain_near(&self, asked: &CompanyName, country: Option<Country>) -> Option<&str> {
         let in_name = || {
             let country = country_in_addition(asked)?;

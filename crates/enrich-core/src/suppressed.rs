@@ -17,9 +17,9 @@ pub use screening::{names_suppressed, without_suppressed};
 
 /// The suppressed values at one point in time.
 pub trait SuppressedValues: Send + Sync {
-    /// Returns how many changes the suppressed values have had. Each suppression of a value and
-    /// each end of a suppression is one change. So if the number is the same as before, the values
-    /// are also the same as before.
+    /// Returns how many changes the suppressed values have had, and not how many values there are.
+    /// Each suppression of a value and each end of a suppression is one change. So if the number is
+    /// the same as before, the values are also the same as before.
     fn count(&self) -> u64;
 
     /// Whether exactly this value is suppressed. For a domain, the domains above it are not

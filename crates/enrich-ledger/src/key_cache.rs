@@ -1,8 +1,8 @@
 //! A cache of recently used API keys. A call with a cached key needs no read from the database.
 //!
 //! A key is cached under its keyed hash; its text is not cached. If a key changes, the cache must
-//! be cleared. So the store regularly passes a value to the cache that every change of a key makes
-//! different, such as the number of changes. If this value differs from the last one, the cache is
+//! be cleared. So the store regularly passes a value to the cache that differs after every change
+//! of a key, such as the number of changes. If this value differs from the last one, the cache is
 //! cleared.
 
 use std::sync::Arc;
@@ -18,10 +18,10 @@ pub type KeyHash = [u8; 32];
 /// The number of parts (shards) of the cache. Each shard has its own lock, so that calls with
 /// different keys seldom use the same lock. Processors that use the same lock slow each other down.
 const SHARDS: usize = 16;
-/// Maximum number of keys in the cache; they take about 40 MB. The cache also holds the hashes of
-/// at most this number of unknown keys. Each shard may contain a sixteenth of each of these two
-/// numbers. A shard with too many keys drops all its keys. A shard with too many unknown hashes
-/// drops all its unknown hashes.
+/// Maximum number of keys in the cache; they take about 40 MB. It is also the maximum number of
+/// unknown keys, which do not exist; the cache contains only their hashes. Each shard may contain a
+/// sixteenth of both numbers. A shard with too many keys drops all its keys, and a shard with too
+/// many unknown keys drops all of these.
 const MOST: usize = 100_000;
 
 /// The recently used keys. `Changes` is the type of the value that shows whether a key has changed,
@@ -54,8 +54,8 @@ impl<Changes> Default for KeyCache<Changes> {
 }
 
 impl<Changes: PartialEq> KeyCache<Changes> {
-    /// Clears the cache if `changes` differs from the value in the last call of this method,
-    /// because a key has then changed.
+    /// Makes sure that the cache contains no outdated key. If `changes` differs from the value in
+    /// the last call of this method, a key has changed, so the cache is cleared.
     pub fn confirm(&self, changes: Changes) {
         let mut last = self.changes.lock();
         if last.as_ref() != Some(&changes) {
@@ -76,7 +76,8 @@ impl<Changes> KeyCache<Changes> {
         key.or_else(|| shard.unknown.contains(hash).then_some(None))
     }
 
-    /// Call this before a key is read from the database, and pass the result to [`Self::remember`].
+    /// Marks the beginning of a read from the database. Call this before a key is read, and pass
+    /// the result to [`Self::remember`].
     pub fn begin(&self) -> KeyReading {
         KeyReading(self.clearings.load(Ordering::SeqCst))
     }

@@ -16,13 +16,12 @@ use enrich_secrets::{CannotDecrypt, Purpose, SealError, Secret, Secrets};
 
 /// Length, in bytes, of the keyed hash that authenticates the balance and the charge of a record.
 const TAG_BYTES: usize = 32;
-/// Marks the place of the balance in a response before the response is encrypted. The first zero
-/// byte of a response is always this mark: JSON contains no zero byte, because it escapes control
-/// characters. A response that is not JSON begins with the balance, so its first byte is this
-/// mark.
+/// Stands for the balance in a response that is not yet encrypted. The first zero byte of a
+/// response is always this mark. JSON contains no other zero byte, because it escapes control
+/// characters. A response that is not JSON begins with the balance, so its first byte is this mark.
 const BALANCE_MARK: u8 = 0;
-/// If at least half of the maximum number of idempotency records is stored, one account may have at
-/// most a sixteenth of this maximum.
+/// The maximum number of idempotency records is divided into this number of shares. If at least
+/// half of the maximum is stored, one account may have at most one share.
 const SHARES: u64 = 16;
 
 /// The two hashes by which a store finds an idempotency record, both made with the same secret.
@@ -51,9 +50,9 @@ pub struct RecordedCharge {
 /// decision, when the balance and the id of the charge are known.
 #[derive(Clone, Debug)]
 pub struct SealedResponse {
-    /// The names under which this record can be found: one for each secret, beginning with the
-    /// current secret. There is at least one. The record is stored under the first name, and
-    /// replaces an expired record that has any of these names.
+    /// The names (pairs of hashes) under which this record can be found: one for each secret,
+    /// beginning with the current secret. There is at least one. The record is stored under the
+    /// first name, and replaces an expired record that has any of these names.
     pub names: Vec<ResponseName>,
     sealed: Vec<u8>,
 }
@@ -74,8 +73,8 @@ pub struct StoredRecord<'a> {
     pub at: Timestamp,
 }
 
-/// Returns the names that an idempotency record can have: one for each secret, beginning with the
-/// current secret.
+/// Returns the names (pairs of hashes) under which an idempotency record may be stored: one for
+/// each secret, beginning with the current secret.
 pub fn response_names(
     secrets: &Secrets,
     account: AccountId,

@@ -7,7 +7,8 @@ use enrich_core::{
 };
 use enrich_secrets::{Purpose, Secret};
 
-/// The keyed hash of a row and of the hash of the account's previous row.
+/// The keyed hash of a row. It also covers the hash of the account's previous row, and so links the
+/// two rows.
 pub type Chain = [u8; 32];
 
 /// The value that the first row of an account uses as the hash of the previous row.

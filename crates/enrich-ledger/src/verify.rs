@@ -18,7 +18,7 @@ use crate::row::{Chain, NO_ROW, Row};
 /// fault.
 const MAX_FAULTS: usize = 1000;
 
-/// Identifies a row in the text of a fault, by account and sequence.
+/// Names a row in the message of a fault, by account and sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct At(pub AccountId, pub u64);
 
@@ -146,7 +146,8 @@ impl Findings {
         self.entries
     }
 
-    /// Reports a fault: a [`Fault`], or a text of the store.
+    /// Adds a fault to the findings: a [`Fault`], or a message of the store. If there are too many
+    /// faults, the fault is only counted.
     pub fn fault(&mut self, fault: impl fmt::Display) {
         if self.faults.len() < MAX_FAULTS {
             self.faults.push(fault.to_string());
@@ -208,8 +209,8 @@ impl AccountCheck {
         Some(LastRow { sequence: self.sequence, balance: self.balance?, chain: self.chain? })
     }
 
-    /// Returns the state before the row with the number `sequence`, which is the next row that
-    /// exists. If rows are missing before it, reports them as a fault.
+    /// Goes on to the next row that exists, with the number `sequence`, and returns the state
+    /// before it. If rows are missing in between, reports them as a fault.
     pub fn step_to(&self, account: AccountId, sequence: u64, findings: &mut Findings) -> Self {
         let next = self.sequence.saturating_add(1);
         if sequence == next {

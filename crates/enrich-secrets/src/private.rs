@@ -29,8 +29,8 @@ pub fn private_folder() -> DirBuilder {
 ///
 /// When the folder cannot be opened or synced.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
-    // On systems other than Unix, a folder cannot be opened as a file. These systems write the
-    // names of files together with the files.
+    // On Unix, the name of a new file is durable only after its folder was synced. Other systems
+    // cannot open a folder as a file. They write the name of a file together with the file.
     #[cfg(unix)]
     File::open(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })?.sync_all()?;
     Ok(())

@@ -102,9 +102,10 @@ macro_rules! purposes {
     };
 }
 
-// No other program may use the same context. So each context begins with this program's name and a
-// date. A context must never change. Otherwise, stored values that were made with the context could
-// not be read any more.
+// Each text below is a context: the key of a purpose is derived from a secret and this text. No
+// other program may use the same text. So each text begins with this program's name and a date. A
+// text must never change. Otherwise, stored values that were made with it could not be read any
+// more.
 purposes! {
     /// Makes the hash that shows whether a secret is the one with which a database was made.
     Check = "enrich 2026-11 secret check",
@@ -135,7 +136,7 @@ purposes! {
     OldResponseSeal = "enrich 2026-11 kept answer seal",
     /// Makes the hash by which a suppressed value is recognised.
     Suppression = "enrich 2026-11 suppression hash",
-    /// Makes the hash by which a later import finds the subject of a source's record.
+    /// Makes the hash by which an import recognises a record that was imported before.
     Origin = "enrich 2026-11 record origin hash",
     /// Makes the hash by which a store finds the owner who has an email address.
     SignInEmail = "enrich 2026-11 sign-in email hash",

@@ -49,8 +49,8 @@ pub trait SignIns: Send + Sync {
         until: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Returns the sign-in for which an invitation was created. Returns `None` if the invitation
-    /// was used, has expired at `now`, or does not exist.
+    /// Returns the sign-in of the owner who was invited with this token. Returns `None` if the
+    /// invitation was used, has expired at `now`, or does not exist.
     async fn invited(&self, token: &Token, now: Timestamp) -> Result<Option<SignIn>, StoreError>;
 
     /// Uses an invitation: sets the password and ends all sessions of the account, in one
@@ -62,8 +62,8 @@ pub trait SignIns: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<AccountId>, StoreError>;
 
-    /// Changes the password, ends all sessions of the account except the session with the token
-    /// `kept`, and invalidates an invitation of the account, all in one transaction. Returns
+    /// Changes the password of an account. In the same transaction, ends all sessions of the
+    /// account except the session with the token `kept`, and invalidates its invitation. Returns
     /// `false` if the account has no sign-in.
     async fn set_password(
         &self,

@@ -26,9 +26,9 @@ struct Answer<'a> {
 
 fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
     let mut input = Input::of(fields);
-    // The original API documents this input as a name, but its example sends a domain. So names and
-    // domains are accepted. A text that looks like a domain can also be a name (docs/api-design.md,
-    // version 2).
+    // The specification of this endpoint calls the input a name, but its example sends a domain. So
+    // names and domains are accepted. A text that looks like a domain can also be a name
+    // (docs/api-design.md, version 2).
     let Some(company) = input.required("query", CompanyRef::domain_or_name) else {
         return Err(input.invalid());
     };

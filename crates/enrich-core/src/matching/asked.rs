@@ -109,8 +109,8 @@ fn domain_of_url(name: &CompanyName) -> Option<CompanyName> {
 }
 
 /// Returns a name without the number of a branch at its end: `Quill Pens` for `Quill Pens #1234`.
-/// Returns `None` if there is no such number. A number of one or two digits may be a part of the
-/// name: `Quill Lodge #12`.
+/// Returns `None` if there is no such number. A number of one or two digits is not removed, because
+/// it may be a part of the name: `Quill Lodge #12`.
 fn without_branch_number(name: &CompanyName) -> Option<CompanyName> {
     let (named, number) = name.display().rsplit_once('#')?;
     let is_number = number.len() > 2 && number.bytes().all(|sign| sign.is_ascii_digit());

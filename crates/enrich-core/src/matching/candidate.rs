@@ -10,10 +10,9 @@ use super::sums::Shape;
 use super::words::{self, Pair};
 use crate::subject::Company;
 
-/// Maximum number of aliases of a company that are compared in each of two groups
-/// ([`Company::aliases_near`]). The first group is the company's first aliases. The second group
-/// is the later aliases that contain all words of the requested name. Few companies have more
-/// aliases.
+/// Limits how many aliases of a company are compared: at most this number of its first aliases, and
+/// at most this number of the later aliases that contain all words of the requested name
+/// ([`Company::aliases_near`]). Few companies have more aliases.
 const MOST_ALIASES: usize = 64;
 
 /// A name is treated as a misspelling of the name of a prominent company only if both names have at
@@ -192,8 +191,8 @@ enum RegionCodePosition {
 
 fn find_region_code(domain: &str, Region { code, country }: Region) -> RegionCodePosition {
     let Ok(domain) = Domain::parse(domain) else { return RegionCodePosition::Nothing };
-    // If the domain is under the top-level domain of another country, the letters of the code do
-    // not mean this state or province.
+    // Under the top-level domain of another country, the letters of the code do not mean this state
+    // or province: `ca` in `quill.ca.fr` is not California.
     if domain.country().is_some_and(|under| under != country) {
         return RegionCodePosition::Nothing;
     }

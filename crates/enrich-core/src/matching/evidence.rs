@@ -66,7 +66,7 @@ features! {
     /// The requested name and the candidate's name have the same words, in any order and language:
     /// `Quill University`, `Universität Quill`.
     SameSorted "same_sorted",
-    /// `SameSorted` is 1, but the two names are not equal without spaces.
+    /// The names have the same words, in any order and language, but are not equal without spaces.
     SameSortedOnly "same_sorted_only",
     /// The two names are equal without spaces, but are divided into different words: `Quill Pens`,
     /// `Quillpens`.
@@ -77,8 +77,8 @@ features! {
     /// How much of the candidate's name matches: the total rarity of its matching words, as a
     /// share of the total rarity of all its words.
     HeldCovered "held_covered",
-    /// The harmonic mean of `AskedCovered` and `HeldCovered`, minus 0.5. 0 if the mean is below
-    /// 0.5.
+    /// How much of both names matches: the harmonic mean of `AskedCovered` and `HeldCovered`, minus
+    /// 0.5, or 0 if the mean is below 0.5.
     CoveredOverHalf "covered_over_half",
     /// The rarity of the rarest word that only the requested name has, in units of 10 nats.
     AskedMissingMost "asked_missing_most",
@@ -162,7 +162,8 @@ features! {
     /// minus the oddity of the correct word, in units of 10 nats, limited to the range from −1 to
     /// 1. The oddity of a word is high if its sequence of letters is unusual.
     SlipOdd "slip_odd",
-    /// If a word is misspelt and all other words match, the value of `SlipOdd`; else 0.
+    /// If a word is misspelt and all other words match: the value of `SlipOdd`, which says how
+    /// unusual the letters of the misspelt word are. Else 0.
     SlipAloneOdd "slip_alone_odd",
     /// If a word of the requested name is misspelt, how common the misspelt word is in names: the
     /// highest possible rarity minus the rarity of this word, in units of 10 nats. A common word is
@@ -175,11 +176,11 @@ features! {
     /// A word in parentheses after the requested name, as in `Quill (Pens)`, is also in the
     /// candidate's name.
     AsideAgrees "aside_agrees",
-    /// After the requested name, there is a word in parentheses that is neither a general word,
-    /// such as `university`, nor a place.
+    /// In parentheses after the requested name, there is a word that is neither a general word,
+    /// such as `university`, nor a place: `Quill (Pens)`.
     Aside "aside",
-    /// After the requested name, there is a general word, such as `university`, or a place in
-    /// parentheses.
+    /// In parentheses after the requested name, there is a general word, such as `university`, or a
+    /// place: `Quill (London)`.
     AsidePlace "aside_place",
     /// A word in parentheses after the requested name is part of a domain of the company: `Quill
     /// (Pens)`, `quillpens.example`.
@@ -222,54 +223,52 @@ features! {
     LabelIsNameLong "label_is_name_long",
     /// All words of the requested name and of the candidate's name match.
     ShapeAll "shape_all",
-    /// How well a domain label fits the requested name, from 0 to 1, if all words of both names
-    /// match.
+    /// If all words of both names match: how well a domain label fits the requested name (0 to 1).
     ShapeAllLabel "shape_all_label",
     /// All words of the candidate's name match. The requested name has additional words, and all of
     /// these are general words, such as `university`, or places.
     ShapeMoreGeneral "shape_more_general",
-    /// How well a domain label fits the requested name, from 0 to 1, if only the requested name
-    /// has additional words. All of these are general words, such as `university`, or places.
+    /// If only the requested name has additional words, and all of them are general words, such as
+    /// `university`, or places: how well a domain label fits the requested name, from 0 to 1.
     ShapeMoreGeneralLabel "shape_more_general_label",
     /// All words of the candidate's name match. The requested name has additional words, and at
     /// least one of these is neither a general word, such as `university`, nor a place.
     ShapeMore "shape_more",
-    /// How well a domain label fits the requested name, from 0 to 1, if only the requested name
-    /// has additional words. At least one of these is neither a general word, such as
-    /// `university`, nor a place.
+    /// If only the requested name has additional words, and at least one of them is neither a
+    /// general word, such as `university`, nor a place: how well a domain label fits the requested
+    /// name, from 0 to 1.
     ShapeMoreLabel "shape_more_label",
     /// All words of the requested name match. The candidate's name has additional words, and all of
     /// these are general words, such as `university`, or places.
     ShapeLessGeneral "shape_less_general",
-    /// How well a domain label fits the requested name, from 0 to 1, if only the candidate's name
-    /// has additional words. All of these are general words, such as `university`, or places.
+    /// If only the candidate's name has additional words, and all of them are general words, such
+    /// as `university`, or places: how well a domain label fits the requested name, from 0 to 1.
     ShapeLessGeneralLabel "shape_less_general_label",
     /// All words of the requested name match. The candidate's name has additional words, and at
     /// least one of these is neither a general word, such as `university`, nor a place.
     ShapeLess "shape_less",
-    /// How well a domain label fits the requested name, from 0 to 1, if only the candidate's name
-    /// has additional words. At least one of these is neither a general word, such as
-    /// `university`, nor a place.
+    /// If only the candidate's name has additional words, and at least one of them is neither a
+    /// general word, such as `university`, nor a place: how well a domain label fits the requested
+    /// name, from 0 to 1.
     ShapeLessLabel "shape_less_label",
     /// Some words of the two names match, and each name has additional words. All additional words
     /// are general words, such as `university`, or places.
     ShapeBothGeneral "shape_both_general",
-    /// How well a domain label fits the requested name, from 0 to 1, if some words match and each
-    /// name has additional words. All additional words are general words, such as `university`, or
-    /// places.
+    /// If some words match, and each name has additional words, all of them general words, such as
+    /// `university`, or places: how well a domain label fits the requested name, from 0 to 1.
     ShapeBothGeneralLabel "shape_both_general_label",
     /// Some words of the two names match, and each name has additional words. At least one
     /// additional word is neither a general word, such as `university`, nor a place.
     ShapeBoth "shape_both",
-    /// How well a domain label fits the requested name, from 0 to 1, if some words match and each
-    /// name has additional words. At least one additional word is neither a general word, such as
-    /// `university`, nor a place.
+    /// If some words match, each name has additional words, and at least one of these is neither a
+    /// general word, such as `university`, nor a place: how well a domain label fits the requested
+    /// name, from 0 to 1.
     ShapeBothLabel "shape_both_label",
     /// The two names differ only by words for a municipality, such as `city`: `City of Quill`,
     /// `Quill`.
     OnlyMunicipality "only_municipality",
-    /// How well a domain label fits the requested name, from 0 to 1, if the names differ only by
-    /// words for a municipality.
+    /// If the names differ only by words for a municipality, such as `city`: how well a domain
+    /// label fits the requested name, from 0 to 1.
     OnlyMunicipalityLabel "only_municipality_label",
     /// The requested name looks like an acronym: it is one short word in capitals.
     Acronym "acronym",
@@ -291,16 +290,17 @@ features! {
     RegionBehind "region_behind",
     /// The company is in a country that the requested name contains, as in `Quill Norway`.
     CountryAgrees "country_agrees",
-    /// The requested name contains a country, as in `Quill Norway`. A head office of the company
-    /// is known, and the company is not in this country.
+    /// The requested name contains a country, as in `Quill Norway`. The company has a known head
+    /// office, and is not in this country.
     CountryDiffers "country_differs",
-    /// `CountryDiffers` is 1, and the requested name contains a country in parentheses.
+    /// Like `CountryDiffers`, but 1 only if the requested name has a country in parentheses:
+    /// `Quill (Norway)`.
     CountryAsideDiffers "country_aside_differs",
     /// The letters of the requested name are used in few countries, such as the Georgian letters of
     /// `ჭილყვი`. The company is in one of these countries.
     LettersAgree "letters_agree",
-    /// The letters of the requested name are used in few countries. It is known in which country
-    /// the company is, and it is none of these countries.
+    /// The letters of the requested name are used in few countries, such as the Georgian letters of
+    /// `ჭილყვი`. The company's country is known, and is none of these countries.
     LettersDiffer "letters_differ",
     /// The requested name is a domain that does not belong to the company.
     OtherDomain "other_domain",
@@ -352,11 +352,11 @@ features! {
     /// The company's prominence, if some words of the names match, and each name has additional
     /// words. It is 0 if the whole names without spaces differ only by a spelling mistake.
     ProminentBoth "prominent_both",
-    /// A country is requested, and the company is prominent. It has no domain for this country,
-    /// and it is unknown in which country it is.
+    /// A country is requested. The company is prominent, but has no domain for this country. The
+    /// company's own country is unknown.
     CountryUnknown "country_unknown",
-    /// A country is requested, and the company is prominent. It has no domain for this country,
-    /// but it is known in which country it is.
+    /// A country is requested. The company is prominent, but has no domain for this country. The
+    /// company's own country is known.
     CountryElsewhere "country_elsewhere",
 }
 

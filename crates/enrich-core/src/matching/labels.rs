@@ -19,30 +19,33 @@ pub(super) struct Labels {
     /// 1 if a label, or a whole domain without its dots, equals the requested name without spaces;
     /// else 0.
     pub(super) is_name: f64,
-    /// If a label consists of the first words of the requested name, the total rarity of these
-    /// words as a share of the total rarity of all words; else 0.
+    /// If a label consists of the first words of the requested name, such as `quillpens` for
+    /// `Quill Pens Paper`: the total rarity of these words as a share of the total rarity of all
+    /// words. Else 0.
     pub(super) is_beginning: f64,
-    /// If a label contains the requested name, the length of the name as a share of the label's
-    /// length; else 0.
+    /// If a label contains the requested name, as `quillpens` contains `Quill`: the length of the
+    /// name as a share of the label's length. Else 0.
     pub(super) holds_name: f64,
-    /// If the requested name contains a label, the length of the label as a share of the name's
-    /// length; else 0.
+    /// If the requested name contains a label, as `Quill Pens` contains `quill`: the length of the
+    /// label as a share of the name's length. Else 0.
     pub(super) name_holds: f64,
     /// The similarity of a label and the requested name, from 0 to 1. It is 1 if both are equal,
     /// and 0 if 30 % or more of the letters differ.
     pub(super) like: f64,
     /// 1 if a label equals the initials of the requested name; else 0.
     pub(super) is_initials: f64,
-    /// If a label consists of the beginnings of words of the requested name, the total rarity of
-    /// these words as a share of the total rarity of all words; else 0.
+    /// If a label consists of the beginnings of words of the requested name, such as `unsoed` for
+    /// `Universitas Jenderal Soedirman`: the total rarity of these words as a share of the total
+    /// rarity of all words. Else 0.
     pub(super) parts: f64,
-    /// 1 if a label consists of the beginnings of all words of the requested name; else 0.
+    /// 1 if a label consists of the beginnings of all words of the requested name, such as `quipen`
+    /// for `Quill Pens`; else 0.
     pub(super) parts_full: f64,
     /// If a label equals a word of the requested name, the rarity of this word in nats, divided by
     /// 10; else 0.
     pub(super) word_is: f64,
-    /// If a label begins with a word of the requested name, the length of the word as a share of
-    /// the label's length; else 0.
+    /// If a label begins with a word of the requested name, as `quillworks` begins with `Quill`:
+    /// the length of the word as a share of the label's length. Else 0.
     pub(super) begins: f64,
     /// Whether at least one of the domains is a host below a registrable domain, such as
     /// `shop.quill.example`.
@@ -127,8 +130,8 @@ fn more(held: &mut f64, value: f64) {
 /// several choices of words are possible, returns the highest total; if none is possible, `None`.
 fn parts(words: &[NameWord], rarities: &[f64], label: &str) -> Option<f64> {
     let label = label.as_bytes();
-    // For each position in the label: the highest total rarity of words whose beginnings, one
-    // after the other, are exactly the letters before this position. `None` if no words fit.
+    // `most[end]` is about the first `end` letters of the label. It is the highest total rarity of
+    // words whose beginnings, one after the other, are these letters; `None` if no words fit.
     let mut most: Vec<Option<f64>> = vec![None; label.len() + 1];
     *most.first_mut()? = Some(0.0);
     for (word, rarity) in words.iter().zip(rarities).take(MOST_WORDS) {

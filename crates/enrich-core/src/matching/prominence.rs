@@ -7,7 +7,7 @@ use enrich_text::{Domain, Network};
 
 use crate::subject::Company;
 
-/// The page ranks of at most this number of domains of a company are read: of its first domains.
+/// Maximum number of domains of a company whose page ranks are read. The first domains are used.
 const MOST_RANKED: usize = 4;
 /// A page rank up to this adds nothing to the prominence. Page ranks are from 0 to 10, on a
 /// logarithmic scale. Lists of the most linked domains end at a page rank of about 3, so a domain

@@ -7,8 +7,8 @@ use super::asked::AskedName;
 use super::evidence::Feature;
 use crate::subject::Candidate;
 
-/// Maximum number of words that a sentence lists of each kind. The kinds are shared, similar,
-/// missing and additional words.
+/// Maximum number of words of each kind that the explanation of a candidate lists. The kinds are
+/// shared, similar, missing and additional words.
 const MOST_WORDS: usize = 4;
 
 /// Returns a sentence in plain English with the evidence for and against the candidate, such as
@@ -64,8 +64,8 @@ fn of_names(asked: &AskedName, candidate: &ScoredCandidate) -> Vec<String> {
     clauses
 }
 
-/// Returns the parts of the sentence that say which words the two names share, which words are
-/// similar, and which words only one of the names has.
+/// Compares the words of the two names, and returns the result as parts of the explanation: which
+/// words the names share, which words are similar, and which words only one of the names has.
 fn of_words(asked: &AskedName, candidate: &ScoredCandidate, its: &str) -> Vec<String> {
     let Ok(name) = CompanyName::parse(&candidate.name) else { return Vec::new() };
     let (asked, held) = (&asked.form, NameForm::of(&name));

@@ -11,11 +11,11 @@ use super::evidence::{Evidence, Feature};
 use super::slip::{Slip, slip};
 use super::sums::{Shape, Sums};
 
-/// The rarity, in nats, from which a word is probably a misspelling: one of 60,000 names contains
-/// the word.
+/// A word with at least this rarity, in nats, is probably a misspelling: at most one of 60,000
+/// names contains the word.
 const UNKNOWN: f64 = 11.0;
-/// The rarity, in nats, up to which a word is probably spelt as intended: one of 30,000 names
-/// contains the word.
+/// A word with at most this rarity, in nats, is probably spelt as intended: at least one of 30,000
+/// names contains the word.
 const KNOWN: f64 = 10.3;
 
 /// The comparison of the requested name with one name of the candidate.
@@ -30,15 +30,15 @@ pub(super) struct Pair {
     /// Whether the requested name and the candidate's name are equal, apart from legal forms,
     /// spaces, and the order and language of the words.
     pub(super) is_same: bool,
-    /// Whether the requested name and the candidate's name are equal, but only if the order and the
-    /// language of the words are ignored.
+    /// Whether the requested name and the candidate's name have the same words, but in another
+    /// order or language.
     pub(super) is_sorted: bool,
     /// The candidate's name without legal forms and spaces.
     pub(super) squashed: String,
     pub(super) is_alias: bool,
-    /// Whether all additional words of the requested name are an addition, such as a place, at its
-    /// end or in parentheses. `false` if there are no additional words, or if only general words,
-    /// such as `university`, and places match.
+    /// Whether the requested name has additional words, and all of them are an addition at its end
+    /// or in parentheses, such as the place in `Quill London` for `Quill`. `false` if the two names
+    /// have only general words, such as `university`, and places in common.
     pub(super) is_addition: bool,
     /// How well the candidate's name fits the requested name; a higher value is better. Of several
     /// names of a candidate, the one with the highest value is used.
@@ -171,11 +171,13 @@ pub(super) fn slip_known(evidence: &Evidence) -> f64 {
     ((UNKNOWN - rarity) / (UNKNOWN - KNOWN)).clamp(0.0, 1.0)
 }
 
-/// Whether the requested name has additional words, and all of them are an addition, such as a
-/// place, at its end or in parentheses. Returns `false` if the two names have only general words,
-/// such as `university`, and places in common. Also returns `false` if only the requested name has
-/// the word `of`, and the candidate's name has no general word: `Quill of London` is a name of its
-/// own, and not `Quill` with a place.
+/// Whether the requested name has additional words, and all of them are an addition at its end or
+/// in parentheses, such as the place in `Quill London` for `Quill`. There are two exceptions, with
+/// the result `false`:
+///
+/// - The two names have only general words, such as `university`, and places in common.
+/// - Only the requested name has the word `of`, and the candidate's name has no general word. For
+///   example, `Quill of London` is a name of its own, and not `Quill` with a place.
 fn is_addition(asked: &AskedName, held: &NameForm, likeness: &Similarity, sums: &Sums) -> bool {
     let is_in_addition = likeness.only_left.iter().all(|(at, _)| *at >= asked.addition);
     let is_any = !likeness.only_left.is_empty() || asked.is_aside_addition;

@@ -45,9 +45,9 @@ struct Value {
     place: usize,
 }
 
-/// Returns the facts of a company in the order in which they are merged, each value once. In
-/// `claimed`, the facts of one record must be in the order of the record. The order of the
-/// records does not matter.
+/// Sorts the facts of a company in the order in which they are merged. Several facts with the same
+/// attribute and value become one fact. In `claimed`, the facts of one record must be in the order
+/// of the record. The order of the records does not matter.
 pub fn facts_in_order(claimed: Vec<ClaimedFact>) -> Vec<Fact> {
     let mut attributes: BTreeMap<Attribute, Vec<Value>> = BTreeMap::new();
     let mut places: BTreeMap<(usize, Attribute), usize> = BTreeMap::new();
@@ -188,9 +188,9 @@ fn names_in_order(values: Vec<Value>, domains: &[Value]) -> Vec<Value> {
     names.into_iter().map(|(_, _, value)| value).collect()
 }
 
-/// Returns what is bad about a name for people who read it. The first value is `true` if all
-/// letters are small. The second value is a sum: 2 if the name contains a country, plus 1 if it
-/// has at least [`FEWEST_SHOUTED`] letters and all are capitals.
+/// Returns how badly a name is written; lower values are better. The first value is `true` if all
+/// letters are small. The second value is a sum: 2 if the name contains a country, plus 1 if it has
+/// at least [`FEWEST_SHOUTED`] letters and all are capitals.
 fn faults(text: &str, name: Option<&CompanyName>) -> (bool, u8) {
     let letters = || text.chars().filter(|letter| letter.is_alphabetic());
     let is_small = letters().any(char::is_lowercase) && !letters().any(char::is_uppercase);
@@ -215,9 +215,9 @@ fn label_of(domain: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Returns the facts of `rows` in the order in which they are merged. Each row is one record
-    /// with one fact: the source, the attribute, the value and the confidence. Also checks that the
-    /// order of the records does not matter.
+    /// Makes one fact of each row (source, attribute, value, confidence), and returns the facts
+    /// sorted by `facts_in_order`. Each row is a record of its own. Also checks that the order of
+    /// the records does not change the result.
     fn merged(rows: &[(i64, Attribute, &str, u8)]) -> Vec<Fact> {
         let claimed =
             |(record, (source, attribute, value, percent)): (usize, &(_, _, &str, u8))| {

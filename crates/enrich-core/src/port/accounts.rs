@@ -62,10 +62,13 @@ pub trait Accounts: Send + Sync {
     /// the other, so that together they do not exceed the limit.
     async fn add_key(&self, key: NewKey, limit: KeyLimit) -> Result<KeyStored, StoreError>;
 
-    /// Stores `successor`, and ends the key `old` at `old_until`. If the call fails, nothing is
-    /// changed. If `old` already ends before `old_until`, its end is not changed. If `old` ends
-    /// before or at the creation of `successor`, its end becomes [final](KeyInfo::has_ended). If
-    /// `old` stays valid after this call, it counts towards the maximum number of active keys.
+    /// Replaces a key: stores `successor`, and ends the key `old` at `old_until`. If the call
+    /// fails, nothing is changed. For `old`, these rules apply:
+    ///
+    /// - If it already ends before `old_until`, its end is not changed.
+    /// - If it ends before or at the creation of `successor`, its end becomes
+    ///   [final](KeyInfo::has_ended).
+    /// - If it stays valid after this call, it counts towards the maximum number of active keys.
     async fn rotate_key(
         &self,
         old: KeyId,

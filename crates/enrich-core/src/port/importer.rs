@@ -83,7 +83,7 @@ pub struct ImportOutcome {
 pub enum Effect {
     /// The company, person or domain of the record was not stored yet, and was added.
     Added,
-    /// A stored company, person or domain was changed.
+    /// The record was merged into a stored company, person or domain, and changed it.
     Merged,
     /// Nothing was changed, because all values of the record were already stored.
     Unchanged,

@@ -63,8 +63,8 @@ pub struct JobRow {
     pub turn: u64,
     /// Whether a node has the lease of the job.
     pub lease: JobLease,
-    /// The stored data of the job, such as its order and number of rows, as text. The store does
-    /// not interpret this text.
+    /// The stored data of the job as text, such as what the account has ordered and the number of
+    /// rows. The store does not interpret this text.
     pub record: String,
     /// The progress of the job, as text. It changes more often than `record`. The store does not
     /// interpret this text.
@@ -76,7 +76,8 @@ pub struct JobRow {
 pub struct JobChange {
     /// The job's id.
     pub id: u128,
-    /// The turn that the job must have. If the job has another turn, nothing is changed.
+    /// The turn of the job, as the caller knows it. If the job has another turn, the job was taken
+    /// or changed in the meantime. Then this change is not made.
     pub turn: u64,
     /// The new phase.
     pub phase: JobPhase,

@@ -62,7 +62,7 @@ pub struct NewList {
     /// The name of the list's file.
     pub name: String,
     /// The kind of the digests. `None` if the list is about values that the directory never
-    /// contains; then the digests are not compared.
+    /// contains, such as vehicle identification numbers; then the digests are not compared.
     pub kind: Option<DigestKind>,
     /// A hash of the list's name and content. It shows whether the same list was loaded before.
     pub content: [u8; 32],
@@ -117,7 +117,7 @@ pub trait SuppressionLists: Send + Sync {
     /// opened before, returns the number of that list.
     async fn open_list(&self, list: &NewList) -> Result<OpenedList, StoreError>;
 
-    /// Returns the list with this hash ([`NewList::content`]), if it was opened before.
+    /// Finds the list with this hash ([`NewList::content`]); `None` if its load was never started.
     async fn find_list(&self, content: [u8; 32]) -> Result<Option<OpenedList>, StoreError>;
 
     /// Adds digests to a list. From now on, imports leave out all values that have one of these

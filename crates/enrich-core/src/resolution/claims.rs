@@ -13,11 +13,12 @@ use crate::subject::Company;
 /// Words that do not change which company is meant when they are at the end of a name: `Quill
 /// Group` is `Quill`.
 const WHOLE_WORDS: [&str; 5] = ["group", "holding", "international", "global", "worldwide"];
-/// The top-level domains under which companies usually have their site for all countries. Under
-/// other top-level domains that belong to no country, such as `.red`, the same label often
-/// belongs to another company.
+/// The top-level domains under which a company usually has its site for all countries, such as
+/// `quill.com`. Under other top-level domains that belong to no country, as in `quill.red`, the
+/// same label often belongs to another company.
 const WORLDWIDE: [&str; 7] = ["com", "org", "net", "int", "eu", "info", "biz"];
-/// The number of letters that initials must have, so that they are compared with a name.
+/// The allowed number of letters of initials, such as `qia`. Shorter or longer initials are not
+/// compared with names.
 const INITIALS: std::ops::RangeInclusive<usize> = 2..=8;
 
 /// The prefix of [`RecordKey::record`] if the source gives an id to the record. If the source gives

@@ -118,11 +118,12 @@ fn pairs(records: &[&RecordClaims]) -> BTreeSet<(usize, usize)> {
     pairs
 }
 
-/// Finds each cluster that is known only by its name: none of its records has a domain or a page.
-/// If exactly one other cluster has this name as its own name, unites both clusters. If no other
-/// cluster has this name as its own name, does the same with the clusters that have it as an alias.
-/// The aliases of the cluster that is known only by its name are ignored, because they may be
-/// brands.
+/// Unites each cluster that is known only by its name with the only other cluster that has this
+/// name. A cluster is known only by its name if none of its records has a domain or a page.
+///
+/// First, the clusters that have the name as their own name are searched for. If there is none, the
+/// clusters that have it as an alias are searched for. If several are found, nothing is united. The
+/// aliases of the cluster that is known only by its name are ignored, because they may be brands.
 fn join_only_namesakes(
     records: &[&RecordClaims],
     clusters: &mut Clusters<'_>,
@@ -156,11 +157,12 @@ fn join_only_namesakes(
     }
 }
 
-/// Whether the record `alone`, which has only a name, can describe the same company as `other`. The
-/// seats (countries of the head offices) of both records must be compatible:
-/// [`has_compatible_seats`]. If `other` has the name only as an alias, the name must also have
-/// several words, or both must have a common seat. The reason: a short alias of one company is
-/// often the own name of another company.
+/// Whether the record `alone`, which has only a name, can describe the same company as `other`,
+/// which has this name too. Both conditions must be met:
+///
+/// - The seats (countries of the head offices) are compatible: [`has_compatible_seats`].
+/// - If `other` has the name only as an alias, the name has several words, or both have a common
+///   seat. The reason: a short alias of one company is often the own name of another company.
 fn is_namesake(
     alone: &RecordClaims,
     name: &CompanyName,
@@ -187,13 +189,13 @@ fn names_of(record: &RecordClaims, of: NameUse) -> Box<dyn Iterator<Item = &str>
 }
 
 type Members = Vec<usize>;
-/// For each name, once as own name and once as alias: the indexes of the records that have the name
-/// in this way.
+/// The indexes of the records that have a name. A name has two lists: the records that have it as
+/// their own name, and the records that have it as an alias.
 type Named<'a> = FxHashMap<(NameUse, &'a str), Members>;
 
-/// Returns two maps. The first contains the clusters that are known only by their names. It leads
-/// from the root of each cluster to the indexes of its records. The second contains the records
-/// of all other clusters, by name.
+/// Divides the clusters into those that are known only by their names, and all others. Returns two
+/// maps. The first leads from the root of each cluster that is known only by its name to the
+/// indexes of its records. The second leads from each name to the records of the other clusters.
 fn alone_and_named<'a>(
     records: &[&'a RecordClaims],
     clusters: &mut Clusters<'_>,

@@ -43,7 +43,7 @@ pub struct DecidedRecord {
 /// A decision, with the records that it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The number of the decision. Decisions are followed in the order of their numbers.
+    /// The number of the decision. Merges are followed in the order of their numbers.
     pub number: u64,
     /// Whether the decision merges or splits the records.
     pub kind: DecisionKind,
@@ -72,7 +72,8 @@ enum Identity {
 }
 
 impl DecidedRecord {
-    /// Creates the value by which a decision names the record with these claims.
+    /// Creates the description by which a decision names the record with these claims: the record's
+    /// source, id and name, and a host or a page.
     pub fn of(claims: &RecordClaims) -> Self {
         let place = claims.hosts().next().or_else(|| claims.pages().next());
         Self {
@@ -149,8 +150,9 @@ impl Decisions {
         self.sides_of(claims).into_iter().map(|(at, side)| (&self.all[at], side)).collect()
     }
 
-    /// Like [`naming`](Self::naming), but returns the index of each decision in `self.all`, and not
-    /// the decision itself.
+    /// Returns the decisions that name a record: the index of each decision in `self.all`, and the
+    /// side (0 or 1) on which it names the record. A decision that names the record on both sides
+    /// is left out.
     fn sides_of(&self, claims: &RecordClaims) -> Vec<(usize, usize)> {
         if self.is_empty() {
             return Vec::new();
@@ -185,10 +187,11 @@ impl Decisions {
         these.iter().find(is_between).map(|(at, _)| &self.all[*at])
     }
 
-    /// Returns the number of a stored decision that `new` contradicts; `None` if there is none.
-    /// Decisions contradict each other if, after all merges, one company would have records on both
-    /// sides of a split. If `new` is a merge, returns the number of this split. If `new` is a
-    /// split, returns the number of a merge that unites its two sides.
+    /// Returns the number of a stored decision that `new` contradicts; `None` if there is none. A
+    /// merge and a split contradict each other if the merge, alone or together with other merges,
+    /// unites a record of one side of the split with a record of its other side. If `new` is a
+    /// merge, returns the number of the split. If `new` is a split, returns the number of one of
+    /// the merges.
     pub fn contradicted_by(&self, new: &Decision) -> Option<u64> {
         let mut all: Vec<&Decision> = self.all.iter().collect();
         all.push(new);

@@ -11,8 +11,9 @@ use super::claims::{Host, RecordClaims, near_forms};
 /// If at most this number of records have the same value, all of them are compared with each other.
 /// If more records have the value, the value identifies no company.
 pub const MOST_BEARERS: usize = 64;
-/// If more organisations than this share a host, page or phone number, this value does not link
-/// records with similar names. A shared host still links records with equal names.
+/// Maximum number of organisations that may share a host, page or phone number by which records
+/// with similar names are linked. A host that more organisations share still links records with
+/// equal names.
 const MOST_ORGANISATIONS: usize = 3;
 /// Minimum number of letters of a label, such as `quill`, by which `quill.de` and `quill.fr`
 /// count as domains of one company. Shorter labels are often equal by chance.
@@ -70,14 +71,14 @@ pub fn is_shared(bearers: &[&RecordClaims]) -> bool {
     bearers.len() > MOST_BEARERS || organisations(bearers) > MOST_ORGANISATIONS
 }
 
-/// Whether a company with these names and domains can be linked with another company by a common
-/// name, although the two companies have no common host, page, phone number or id. If there is a
-/// link of this kind, the result is `true` for at least one of the two companies. So a store
-/// searches for these links only at companies for which the result is `true`.
+/// Whether a company with these names and domains may have a link by name. A link by name is a link
+/// between two companies that have a name in common, but no host, page, phone number or id. For at
+/// least one of the two, the result is `true`. So a store searches for links by name only at
+/// companies for which the result is `true`.
 ///
 /// `names` and `domains` must be those of all records of the company. One case is not recognised
-/// here: a company also has links of this kind if one of its records has neither a domain nor a
-/// page. The caller must check this.
+/// here, so the caller must check it: a company may also have links by name if one of its records
+/// has neither a domain nor a page.
 pub fn is_linkable_by_name<'a>(
     mut names: impl Iterator<Item = (&'a CompanyName, &'a NameForm)>,
     domains: impl Iterator<Item = &'a Domain>,
@@ -131,8 +132,9 @@ pub fn may_link(one: &RecordClaims, other: &RecordClaims) -> bool {
             && has_compatible_seats(one, other))
 }
 
-/// The strength of a link, and `true` if the two records have no common own name, for example
-/// because the name of one is only an alias of the other. Links are followed in ascending order.
+/// The strength of a link, and `true` if the two records have no own name in common, for example
+/// because the name of one is only an alias of the other. Links are followed in ascending order:
+/// the strongest first, and among equally strong ones, those with a common own name first.
 pub(super) type Link = (Strength, bool);
 
 /// Returns the strongest link between two records; `None` if there is no link.
@@ -205,16 +207,17 @@ fn have_country_sites(one: &RecordClaims, other: &RecordClaims) -> bool {
         })
 }
 
-/// Whether the countries of two records allow that they are one company with sites for several
-/// countries. Companies in different countries often have the same short name. So the seats must
-/// be compatible, or one name must be that of a branch in a country, such as `Quill (Portugal)`.
+/// Whether two records can describe one company with sites for several countries. Companies in
+/// different countries often have the same short name. So the seats must be compatible, or one name
+/// must be that of a branch in a country, such as `Quill (Portugal)`.
 pub(super) fn can_have_country_sites(one: &RecordClaims, other: &RecordClaims) -> bool {
     one.is_named_with_country() || other.is_named_with_country() || has_compatible_seats(one, other)
 }
 
 /// Whether the label of a domain, such as `quill`, is a name in the record. If it is, domains with
 /// this label for other countries probably belong to the same company. Returns `false` if the label
-/// is only an abbreviation of the own name, because many organisations have the same abbreviation.
+/// is only an abbreviation of the company's own name, because many organisations have the same
+/// abbreviation.
 pub(super) fn has_label_as_name(record: &RecordClaims, label: &str) -> bool {
     is_long(label) && record.is_named_as(label) && !record.is_only_abbreviated_as(label)
 }

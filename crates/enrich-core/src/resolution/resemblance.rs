@@ -127,30 +127,29 @@ pub enum WhyApart {
     Decision(u64),
     /// The companies have different ids in one scheme, such as two LEIs. The values are these ids.
     DifferentIds(String, String),
-    /// The companies have a common id, which is the value of this variant. But the id is probably
-    /// wrong in one of them: the records with the id have neither a domain nor a word of their
-    /// names in common.
+    /// The companies have this id in common. But it is probably wrong in one of them: the records
+    /// with the id have neither a domain nor a word of their names in common.
     WrongId(String),
-    /// The companies have a common host, page or phone number, which is the value of this variant.
-    /// But more than three organisations share it, so it does not show that they are one company.
+    /// The companies have this host, page or phone number in common. But more than three
+    /// organisations share it, so it does not show that the two are one company.
     OfMany(String),
     /// The companies have domains with the same label, such as `pens.ch` and `pens.fr`, but this
     /// label is not their name.
     OtherLabel,
-    /// The companies have domains with the same label, and it is their name. But one of the domains
-    /// is under a top-level domain such as `.red`, which belongs to no country. There, the same
-    /// label often belongs to another company.
+    /// The companies have domains with the same label, and it is their name: `quill.de` and
+    /// `quill.red`. But one of the top-level domains, here `.red`, neither belongs to a country nor
+    /// is a usual one such as `.com`. Under it, the same label often belongs to another company.
     OtherSuffix,
     /// The companies have equal names, but they are in different countries.
     OtherCountry,
     /// One of the companies is known only by its name, and several companies with a domain or a
     /// page have this name. The value is the number of these companies.
     Namesakes(usize),
-    /// The companies have a common value, which is the value of this variant. But more than
-    /// [`MOST_BEARERS`] companies share it, so it does not show that they are one company.
+    /// The companies have this value, such as a host, in common. But more than [`MOST_BEARERS`]
+    /// companies share it, so it does not show that the two are one company.
     TooMany(String),
-    /// The companies have a common name and another common value. But no record of one company
-    /// shares both with the same record of the other company.
+    /// The companies have a name and another value, such as a host, in common. But there are no two
+    /// records, one of each company, that have both in common. Only such records would be linked.
     OtherRecords,
     /// No rule keeps the companies apart. Either their records were not compared since the last
     /// import, because it was interrupted, or too many companies resemble them.

@@ -280,9 +280,10 @@ proptest! {
         }
     }
 
-    /// The store searches for links by a common name alone only at companies for which
-    /// `is_linkable_by_name` is `true`, or with a record that has neither a domain nor a page. This
-    /// test shows that the store then finds all these links.
+    /// Shows that a store finds all links between records that have only a name in common. A store
+    /// searches for these links only at companies for which `is_linkable_by_name` is `true`, and at
+    /// companies with a record that has neither a domain nor a page. So at least one of the two
+    /// records must belong to such a company.
     #[test]
     fn links_by_a_name_alone_have_a_linkable_record(one in any_record(), other in any_record()) {
         let record = |id: &str, (name, values): &(usize, Vec<_>)| {

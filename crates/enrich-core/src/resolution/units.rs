@@ -38,10 +38,10 @@ pub fn is_unit_of(unit: &Company, parent: &Company) -> bool {
 }
 
 /// Finds the parent of a unit (a department or branch) among `at_host`, the companies that have the
-/// unit's host. A company can be the parent if [`is_unit_of`] returns `true` for it. If several
-/// companies can be the parent, the company with the most words in its name is chosen. If several
-/// of these companies have equally many words, the only one without parentheses in its name is
-/// chosen. Returns `None` if no company can be the parent, or if several remain.
+/// unit's host. A company can be the parent if [`is_unit_of`] returns `true` for it. If there are
+/// several, the company with the most words in its name is chosen. If several have equally many
+/// words, those with parentheses in their names are left out. Returns `None` if no company or more
+/// than one remains.
 pub fn parent_among<'a>(unit: &Company, at_host: &'a [Company]) -> Option<&'a Company> {
     let length = |company: &Company| words(&company.name).map_or(0, |words| words.len());
     let mut parents: Vec<&Company> =

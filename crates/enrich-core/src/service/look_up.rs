@@ -185,7 +185,8 @@ impl LookUp {
     }
 
     /// Limits how many items of a list are returned and charged. If the value is not a list, but
-    /// contains lists, each of these lists is limited to `items`.
+    /// contains lists, as a company contains email addresses, each of these lists is limited to
+    /// `items`.
     #[must_use]
     pub fn limit(self, items: u64) -> Self {
         Self { limit: Some(items), ..self }

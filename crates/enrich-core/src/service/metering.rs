@@ -217,7 +217,7 @@ impl<'a> MeteredCall<'a> {
             let used = price.of(template.items);
             if now < used {
                 // When charging has stopped, this process no longer sees new grants. So the true
-                // balance may be higher than `now`.
+                // balance may be higher than `now`, which is the balance that was read.
                 if !service.ledger.is_charging() {
                     return Err(Refusal::NotCharging);
                 }
@@ -237,9 +237,10 @@ impl<'a> MeteredCall<'a> {
         }
     }
 
-    /// If the account has reached the daily maximum of answers that it could not pay for, returns
-    /// its balance. Returns `None` if the account is below the maximum, or if it has received
-    /// credits since the last of these answers.
+    /// Checks whether the account has reached the daily maximum of answers that it could not pay
+    /// for. The refusal of such an answer shows that it exists. So without a maximum, the account
+    /// could probe the directory for free. Returns the balance if the maximum is reached. Returns
+    /// `None` if it is not, or if the account has received credits since the last of these answers.
     async fn probes_too_often(&self) -> Result<Option<Credits>, Refusal> {
         let (service, account) = (self.service, self.key.account);
         let Some(least) = service.shortfalls.used_up(account, self.now) else { return Ok(None) };

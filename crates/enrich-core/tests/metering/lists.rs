@@ -110,8 +110,9 @@ fn after_a_hundred_refusals_in_a_day_nothing_is_looked_up_that_may_not_be_paid()
         assert!(refusal.to_string().contains("at most 10 items"), "{refusal}");
     }
     assert_eq!(world.lookups(), 100);
-    // A call for which the balance is certainly sufficient is still looked up. On the next day,
-    // every call is looked up again.
+    // The account has reached the maximum of 100 refusals on this day. But a call for which its
+    // balance is certainly sufficient is still looked up. On the next day, every call is looked up
+    // again.
     let _ = ask_for(&world, &service, Some(10));
     let single = call_with(&world, &service, world.key.expose(), Price::PerAnswer(2), None, &ask);
     assert!(single.key.is_some());

@@ -61,7 +61,7 @@ pub struct SqliteDirectory {
     readers: Readers,
     /// Threads for look-ups that list the employees of a company.
     lists: Lists,
-    /// Threads for other look-ups that may take long, such as searches for similar names.
+    /// Threads for other long look-ups (not of employees), such as searches for similar names.
     searches: Lists,
     least_by_name: Confidence,
     /// Whether [`Self::prepare`] and [`Self::prepare_snapshot`] build the hash index.
@@ -152,7 +152,7 @@ impl SqliteDirectory {
             sqlite::begin_log(self.readers.path())
         });
         if let Err(error) = log {
-            // This happens, for example, if the disk is full. Reads then take a little longer.
+            // Without the log, reads take a little longer. A possible reason is a full disk.
             debug!(%error, "the directory's log was not begun");
         }
         let path = self.readers.path();
@@ -185,8 +185,8 @@ impl SqliteDirectory {
     }
 
     /// Returns the company with exactly this name, and the confidence of the match. Returns `None`
-    /// if similar names must be compared. For a bare company (known only by names), also returns
-    /// `None` below the least confidence; its confidence is at most that of its sources.
+    /// if similar names must be compared. A bare company (known only by names) must reach the least
+    /// confidence, and its confidence is at most that of its sources.
     pub fn only_match(
         &self,
         name: &CompanyName,

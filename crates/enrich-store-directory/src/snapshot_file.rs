@@ -35,8 +35,8 @@ pub struct DirectoryFile {
     /// The suppressed values as keyed hashes, each with the time from which the value is
     /// suppressed.
     pub suppressed: Vec<([u8; 32], Timestamp)>,
-    /// The hashes of the values that were suppressed because of a suppression list, and whose
-    /// suppression has ended; each with the time of the end.
+    /// The values that a suppression list named, and whose suppression has ended. Each is a keyed
+    /// hash with the time of the end.
     pub taken_back: Vec<([u8; 32], Timestamp)>,
     /// The number of changes of the suppressed values: each suppression of a value is one change,
     /// and each time a value is taken back is another.

@@ -50,9 +50,9 @@ pub struct DirectoryStatistics {
 /// accents, punctuation or legal forms count as one name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SharedNames {
-    /// The number of different names.
+    /// The number of different names that several companies have.
     pub names: u64,
-    /// The number of companies that have one of these names.
+    /// The number of companies that share their name with another company.
     pub companies: u64,
 }
 

@@ -39,7 +39,8 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         if let Some(thread) = self.0.take() {
-            // If the thread has panicked, the callers that waited for it have already got errors.
+            // The result is not needed: if the thread has panicked, the callers that waited for it
+            // have already got errors.
             let _ = thread.join();
         }
     }
@@ -53,7 +54,7 @@ pub struct Background {
     _worker: Worker,
 }
 
-/// Shows the thread of a [`Background`] whether the `Background` value still exists.
+/// Shows the thread of a [`Background`] whether its owner, the `Background` value, still exists.
 pub struct Owner(Mutex<Receiver<()>>);
 
 impl Background {

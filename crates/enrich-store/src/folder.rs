@@ -66,8 +66,9 @@ impl Parts {
         }
     }
 
-    /// With [`Self::Directory`], returns an error if the folder has a ledger that was not moved to
-    /// a remote store. With [`Self::Both`], returns an error if the ledger was moved.
+    /// Checks that the folder has its ledger where it must be. With [`Self::Both`], returns an
+    /// error if the ledger was moved to a remote store. With [`Self::Directory`], returns an error
+    /// if the folder has a ledger that was not moved.
     fn check_ledger(self, folder: &Path, names: &[OsString]) -> Result<(), OpenError> {
         let has = |file: &str| names.iter().any(|name| name == file);
         let has_ledger = names.iter().any(|name| is_left_over(name, &[LEDGER.file]));

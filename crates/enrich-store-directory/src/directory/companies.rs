@@ -72,8 +72,9 @@ pub(crate) fn find_all(
     Ok(by_domain.map(candidate_match).into_iter().collect())
 }
 
-/// Finds the companies that have the host `domain`. If there are none, finds the companies that
-/// have the registrable domain of `domain`. Returns at most two companies.
+/// Finds the companies that have the host `domain`, such as `shop.quill.example`. If there are
+/// none, finds the companies that have its registrable domain, such as `quill.example`. Returns at
+/// most two companies.
 pub(crate) fn holders_of_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Vec<Holder>> {
     let kind = IdentifierKind::CompanyDomain;
     let holders = view.holders(kind, domain.as_str(), 2)?;

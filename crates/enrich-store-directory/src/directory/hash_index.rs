@@ -164,8 +164,9 @@ impl Current {
         index_result
     }
 
-    /// Compares the revision of a hit with `found`, the revision that was read together with the
-    /// hit's subject. If they differ, the index is outdated and is dropped.
+    /// Learns from a look-up whether the index is outdated. `hit` is what the index has returned.
+    /// `found` is the revision that was read together with the hit's subject. If the index has
+    /// another revision, it is dropped.
     pub(crate) fn learn(&self, hit: Option<IndexHit>, found: Option<DirectoryRevision>) {
         if let (Some(hit), Some(found)) = (hit, found)
             && hit.revision != found

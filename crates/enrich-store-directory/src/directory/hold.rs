@@ -30,10 +30,11 @@ pub(super) fn start(path: &Path) -> Result<Background, OpenError> {
     })
 }
 
-/// Keeps a read of the current state open for [`HELD_FOR`]. Returns whether the owner still exists.
+/// Keeps a read of the current state open for [`HELD_FOR`]. Returns whether the thread must go on:
+/// whether its [`Background`] still exists.
 fn hold(connection: &Connection, owner: &Owner) -> rusqlite::Result<bool> {
     let reading = connection.unchecked_transaction()?;
-    // SQLite takes the lock only when the transaction reads for the first time.
+    // A transaction takes its lock only when it reads for the first time. This is the first read.
     reading.has("SELECT generation FROM state", [])?;
     let goes_on = owner.is_there_after(HELD_FOR);
     reading.finish()?;

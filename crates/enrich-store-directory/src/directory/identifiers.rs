@@ -126,10 +126,11 @@ impl View<'_> {
         self.index.map_or(IndexResult::Unknown, |index| index.locate(kind, key))
     }
 
-    /// Like [`Self::first_with`], but also returns the directory's revision. One statement reads
-    /// both the subject and the revision, so both belong to the same state. With
-    /// [`Self::of_one_state`], a second statement would be needed. If `hit` is `None` or outdated,
-    /// or leads to a subject without the identifier, the table `identifier` is read.
+    /// Finds the first holder of an identifier like [`Self::first_with`], but also returns the
+    /// directory's revision. One statement reads both, so both belong to the same state. With
+    /// [`Self::of_one_state`], a second statement would be needed. `hit` is what the hash index has
+    /// returned. If it is `None` or outdated, or leads to a subject without the identifier, the
+    /// table `identifier` is read.
     pub(crate) fn first_now<T: Profiled>(
         &self,
         kind: IdentifierKind,
@@ -144,8 +145,8 @@ impl View<'_> {
         self.search_first_with(kind, key)
     }
 
-    /// Reads the subject of a hit. Returns `None` if the directory now has another revision than
-    /// the hit, or if the subject does not have the identifier.
+    /// Reads the subject to which the hash index has led. Returns `None` if the directory now has
+    /// another revision than `hit`, or if the subject does not have the identifier.
     fn follow<T: Profiled>(
         &self,
         hit: IndexHit,

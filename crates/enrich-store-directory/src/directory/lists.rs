@@ -23,8 +23,8 @@ use tokio::sync::oneshot;
 const THREADS: usize = 2;
 /// Maximum number of jobs that may wait: of all tenants together, and of one tenant.
 const WAITING: QueueLimits = QueueLimits { total: 512, per_tenant: 256 };
-/// Maximum time that a job may wait behind other jobs of the same tenant. A job that has waited
-/// longer is refused when its turn comes.
+/// Maximum time that a job may wait behind other jobs of the same tenant (account). A job that has
+/// waited longer is refused when its turn comes.
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
 
 /// A function that opens a connection for reading to the database at a path.
@@ -37,7 +37,7 @@ type Read = Box<dyn FnOnce(Option<&Connection>) + Send>;
 struct Job {
     read: Read,
     queued_at: Instant,
-    /// Whether jobs of the same tenant were already waiting when this job arrived.
+    /// Whether jobs of the same tenant (account) were already waiting when this job arrived.
     is_behind_own: bool,
 }
 
@@ -93,8 +93,8 @@ impl Lists {
         self.waiting.push(Tenant::default(), Box::new(read));
     }
 
-    /// Runs `read` on one of the threads and returns its result. Before it runs, it waits in the
-    /// queue as a job of `tenant`.
+    /// Runs `read` on one of the threads and returns its result. First, `read` waits in the queue
+    /// as a job of `tenant`, which is the account of the call.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         tenant: Tenant,
@@ -126,7 +126,7 @@ impl Drop for Lists {
 
 impl Waiting {
     /// Adds a job to the queue. If the queue is full, one job is refused: the new job, or a job of
-    /// another tenant that has more jobs in the queue.
+    /// another tenant (account) that has more jobs in the queue.
     fn push(&self, tenant: Tenant, read: Read) {
         let mut jobs = self.jobs.lock();
         let is_behind_own = jobs.queue.waiting(tenant) > 0;

@@ -39,12 +39,12 @@ const MOST_CANDIDATES: usize = 64;
 const MOST_SEARCHED: usize = 1024;
 /// Maximum number of bare companies with one look-up key that are compared with a name.
 const MOST_BARE: usize = 64;
-/// Maximum number of aliases of a company that are compared with a name. If the company has more
-/// aliases and none of the compared ones fits, the match must come from another alias.
+/// Maximum number of aliases of a company that are compared with a name. If none of them fits and
+/// the company has more aliases, another alias is assumed to fit ([`Fit::Squashed`]).
 const MOST_ALIASES: usize = 128;
-/// Maximum number of companies with a similar name that may be the employer in a question.
+/// Maximum number of companies that an employer's name may mean if none has exactly this name.
 const MOST_EMPLOYERS: usize = 4;
-/// Minimum confidence of a company with a similar name that may be the employer in a question.
+/// Minimum confidence of a company that an employer's name may mean if none has exactly this name.
 const LEAST_EMPLOYER: Confidence = Confidence::clamped(20);
 /// Maximum number of companies with one name that are read on the caller's thread. If there are
 /// more, the look-up runs on another thread instead.
@@ -105,9 +105,9 @@ impl Fit {
         matches!(self, Self::Name | Self::StrippedName)
     }
 
-    /// Returns the step at which the names are equal (see [`step`]). If two companies fit at the
-    /// same step, the name cannot distinguish them, even if one fits by its own name and the other
-    /// by an alias.
+    /// Returns the number of the first comparison in which the names are equal; see [`step`]. If
+    /// two companies have the same number, the name cannot distinguish them, even if one fits by
+    /// its own name and the other by an alias.
     const fn step(self) -> u8 {
         match self {
             Self::Name | Self::Alias => 0,
@@ -241,7 +241,7 @@ fn name_holders(view: View<'_>, name: &CompanyName, most: usize) -> rusqlite::Re
 /// - Another company has the name too.
 /// - The name contains a country, and the company is not in that country.
 /// - The name is a single word, which other names may contain too. Exceptions: the company is bare,
-///   the word is a label of its domains, or `country` is given and the word is its own name.
+///   the word is a label of its domains, or `country` is given and the company's own name fits.
 fn only_match<'a>(
     name: &CompanyName,
     country: Option<Country>,
@@ -249,7 +249,7 @@ fn only_match<'a>(
 ) -> Option<&'a Ranked> {
     let best = ranked.first().filter(|best| best.fit < Fit::Squashed)?;
     // If `name` is only an alias of the best company, a company whose own name is `name` is a rival
-    // too, even with an additional legal form (`Quill Ltd` for `Quill`) or country.
+    // too. Legal forms and countries do not matter here: `Quill Ltd` is a rival for `Quill`.
     let is_rival = |next: &Ranked| {
         let is_own = next.fit == Fit::StrippedName && !best.fit.is_own();
         next.is_bare == best.is_bare && (next.fit.step() == best.fit.step() || is_own)

@@ -31,35 +31,36 @@ const CLEAR_LEAD: u8 = 4;
 /// Within a company, few people share a name, so the only match is mostly right. Within a country,
 /// many people are missing from the directory, so the only match may be wrong.
 struct NameConfidence {
-    /// The names are equal. This is below 100 percent, because another person may have the same
-    /// name, and because some records give the wrong employer or country.
+    /// The confidence for equal names. This is below 100 percent, because another person may have
+    /// the same name, and because some records give the wrong employer or country.
     same: u8,
-    /// One of the names has the family name first, as in Hungary, Vietnam and lists of names. Few
-    /// names can be read in both orders, so the two names seldom belong to different people.
+    /// The factor if one of the names has the family name first, as in Hungary, Vietnam and lists
+    /// of names. Few names can be read in both orders, so such names seldom belong to two people.
     order: u8,
-    /// One given name is only an initial, such as A. Lovelace. Within a company, one in five such
-    /// matches is another person with the same initial.
+    /// The factor if one given name is only an initial, such as A. Lovelace. Within a company, one
+    /// in five such matches is another person with the same initial.
     initial: u8,
-    /// The names are in different scripts, so only their consonants were compared. Different names
-    /// seldom share three or more consonants, but some names differ only in their vowels.
+    /// The factor for names in different scripts, of which only the consonants were compared.
+    /// Different names seldom share three or more consonants, but some names differ only in their
+    /// vowels.
     script: u8,
-    /// One of the names has only a part of the family name, such as García for García Márquez. This
-    /// is usual. But in a country, many people share one part of the family name.
+    /// The factor if one of the names has only a part of the family name, such as García for García
+    /// Márquez. This is usual. But in a country, many people share one part of the family name.
     family_part: u8,
-    /// One given name is a short form of the other. Most people called Bob are Robert, but some
-    /// short forms stand for several names. Two colleagues seldom have given names of which one is
-    /// a short form of the other.
+    /// The factor if one given name is a short form of the other. Most people called Bob are
+    /// Robert, but some short forms stand for several names. Two colleagues seldom have given names
+    /// of which one is a short form of the other.
     short_form: u8,
-    /// Only one name has a suffix, such as Jr. Many sources leave suffixes out, but a suffix can
-    /// also distinguish two people, such as father and son.
+    /// The factor if only one name has a suffix, such as Jr. Many sources leave suffixes out, but a
+    /// suffix can also distinguish two people, such as father and son.
     name_suffix: u8,
-    /// Only one name has middle names. Most sources leave them out.
+    /// The factor if only one name has middle names. Most sources leave them out.
     middle_name: u8,
-    /// Only one name has a particle, such as "van den". Particles are seldom left out: Berg and van
-    /// den Berg are two families.
+    /// The factor if only one name has a particle, such as "van den". Particles are seldom left
+    /// out: Berg and van den Berg are two families.
     particle: u8,
-    /// The names are equal under spelling rules, like `Müller` and `Mueller`, so they are most
-    /// likely the same name.
+    /// The factor for names that are equal under spelling rules, like `Müller` and `Mueller`. Most
+    /// likely they are the same name.
     spelling: u8,
 }
 
@@ -90,7 +91,7 @@ const IN_COUNTRY: NameConfidence = NameConfidence {
 };
 
 /// Returns the identifier in a person reference. Returns `None` if the reference has no identifier,
-/// or one that is tried in several forms.
+/// or one that is tried in several forms, such as an email address with and without its `+tag`.
 pub(crate) fn one_identifier(person: &PersonRef) -> Option<(IdentifierKind, &str)> {
     match person {
         PersonRef::Page(page) => Some((IdentifierKind::PersonPage, page.key())),
@@ -174,9 +175,9 @@ fn by(
 
 type Namesakes = BTreeMap<SubjectId, (Confidence, Confidence)>;
 
-/// Finds the person with this name in these scopes. If the name fits several people, returns the
-/// person whom it fits clearly best. Returns `None` if nobody has the name, or if it fits no person
-/// clearly best.
+/// Finds the person with this name in one of the `scopes`, which are employers or countries. If the
+/// name fits several people, returns the person whom it fits clearly best. Returns `None` if nobody
+/// has the name, or if it fits no person clearly best.
 ///
 /// Each person is stored under several keys of the name. Two names that agree have a common key.
 /// The keys of the requested name are tried in steps: a later step is tried only if the earlier
@@ -210,9 +211,10 @@ fn by_name(
     Ok(None)
 }
 
-/// Finds the people who have any of the keys in any of the scopes. For each person, returns the
-/// confidence that the question means this scope, and the confidence of the sources. Returns `None`
-/// when there are too many people to compare.
+/// Finds the people who have any of the name keys in any of the scopes (employers or countries).
+/// Each person comes with two confidences: that the question means the scope in which the person
+/// was found, and the confidence of the sources. Returns `None` when there are too many people to
+/// compare.
 fn namesakes(
     view: View<'_>,
     kind: IdentifierKind,

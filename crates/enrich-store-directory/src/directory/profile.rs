@@ -156,7 +156,7 @@ pub(crate) fn read_person(id: SubjectId, profile: &str) -> Result<Person, BadPro
     })
 }
 
-/// Reads the person of a profile as one element of a company's list of employees.
+/// Reads a person's profile and returns the person as an employee: name, title and page.
 pub(crate) fn read_employee(profile: &str) -> Result<Employee, BadProfile> {
     let row: PersonRow<'_> = serde_json::from_str(profile)?;
     let name = format!("{} {}", row.first_name, row.last_name);

@@ -24,8 +24,8 @@ pub(super) struct Suppression {
 pub struct SuppressedHashes {
     secrets: Secrets,
     hashes: FxHashMap<[u8; 32], Timestamp>,
-    /// The number of changes that are not visible in `hashes`. Taking a value back and suppressing
-    /// it again are such changes.
+    /// The number of changes that `hashes` does not show. For example, a value that was suppressed,
+    /// taken back and suppressed again has three changes, but `hashes` shows only one.
     past_changes: u64,
 }
 

@@ -69,10 +69,12 @@ impl UnwrittenIdentifiers {
         self.kinds[at].1.note(key.as_bytes(), change);
     }
 
-    /// Returns the holders of an identifier after its changes: at most `limit` holders whose tier
-    /// has the number `least` or a higher number, ordered by tier and then by id. `held` are the
-    /// holders in the file, in the same order. The caller must pass all of them, or at least
-    /// `limit` plus the number of [`changes`](Self::changes).
+    /// Applies the changes of an identifier to `held`, its holders in the file. Returns the first
+    /// `limit` holders after the changes, ordered by tier and then by id.
+    ///
+    /// Only holders whose tier has the number `least` or a higher number count. `held` must contain
+    /// all such holders of the file, or at least `limit` plus the number of
+    /// [`changes`](Self::changes), in the same order.
     pub(super) fn applied(
         &self,
         (kind, key): (IdentifierKind, &str),
@@ -148,9 +150,9 @@ pub(crate) fn add_written(
     }
 }
 
-/// Whether a load remembers which keys of this kind are in the file. A load needs this only for the
-/// kinds by which it finds the company of a record, or companies that entity resolution must
-/// compare.
+/// Whether a load remembers which keys of this kind are in the file. It does so only for the kinds
+/// that it looks up often: to find the company of a record, and to find companies that entity
+/// resolution must compare.
 fn is_kept(kind: IdentifierKind) -> bool {
     kind.is_blocking() || kind == IdentifierKind::CompanyLinkableName
 }

@@ -223,9 +223,13 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Removes hosts that must be forgotten from the stored decisions. `is_host` tells whether a
-    /// text is such a host. If a decision identifies a record only by such a host, the record is
-    /// removed from the decision.
+    /// Removes hosts that must be forgotten: the stored decisions then no longer contain them.
+    /// `is_host` tells whether a text is one of these hosts.
+    ///
+    /// A decision recognises a record by its id, or, if it has none, by its name and its host or
+    /// page. If one of these values is a host that must be forgotten, the record is removed from
+    /// the decision: for example, a record without an id at `quill.example`. A record with another
+    /// id stays in the decision, and only its name and its host or page are emptied.
     pub(super) fn forget_decided(&self, is_host: impl Fn(&str) -> bool) -> rusqlite::Result<()> {
         let of_record = "WHERE decision = ?1 AND side = ?2 AND ordinal = ?3";
         for StoredDecision { decision, .. } in stored_decisions(self.connection)? {

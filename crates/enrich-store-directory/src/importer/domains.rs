@@ -30,8 +30,8 @@ impl Writer<'_> {
     }
 
     /// Stores the values that a source gives for a domain. For each attribute, one value of the
-    /// source is stored. A later value replaces it only if its confidence is higher. Returns the
-    /// effect on answers, and whether anything was written.
+    /// source is stored. A later value replaces an earlier one only if it has a higher confidence.
+    /// Returns the effect on answers, and whether anything was written.
     pub(crate) fn assert_of_domain(
         &mut self,
         claim: &SourceClaim,

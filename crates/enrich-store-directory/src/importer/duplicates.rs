@@ -29,9 +29,9 @@ const MOST_COMPARED: usize = 256;
 /// Which pairs of companies are searched for, and how many of them are returned.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DuplicateSearch {
-    /// Only pairs with this company; `None` for all pairs.
+    /// If a company is given, only pairs with this company are searched for.
     pub company: Option<SubjectId>,
-    /// Only pairs of this kind; `None` for all kinds.
+    /// If a kind is given, only pairs of this kind are searched for.
     pub kind: Option<Resemblance>,
     /// Maximum number of pairs of each kind that are returned. Further pairs are only counted.
     pub most: usize,
@@ -44,17 +44,17 @@ pub struct Duplicates {
     pub counts: BTreeMap<Resemblance, DuplicateCount>,
     /// The first pairs of each kind, in the order of their kinds and shared values.
     pub pairs: Vec<DuplicatePair>,
-    /// The number of values that more than 256 companies share. The companies with such a value
-    /// were not compared.
+    /// The number of values that more than 256 companies share, such as a common name. The
+    /// companies with such a value were not compared.
     pub crowded: u64,
 }
 
 /// The number of companies that look alike, for one kind of resemblance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DuplicateCount {
-    /// The number of values by which at least two companies look alike.
+    /// The number of shared values: a phone number by which three companies look alike counts once.
     pub groups: u64,
-    /// The number of pairs of companies that look alike.
+    /// The number of pairs of companies that look alike: three companies can be three pairs.
     pub pairs: u64,
 }
 
@@ -68,7 +68,7 @@ pub struct DuplicatePair {
     /// The two companies, in the order of their names. For [`Resemblance::NameAlone`], the first
     /// company is the one with neither a domain nor a page.
     pub companies: [Company; 2],
-    /// Why they are not one company.
+    /// Why the two companies are not one company.
     pub why: WhyApart,
 }
 

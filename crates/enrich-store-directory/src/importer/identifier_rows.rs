@@ -29,8 +29,8 @@ impl<'c> IdentifierRows<'c> {
         Ok(Self { insert, delete })
     }
 
-    /// Writes the rows whose change has a confidence, and deletes the other rows. No row may occur
-    /// twice.
+    /// Writes changes of rows. A change without a confidence means that its row is deleted. No row
+    /// may occur twice.
     pub(super) fn write(&mut self, rows: &[IdentifierRow]) -> rusqlite::Result<()> {
         let held = rows.iter().filter_map(|(kind, key, change)| {
             change.confidence.map(|confidence| (kind, key, change, confidence))
@@ -52,7 +52,7 @@ impl<'c> IdentifierRows<'c> {
     }
 }
 
-/// Writes the row of one identifier; deletes it if the change has no confidence.
+/// Writes a change of an identifier's row. A change without a confidence deletes the row.
 pub(super) fn write_identifier(
     connection: &Connection,
     kind: IdentifierKind,

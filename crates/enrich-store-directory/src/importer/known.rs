@@ -28,9 +28,10 @@ pub(crate) struct SourceRecords {
 }
 
 impl SourceRecords {
-    /// Returns the records of a source that were imported before; `None` if there are none. If the
-    /// directory has a suppressed value, the result finds no record. So no record is skipped, and
-    /// the importer checks every record for suppressed values.
+    /// Returns the records of a source that were imported before, so that an import can skip them;
+    /// `None` if there are none. But if any value is suppressed, no record may be skipped, because
+    /// every record must be checked for suppressed values. Then the result says of every record
+    /// that it is unknown.
     pub(crate) fn of(
         path: &Path,
         secrets: &Secrets,

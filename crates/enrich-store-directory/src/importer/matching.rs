@@ -108,9 +108,10 @@ impl<'a> Matching<'a> {
         Ok(company.is_some_and(|company| !ids_differ(ids, &company.ids)))
     }
 
-    /// Finds the first company with the record's main domain or page, if the name and the ids of
-    /// both can belong to one company. If the record has neither a domain nor a page, finds the
-    /// company with the record's name.
+    /// Finds the first company that has the record's main domain or page and fits the record: their
+    /// ids do not contradict each other, and they have the same name or values that link them. If
+    /// the record has neither a domain nor a page, finds the company with the record's name and
+    /// seats.
     fn company_of(&self, record: &CompanyRecord) -> rusqlite::Result<Option<SubjectId>> {
         let (kind, key) = match record.identity() {
             Identity::Domain(domain) => (IdentifierKind::CompanyDomain, domain.as_str()),

@@ -132,9 +132,9 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Removes the person who has this page, with all facts. The fingerprints of the person's
-    /// records (hashes by which an import recognises a known record) stay. So an import of the same
-    /// records does not add the person again.
+    /// Removes the person who has this page, and all facts of this person. The fingerprints of the
+    /// person's records (hashes by which an import recognises a known record) stay. So an import of
+    /// the same records does not add the person again.
     fn forget_person(&mut self, removal: &mut Removal, page: &PersonPage) -> rusqlite::Result<()> {
         for subject in self.all_holders(IdentifierKind::PersonPage, page.key())? {
             self.edit(removal, subject, |_, _| true)?;
@@ -203,7 +203,7 @@ impl Writer<'_> {
         Ok(domains)
     }
 
-    /// Removes the facts of a subject for which `is_to_go` returns `true`. The second argument of
+    /// Removes those facts of a subject for which `is_to_go` returns `true`. The second argument of
     /// `is_to_go` is the id of the fact's source. If no name is left, removes the subject.
     fn edit(
         &mut self,

@@ -48,10 +48,10 @@ const PART: usize = 8192;
 /// forgotten before the next part.
 const MOST_KNOWN: usize = 1 << 20;
 
-/// Minimum number of unresolved companies for each thread that finds neighbourhoods.
+/// Minimum number of unresolved companies for each thread. With few companies, fewer threads work.
 const FEWEST: usize = if cfg!(test) { 2 } else { 256 };
-/// Maximum number of threads that find neighbourhoods. Each thread keeps the companies that it has
-/// read for a part in memory.
+/// Maximum number of threads that find companies which can be linked. Each thread keeps the
+/// companies that it has read for a part in memory.
 const MOST_THREADS: usize = 4;
 
 /// Divides the records of all companies in the table `unresolved` again, each part in a transaction
@@ -148,8 +148,9 @@ fn resolve_part(
     Ok(())
 }
 
-/// Returns the assignments that change companies, ordered by the lowest id of their companies. Also
-/// returns the companies of `noted` that need no further work after these assignments.
+/// Returns the assignments (which company gets which records) that change companies, ordered by the
+/// lowest id of their companies. Also returns the companies of `noted` that need no further work
+/// after these assignments.
 ///
 /// Two neighbourhoods may have some companies in common. If the assignment of the first
 /// neighbourhood changes a company of the second one, the second one is left for the next part.
@@ -183,7 +184,7 @@ fn assignments(
     Ok((assignments, noted.iter().copied().filter(|seed| settled.contains(seed)).collect()))
 }
 
-/// The neighbourhood that was found for the unresolved company `seed`.
+/// The neighbourhood of the unresolved company `seed`: the companies that can be linked with it.
 struct Explored {
     seed: SubjectId,
     /// The companies of the neighbourhood. If the neighbourhood has too many records, this contains
@@ -193,8 +194,9 @@ struct Explored {
     assignment: Option<Assignment>,
 }
 
-/// Finds and divides the neighbourhoods of the companies `noted`, on one thread for each element of
-/// `known`. Two threads may find the same neighbourhood.
+/// Finds the neighbourhood of each company in `noted` (the companies that can be linked with it),
+/// and divides its records into companies again. Uses one thread for each element of `known`. Two
+/// threads may find the same neighbourhood.
 fn explore_on_all(
     writer: &Writer<'_>,
     noted: &[SubjectId],
@@ -215,8 +217,9 @@ fn explore_on_all(
     Ok(explored.into_iter().flatten().collect())
 }
 
-/// Finds and divides the neighbourhoods of the companies `seeds`. Leaves out seeds that are in the
-/// neighbourhood of an earlier seed.
+/// Finds the neighbourhood of each company in `seeds` (the companies that can be linked with it),
+/// and divides its records into companies again. Leaves out seeds that are in the neighbourhood of
+/// an earlier seed.
 fn explore(
     writer: &Writer<'_>,
     seeds: &[SubjectId],

@@ -11,9 +11,9 @@ use rusqlite::{CachedStatement, Connection, Statement, ToSql};
 const AT_ONCE: usize = 32;
 /// The number of rows that are collected in memory and then written together.
 pub(super) const ROWS: usize = 4096;
-/// In each chunk of [`ROWS`] rows, the 9th, 18th, 27th … row is written after all others. The pages
-/// are then full to 97 %. With a smaller number, more rows would be written later. Some pages would
-/// not have enough space for them and would be split.
+/// In each chunk of [`ROWS`] rows, the 9th, 18th, 27th … row is written after all others. These
+/// rows fill the space that SQLite leaves free, so the pages are full to 97 %. With a smaller
+/// number, more rows would be written later than the space is enough for, and pages would be split.
 const LATER: u64 = 9;
 
 /// The prepared statements that write rows: one for [`AT_ONCE`] rows, and one for a single row.

@@ -134,8 +134,8 @@ pub(crate) fn unpack(bytes: &[u8], profile: &str) -> Result<Unpacked, DamagedFac
     Ok(unpacked)
 }
 
-/// Calls `take` for each group of packed facts, with the id of its source and the number of its
-/// facts.
+/// Calls `take` for each group of packed facts (consecutive facts of one record), with the id of
+/// its source and the number of its facts.
 pub(crate) fn each_source(
     bytes: &[u8],
     profile: &str,

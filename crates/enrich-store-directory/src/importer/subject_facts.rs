@@ -71,7 +71,8 @@ impl SourceClaim {
         Self { source, record, at, confidence: origin.confidence }
     }
 
-    /// Returns the claim for facts that a person's record gives about the employer.
+    /// Returns the claim for the employer that a person's record names. It is a copy of this claim
+    /// with [`RecordMark::Unknown`]: it does not say which record gave the facts.
     pub(crate) fn of_employer(&self) -> Self {
         Self { record: RecordMark::Unknown, ..self.clone() }
     }
@@ -92,7 +93,7 @@ impl Given {
         self.at == claim.at && self.is_of_record(claim)
     }
 
-    /// Whether `claim` comes from this record, in this or another version of the record.
+    /// Whether `claim` comes from this record. It may come from another version of the record.
     fn is_of_record(&self, claim: &SourceClaim) -> bool {
         self.source == claim.source && self.record == claim.record
     }
@@ -120,8 +121,9 @@ impl Unpacked {
     }
 }
 
-/// The facts of one subject in the order in which they are merged. They do not say which record
-/// gave which fact. So `has_name_alone`, which depends on the records, is stored beside them.
+/// The facts of one subject, sorted as its look-up data needs them: if several values have the same
+/// confidence, the first one is used. The facts do not say here which record gave them. So
+/// `has_name_alone`, which depends on the records, is stored beside them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MergedFacts {
     pub(crate) facts: Vec<Fact>,
@@ -212,22 +214,23 @@ impl SubjectFacts {
         Unpacked { given: self.given.clone(), facts }
     }
 
-    /// Returns the facts in the order in which they are merged ([`facts_in_order`]); for a person,
-    /// in the order in which they were first seen.
+    /// Returns a copy of the facts, sorted as the look-up data needs them. The facts of a company
+    /// are sorted by [`facts_in_order`], so that the order of imports does not matter. The facts of
+    /// a person stay in the order in which they were first seen.
     pub(crate) fn merged(&self) -> MergedFacts {
         merge(self.kind, &self.given, self.facts_with_given())
     }
 
-    /// Returns the facts before the first change, in the order in which they are merged. Returns no
-    /// facts for a new subject, and for a subject without changes.
+    /// Like [`merged`](Self::merged), but returns the facts from before the first change. Returns
+    /// no facts for a new subject, and for a subject without changes.
     pub(crate) fn merged_before(&self) -> MergedFacts {
         self.before.as_ref().map_or_else(MergedFacts::default, |before| {
             merge(self.kind, &before.given, before.facts.iter().map(|(given, fact)| (*given, fact)))
         })
     }
 
-    /// Returns the number of the record for each element of `given`. Elements of the same record
-    /// have the same number: the index of the first of them.
+    /// Returns a number for each element of `given`. Elements that are versions of one record get
+    /// the same number: the index of the first of them.
     pub(crate) fn records(&self) -> Vec<usize> {
         record_numbers(&self.given)
     }
@@ -286,7 +289,8 @@ impl SubjectFacts {
         gone as u64
     }
 
-    /// Returns the position of the fact with this value, if the record of the claim gave it.
+    /// Finds the fact that the claim's record gave with this attribute and value. Returns the
+    /// position of the fact in `facts`.
     fn position_of(
         &mut self,
         claim: &SourceClaim,
@@ -347,7 +351,7 @@ impl SubjectFacts {
     }
 }
 
-/// Returns the number of the record for each element of `given` ([`SubjectFacts::records`]).
+/// Numbers the elements of `given`; see [`SubjectFacts::records`].
 fn record_numbers(given: &[Given]) -> Vec<usize> {
     let mut numbers = FxHashMap::default();
     let mut all = Vec::with_capacity(given.len());
@@ -357,7 +361,8 @@ fn record_numbers(given: &[Given]) -> Vec<usize> {
     all
 }
 
-/// Puts facts into the order in which they are merged ([`SubjectFacts::merged`]).
+/// Sorts the facts of a subject ([`SubjectFacts::merged`]). Each fact comes with the index of its
+/// record in `given`.
 fn merge<'f>(
     kind: Kind,
     given: &[Given],

@@ -36,8 +36,8 @@ impl Writer<'_> {
     }
 
     /// Suppresses a value, also if its earlier suppression was taken back. `entry` is the entry of
-    /// a suppression list that names the value. When this entry is taken back, the value is taken
-    /// back too. With `None`, the command `forget` names the value, and it is never taken back.
+    /// a suppression list that names the value: when the entry is taken back, so is the value. With
+    /// `None`, the command `forget` names the value, and the value is never taken back.
     fn write_suppression(
         &mut self,
         what: &Suppressed,

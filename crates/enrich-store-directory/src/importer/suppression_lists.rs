@@ -177,7 +177,7 @@ fn remove_listed(
     Ok(removed)
 }
 
-/// A part of the stored values that was compared with the lists.
+/// The result of comparing a part of the stored values with the lists.
 struct Compared {
     removed: Removed,
     /// The last value of the part; `None` when no values remain.
@@ -241,9 +241,9 @@ impl Writer<'_> {
                 })?;
             }
         }
-        // This deletes the fingerprints of all records of the subjects that had one of the values:
-        // hashes by which an import recognises known records. So such a record is not skipped when
-        // it is imported again, and the directory gets the value back.
+        // An import skips the records that it knows by their fingerprints (keyed hashes). Here the
+        // fingerprints of all records of the affected subjects are deleted. So the next import
+        // reads such a record again, and the directory gets the value back.
         self.no_longer_remember(&subjects)?;
         Ok(taken_back)
     }
@@ -284,8 +284,8 @@ impl Writer<'_> {
         Ok(Compared { removed, last: held.into_iter().next_back().filter(|_| !is_last) })
     }
 
-    /// Returns the first entry of the lists for this address, or for the address without its
-    /// `+tag`. Also returns the address to which the entry belongs.
+    /// Searches the lists for an email address, and then for the address without its `+tag`.
+    /// Returns the first entry that is found, and the address to which it belongs.
     pub(crate) fn listed_email(
         &self,
         email: &EmailAddress,
@@ -303,8 +303,8 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// Returns the first entry of the lists for this number, and the number as the value to
-    /// suppress.
+    /// Searches the lists for a phone number. Returns the first entry that is found, and the number
+    /// as the value to suppress.
     pub(crate) fn listed_phone(
         &self,
         phone: &Phone,
@@ -329,8 +329,8 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// Stores which subjects have a value that an entry of a list names. This is needed if the
-    /// entry is taken back.
+    /// Stores which subjects have `value`, which an entry of a list names. If the entry is taken
+    /// back later, the records of these subjects can be imported again.
     fn note_match(&self, entry: &[u8; 32], value: &str) -> rusqlite::Result<()> {
         let note = "INSERT INTO list_match (hash, list, subject)
                     SELECT hash, list, ?2 FROM listed WHERE hash = ?1 ON CONFLICT DO NOTHING";

@@ -27,10 +27,10 @@ const STATEMENTS: usize = 128;
 
 /// Interval at which a waiting writer checks the lock.
 pub(super) const LOOK: Duration = Duration::from_millis(1);
-/// Maximum number of checks that a waiting writer makes before it gives up with an error. The
-/// checks take about two minutes. If a load sees a waiting writer, it commits its transaction. In
-/// the worst case, this takes about half a minute on a slow disk, so the writer gets its turn in
-/// time.
+/// Maximum number of times that a waiting writer checks the lock before it gives up with an error.
+/// All these checks take about two minutes. If a load sees a waiting writer, it commits its
+/// transaction. In the worst case, this takes about half a minute on a slow disk, so the writer
+/// gets its turn in time.
 const LOOKS: i32 = 120_000;
 /// Pause of a load between two transactions. A waiting writer checks the lock several times in this
 /// pause.

@@ -52,9 +52,9 @@ pub(super) fn links_all_of_a_name(kind: IdentifierKind) -> bool {
     matches!(kind, IdentifierKind::CompanyDomain | IdentifierKind::CompanyId)
 }
 
-/// Returns at most `most` companies with this name that an equal name alone can link with other
-/// companies. If the name alone can link two companies, the result contains at least one of them.
-/// So it is enough to note the companies in the result.
+/// Returns at most `most` companies that this name can link with other companies of the same name,
+/// even if they share nothing else, such as a domain. If the name can link two companies in this
+/// way, at least one of them is in the result. So it is enough to note the companies in the result.
 pub(super) fn linkable_by(
     view: View<'_>,
     name: &str,
@@ -82,9 +82,9 @@ impl<'a> KeyNotes<'a> {
         Self { connection, changed, at: None, may_be_held: true, added: Vec::new() }
     }
 
-    /// Adds a row that was just written. `may_be_held` says whether a company may have had the
-    /// identifier before. If the previous row belongs to another identifier, first notes the
-    /// companies that share the other identifier.
+    /// Takes the next row that was written. If the row begins a new identifier, first notes the
+    /// companies that share the previous identifier. `may_be_held` says whether a company may have
+    /// had the new identifier before the load.
     pub(super) fn add(
         &mut self,
         notes: &mut UnresolvedNotes,
@@ -143,9 +143,11 @@ impl<'a> KeyNotes<'a> {
 }
 
 /// Notes the companies `holders`, which share an identifier. `all` is the number of companies that
-/// have the identifier, including the companies `added`, which have just got it. If both `all` and
-/// the number of `holders` exceed [`MOST_BEARERS`], fewer companies are noted: only those that had
-/// the identifier before, or none if more than [`MOST_BEARERS`] companies had it before.
+/// have the identifier now, including the companies `added`, which have just got it.
+///
+/// If both `all` and the number of `holders` exceed [`MOST_BEARERS`], the identifier no longer
+/// links these companies. Then only the companies that it linked before the load are noted: those
+/// that had it before, or none if more than [`MOST_BEARERS`] companies had it before.
 fn note(notes: &mut UnresolvedNotes, mut holders: Vec<Holder>, added: &[SubjectId], all: usize) {
     if all < 2 {
         return;

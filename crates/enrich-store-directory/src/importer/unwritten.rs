@@ -49,8 +49,8 @@ impl Unwritten {
 }
 
 impl KnownKeys {
-    /// Returns the keys of a directory in which a load begins: the keys of a table are known if the
-    /// table is empty.
+    /// Returns the keys that are known when a load begins. If a table is empty, its keys are known:
+    /// there are none. The keys of a table with rows are not known.
     pub(super) fn of_empty_tables(connection: &Connection) -> rusqlite::Result<Self> {
         let keys = |select| -> rusqlite::Result<_> {
             Ok((!connection.has(select, [])?).then(WrittenKeys::default))

@@ -29,18 +29,18 @@ impl UnwrittenRecords {
         Self { written_keys, ..Self::default() }
     }
 
-    /// Whether the file may contain this fingerprint.
+    /// Whether the file may contain this fingerprint (keyed hash of a record).
     pub(crate) fn may_be_in_file(&self, source: i64, hash: [u8; 16]) -> bool {
         self.written_keys.as_ref().is_none_or(|written| written.may_have(&(source, hash)))
     }
 
-    /// Adds a fingerprint with its subject. If the fingerprint is present already, its subject is
-    /// replaced.
+    /// Adds a fingerprint (keyed hash of a record) with the subject of the record. If the
+    /// fingerprint is present already, its subject is replaced.
     pub(crate) fn add(&mut self, source: i64, hash: [u8; 16], subject: SubjectId) {
         self.subjects.insert((source, hash), subject);
     }
 
-    /// Returns the subject of a fingerprint.
+    /// Returns the subject of the record with this fingerprint (keyed hash).
     pub(crate) fn subject(&self, source: i64, hash: [u8; 16]) -> Option<SubjectId> {
         self.subjects.get(&(source, hash)).copied()
     }
@@ -50,8 +50,8 @@ impl UnwrittenRecords {
         self.subjects.capacity() * (size_of::<((i64, [u8; 16]), SubjectId)>() + 1)
     }
 
-    /// Writes all fingerprints in the order of their rows. Returns the fingerprints that the file
-    /// then contains, if they are known.
+    /// Writes all fingerprints (keyed hashes of records) in the order of their rows. Returns the
+    /// fingerprints that the file then contains, if they are known.
     pub(crate) fn write(self, connection: &Connection) -> rusqlite::Result<Option<WrittenKeys>> {
         let mut written_keys = self.written_keys;
         if let Some(keys) = &mut written_keys {

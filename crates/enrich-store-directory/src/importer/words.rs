@@ -37,8 +37,8 @@ pub(crate) struct WordChanges {
     noted: usize,
 }
 
-/// The change of a posting in the list of a word. A load keeps millions of them in memory. With
-/// this alignment, one change takes 12 bytes instead of 16.
+/// The change of a posting (one company) in the list of a word. A load keeps millions of such
+/// changes in memory. With this alignment, one change takes 12 bytes instead of 16.
 #[derive(Clone, Copy, Debug)]
 #[repr(Rust, packed(4))]
 struct PostingChange {
@@ -150,8 +150,8 @@ impl Word<'_> {
         })
     }
 
-    /// Changes postings in the full chunks of the list. Returns the change of the number of
-    /// companies; negative if there are fewer companies now.
+    /// Changes postings (companies) in the full chunks of the list. Returns the change of the
+    /// number of companies; negative if there are fewer companies now.
     fn change_chunks(&self, mut changes: BTreeMap<u64, Option<u8>>) -> rusqlite::Result<isize> {
         let mut more = 0;
         while let Some((&company, _)) = changes.first_key_value() {

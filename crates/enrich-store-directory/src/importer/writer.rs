@@ -356,7 +356,7 @@ impl<'c> Writer<'c> {
         Ok(Saved::Changed)
     }
 
-    /// Returns the employers in a person's facts that no longer exist.
+    /// Returns those employers in a person's facts that no longer exist in the directory.
     fn employers_gone(&self, subject_facts: &SubjectFacts) -> rusqlite::Result<Vec<String>> {
         let mut gone = Vec::new();
         for fact in subject_facts.facts.iter().filter(|fact| fact.attribute == Attribute::Employer)

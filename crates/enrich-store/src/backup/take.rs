@@ -219,7 +219,7 @@ fn copy_databases(
 fn begin_reading(path: &Path) -> rusqlite::Result<Connection> {
     let connection = sqlite::reader(path)?;
     connection.execute_batch("BEGIN")?;
-    // SQLite begins a transaction only when it reads for the first time.
+    // SQLite begins the transaction only at its first read. This is the first read.
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(connection)
 }

@@ -36,8 +36,8 @@ pub(crate) struct KeptIndex {
     /// stored index.
     keys: Option<HashKeys>,
     changes: Vec<EntryChange>,
-    /// The number of changes of identifiers in this load, including those that are not in
-    /// `changes`.
+    /// The number of changes of identifiers in this load. Changes are counted even when they are no
+    /// longer collected in `changes`.
     changed: usize,
 }
 
@@ -48,9 +48,9 @@ impl KeptIndex {
         Self { directory, before: None, now: None, keys: None, changes: Vec::new(), changed: 0 }
     }
 
-    /// Compares the state of the directory with the state after the previous transaction of the
-    /// load. If another writer has changed the directory in between, gives up changing the stored
-    /// index. Must be called when a transaction begins. `connection` is in the transaction.
+    /// Checks that no other writer has changed the directory since the previous transaction of the
+    /// load. If one has, gives up changing the stored index. Must be called when a transaction
+    /// begins. `connection` is in the transaction.
     pub(crate) fn begin(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let now = DirectoryState::read(connection)?;
         if self.before.is_none() {

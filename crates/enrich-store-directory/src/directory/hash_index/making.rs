@@ -17,7 +17,8 @@ use crate::directory::codes::IdentifierKind;
 use crate::directory::holder::{Holder, holder_of};
 use crate::directory::view::View;
 
-/// Minimum number of bytes that one identifier takes in the directory's file.
+/// Minimum number of bytes that one identifier takes in the directory's file. With this number, the
+/// size of the file shows how many identifiers it can contain at most.
 const LEAST_BYTES: usize = 16;
 /// The average number of identifiers that a subject is expected to have, counting only [`KINDS`].
 /// If the subjects have more, the first table is too small, and all identifiers are read a second

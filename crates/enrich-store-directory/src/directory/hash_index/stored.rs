@@ -97,7 +97,8 @@ pub(super) fn load(directory: &Path, state: &DirectoryState) -> Option<HashIndex
     Some(HashIndex { revision: state.revision, keys, table, refresh_gate: RefreshGate::default() })
 }
 
-/// Returns the keys of the hashes in the file; `None` if the file is not valid for this state.
+/// Returns the secret keys with which the identifiers in the file were hashed; `None` if the file
+/// is not valid for this state.
 pub(super) fn keys(directory: &Path, state: &DirectoryState) -> Option<HashKeys> {
     let mut file = File::open(path_of(directory)).ok()?;
     Header::of_state(&mut file, state).map(|header| header.keys)
@@ -125,8 +126,9 @@ pub(super) fn store(directory: &Path, index: &HashIndex, state: &DirectoryState)
     written
 }
 
-/// Changes the file from the state `from` to the state `to`. Returns whether this was possible: the
-/// file must be valid for the state `from`, and must have room for new entries.
+/// Changes the stored hash index, which is valid for the state `from`, so that it is valid for the
+/// state `to`. Returns `false` if this is not possible: the file is not valid for the state `from`,
+/// or has no room for new entries.
 pub(super) fn change(
     directory: &Path,
     [from, to]: [&DirectoryState; 2],

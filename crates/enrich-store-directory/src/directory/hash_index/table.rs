@@ -51,7 +51,8 @@ pub(super) struct Bucket {
     fingerprints: [u16; ENTRIES],
     /// The confidence of each entry, or [`FREE`].
     percents: [u8; ENTRIES],
-    /// The distance to the furthest entry whose own bucket is this one, in buckets.
+    /// If this bucket was full, its entries may be stored in later buckets. This is the distance to
+    /// the furthest of them, in buckets.
     pub(super) reach: u8,
 }
 

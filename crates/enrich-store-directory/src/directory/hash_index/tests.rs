@@ -217,8 +217,8 @@ fn one_that_is_much_too_large_is_made_anew() {
     assert!(folder.read().table.bytes() < before / 100);
 }
 
-/// Returns an index that contains only one identifier, which leads to `subject`. If `subject` is
-/// `None`, the index is empty.
+/// Returns an index whose content is set by the test, so it may be wrong: it contains only one
+/// identifier, which leads to `subject`. If `subject` is `None`, the index is empty.
 fn misled(folder: &Folder, (kind, key): (IdentifierKind, &str), subject: Option<u64>) -> HashIndex {
     let mut index = Arc::into_inner(folder.read()).unwrap();
     index.table = Table::with_room_for(1).unwrap();

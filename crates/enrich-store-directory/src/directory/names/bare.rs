@@ -10,16 +10,17 @@ use enrich_text::{CompanyName, Country};
 use super::{Ranked, judged, likeliest_found, only_match, ranked};
 use crate::directory::lookup::{Lookup, Stop};
 
-/// Maximum number of other names of a bare company (known only by names) that are searched for, to
-/// find a company that is probably the same one.
+/// Maximum number of further names of a bare company (known only by names) that are searched for.
+/// Another company that is found by such a name is probably the same company.
 const MOST_LENT: usize = 4;
 
 /// Finds the only company with exactly this name, and the confidence of the match. Returns `None`
 /// when similar names must be compared.
 ///
-/// A bare company (known only by names) may be the same company as another one. If a company with a
-/// name similar to `name` is found, returns `None`. If a company with a name similar to another
-/// name of the bare company is found, returns that company.
+/// If the only company is bare (known only by names), companies with similar names are searched for
+/// here, because one of them may be the same company. If one has a name similar to `name`, the
+/// result is `None`. If one has a name similar to another name of the bare company, the result is
+/// this other company.
 pub(crate) fn find_only_match(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -38,9 +39,10 @@ pub(crate) fn find_only_match(
     }
 }
 
-/// Finds the company that is probably the same as `bare`: the likeliest of `candidates`, which were
-/// found for `name`, or else the likeliest candidate for another name of `bare`. If there is none,
-/// returns `bare` itself, or `None` if its match is below the least confidence.
+/// Finds the company that is probably the same as `bare`, a bare company with the requested name.
+/// First looks among `candidates`, which were found for `name`, and then searches for the other
+/// names of `bare`. If there is no such company, returns `bare` itself, or `None` if its match is
+/// below the least confidence.
 pub(super) fn found(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -80,8 +82,8 @@ fn likeliest_firm(
     }
 }
 
-/// Whether the candidate's name and the name that was searched for are equal without spaces, or
-/// agree in more than initials and general words.
+/// Whether the names are strong evidence for the candidate: its name and the name that was searched
+/// for are equal without spaces, or agree in more than initials and general words.
 fn is_firm(one: &ScoredCandidate) -> bool {
     one.evidence.of(Feature::NoSpecific) == 0.0 || one.evidence.of(Feature::SameSquashed) > 0.0
 }

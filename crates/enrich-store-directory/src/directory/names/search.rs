@@ -24,8 +24,8 @@ const MOST_OF_A_KEY: usize = 48;
 /// Maximum number of postings (entries in a word's list of companies) that are read for all words
 /// of one requested name together.
 const MOST_READ: u64 = 200_000;
-/// Maximum number of postings that may add new candidates. Postings beyond this number only raise
-/// the score of candidates that are known already.
+/// Maximum number of postings (companies in the lists of words) that may add new candidates.
+/// Postings beyond this number only raise the score of candidates that are known already.
 const MOST_GATHERED: u64 = 20_000;
 /// Maximum number of words of a name that are indexed and searched for; later words are ignored.
 pub(crate) const MOST_WORDS: usize = 16;
@@ -37,8 +37,8 @@ const MOST_OF_A_VARIANT: usize = 64;
 /// Maximum number of words at the beginning of a name that are joined and compared with names and
 /// domain labels.
 const MOST_FIRST_WORDS: usize = 4;
-/// Maximum length of a name without spaces, in bytes, that is also searched for as if the name were
-/// one misspelt word.
+/// A requested name of at most this length (in bytes, without spaces) is also searched for as one
+/// misspelt word: "Quil Ink" as `quilink`, to find `quillink`.
 const LONGEST_WORD: usize = 30;
 
 /// Pairs of letters with the same sound: the letters that are typed, and those that are meant.
@@ -51,11 +51,12 @@ const FEWEST_RESPELT: usize = 6;
 /// lower score shares only common words with the name. A best score above [`WHOLE`] counts as
 /// [`WHOLE`].
 const LEAST_SHARE: f64 = 0.3;
-/// The score of a company whose whole name equals the requested name, in nats. Most companies get a
-/// lower score from their words.
+/// The score of a company whose whole name equals the requested name, in nats (the unit of a word's
+/// rarity). Most companies get a lower score from their words.
 const WHOLE: f64 = 30.0;
-/// The score of a company, in nats, that agrees only in part: one of its names or domain labels
-/// equals a part of the requested name, or its initials equal the requested name.
+/// The score of a company that agrees only in part, in nats (the unit of a word's rarity): one of
+/// its names or domain labels equals a part of the requested name, or its initials equal the
+/// requested name.
 const PART: f64 = 8.0;
 /// The factor for a word that is only similar to the requested word: the word adds its rarity times
 /// this factor to the score.
@@ -63,9 +64,9 @@ const ALIKE: f64 = 0.7;
 /// The factor for a word that is similar to the whole requested name without spaces, such as
 /// `quillink` for "Quil Ink". The score of the word is multiplied by it.
 const WHOLE_ALIKE: f64 = 2.0;
-/// The amount by which each word of a candidate's name lowers the candidate's score, in nats. If
-/// two names have the same number of words in common with the requested name, the shorter name is
-/// more similar.
+/// The amount by which each word of a candidate's name lowers the candidate's score, in nats (the
+/// unit of a word's rarity). If two names have the same number of words in common with the
+/// requested name, the shorter name is more similar.
 const A_WORD: f64 = 0.05;
 
 /// The companies to compare with a name, the highest score first, and the rarities of the name's
@@ -95,7 +96,7 @@ pub(crate) fn domain_labels(domain: &Domain) -> Vec<String> {
     latin.map(|label| label.replace('-', "")).collect()
 }
 
-/// Finds the best candidates for a name, at most `most`.
+/// Finds the best candidates for a name (companies that it may mean), at most `most`.
 pub(crate) fn search(
     view: View<'_>,
     asked: &AskedName,
@@ -139,7 +140,7 @@ struct Search<'c> {
 struct List {
     word: String,
     companies: u64,
-    /// The score of a company that has the word, in nats.
+    /// The amount that the word adds to a company's score, in nats (the unit of a word's rarity).
     worth: f64,
 }
 
@@ -251,8 +252,8 @@ impl Search<'_> {
         Ok(lists)
     }
 
-    /// Adds the lists of companies for the words of which `word` may be a misspelling. `meant` is
-    /// the root of the general word, such as `university`, that `word` may misspell.
+    /// Adds lists of companies for the words that may be meant if `word` is misspelt. `meant` is
+    /// the root of a general word, such as `university`, if such a word may be meant.
     fn add_meant(
         &self,
         word: &NameWord,
@@ -284,8 +285,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Adds the lists of companies for words of the index of which `word` may be a misspelling. If
-    /// there are too many such words, adds the words that the most companies have.
+    /// Adds lists of companies for the words of the index that may be meant if `word` is misspelt.
+    /// If there are too many such words, adds only the words that the most companies have.
     fn add_like(&self, word: &str, lists: &mut Vec<List>) -> rusqlite::Result<()> {
         let mut like: Vec<String> = Vec::new();
         for variant in variants(word) {

@@ -1,4 +1,5 @@
-//! The result of dividing the records of a neighbourhood: which records each company gets.
+//! Which company gets which records: the result of dividing the records of a neighbourhood
+//! (companies whose records can be linked) into companies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +14,7 @@ pub(super) type RecordsOf = (SubjectId, BTreeSet<usize>);
 
 /// The companies of a neighbourhood after their records were divided again.
 pub(super) struct Assignment {
-    /// The companies of the neighbourhood before the division.
+    /// The companies before their records were divided again.
     pub(super) members: Vec<Arc<Loaded>>,
     /// The companies after the division, with their records. A company has an id if it keeps the id
     /// of a former company; otherwise it gets a new one.
@@ -60,7 +61,7 @@ impl Assignment {
         Some(Self { members: members.to_vec(), companies })
     }
 
-    /// Returns the lowest id of the companies before the division.
+    /// Returns the lowest id among the companies whose records were divided again.
     pub(super) fn first(&self) -> SubjectId {
         self.members.iter().map(|member| member.subject).min().unwrap_or(SubjectId(0))
     }

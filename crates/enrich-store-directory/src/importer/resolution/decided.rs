@@ -75,8 +75,8 @@ impl Explorer<'_, '_> {
         Ok(found)
     }
 
-    /// Returns the companies that the operator's merges unite with a company. Skips the merges
-    /// whose numbers are in `followed`, and adds the numbers of the other merges to `followed`.
+    /// Returns the companies that decisions of the operator merge with a company. Skips the
+    /// decisions whose numbers are in `followed`, and adds the numbers of the others to `followed`.
     pub(super) fn merged_with(
         &mut self,
         loaded: &Loaded,
@@ -94,7 +94,8 @@ impl Explorer<'_, '_> {
         Ok(merged)
     }
 
-    /// Returns, for each side of a decision, the companies that contain the records of this side.
+    /// Returns, for each of the two sides of a decision, the companies that contain the records of
+    /// this side. The decision says that the records of both sides are one company, or never are.
     pub(in super::super) fn companies_of(
         &mut self,
         decision: &Decision,
@@ -109,8 +110,8 @@ impl Explorer<'_, '_> {
     }
 }
 
-/// Adds the companies that do not follow a decision yet to the table `unresolved`. This happens if
-/// the decision is new, or if a record that it names has just been imported.
+/// Notes, in the table `unresolved`, the companies that do not follow a decision yet. For example,
+/// the decision is new, or a record that it names has just been imported.
 pub(super) fn note_unmet(connection: &Connection, secrets: &Secrets) -> rusqlite::Result<()> {
     if !has_decisions(connection)? {
         return Ok(());

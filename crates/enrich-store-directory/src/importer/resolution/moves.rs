@@ -91,7 +91,7 @@ impl Writer<'_> {
 }
 
 /// Collects the facts of the company `id` from all records that it gets. `held` is the company
-/// before the assignment; `None` if it is new.
+/// before the records were moved; `None` if the company is new.
 fn collected(
     id: SubjectId,
     held: Option<&Arc<Loaded>>,

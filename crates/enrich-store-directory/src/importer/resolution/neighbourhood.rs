@@ -20,8 +20,8 @@ use super::super::writer::Writer;
 use crate::directory::codes::{IdentifierKind, sql_id};
 use crate::directory::holder::Holder;
 
-/// Maximum number of records that are divided at once. A neighbourhood with more records is not
-/// divided.
+/// Maximum number of records that are divided at once. A neighbourhood (companies whose records can
+/// be linked) with more records is not divided.
 const MOST_RECORDS: usize = 4096;
 
 /// A company and its records.
@@ -43,12 +43,13 @@ pub(super) struct Neighbourhood {
     pub(super) shared: SharedKeys,
 }
 
-/// The result of each check whether many organisations share a host, page or phone number. The
-/// results stay true while entity resolution moves records between companies. So they are used for
-/// all parts of its work.
+/// Whether many organisations share a value, for each host, page and phone number that was checked.
+/// The results stay true while entity resolution moves records between companies. So they are used
+/// for all parts of its work.
 pub(in super::super) type KnownSharing = FxHashMap<(IdentifierKind, String), bool>;
 
-/// Finds neighbourhoods. Reads each company and each list of holders only once.
+/// Finds neighbourhoods: companies whose records can be linked, directly or through others. Reads
+/// each company and each list of holders only once.
 pub(in super::super) struct Explorer<'w, 'c> {
     pub(super) writer: &'w Writer<'c>,
     /// The decisions of the operator that are in force.
@@ -72,8 +73,9 @@ impl<'w, 'c> Explorer<'w, 'c> {
         })
     }
 
-    /// Finds the neighbourhood of a company. Returns `None` if the company does not exist, or if
-    /// the neighbourhood has too many records.
+    /// Finds the neighbourhood of a company: the companies whose records can be linked with its
+    /// records, directly or through others. Returns `None` if the company does not exist, or if the
+    /// neighbourhood has too many records.
     pub(super) fn around(&mut self, seed: SubjectId) -> rusqlite::Result<Option<Neighbourhood>> {
         let mut found: BTreeMap<SubjectId, Arc<Loaded>> = BTreeMap::new();
         let mut tested: FxHashSet<(SubjectId, SubjectId)> = FxHashSet::default();
@@ -155,9 +157,11 @@ impl<'w, 'c> Explorer<'w, 'c> {
         Ok(reachable)
     }
 
-    /// Returns the companies that a name may link with a company. `has_crowded` says whether the
-    /// company has a host or an id that too many companies have. Such a value links companies only
-    /// if their names are equal. So these companies are found here, by their name.
+    /// Returns the companies with the name `name` that may be linked with this company, which has
+    /// this name too. Returns none if there are too many. An equal name alone links only some
+    /// companies. But if `has_crowded` is `true`, this company has a host or an id that too many
+    /// companies share. Such a value links all companies with equal names, so all of them are
+    /// returned.
     fn namesakes(
         &mut self,
         loaded: &Loaded,
@@ -263,7 +267,8 @@ impl<'w, 'c> Explorer<'w, 'c> {
     }
 }
 
-/// The keys of a company by which other companies are found that may be the same company.
+/// The values of a company by which other companies are found. Companies with a common value may be
+/// the same company.
 struct Keys {
     /// The hosts, pages, phone numbers and ids.
     values: BTreeSet<(IdentifierKind, String)>,

@@ -143,9 +143,10 @@ fn a_name_alone_leaves_its_company_when_a_second_namesake_comes() {
     assert_eq!(profiles(folder.path()), expected);
 }
 
-/// Checks that a value links no companies when too many companies have it. The records `linked` are
-/// one company because of such a value. An import of 70 further companies with the value divides
-/// them. The removal of the 70 companies unites them again.
+/// Checks that a value, such as a phone number, links no companies any more if too many companies
+/// get it. At first, the value links the records `linked`, so they are one company. After an import
+/// of 70 further companies with the value, they are two companies. After the removal of the 70
+/// companies, they are one again.
 fn check_crowding(linked: &[Record], other: impl Fn(usize) -> Record) {
     let others: Vec<Record> = (0..70).map(other).collect();
     let import_all = |order: &[(&str, &[Record])]| {
@@ -284,8 +285,9 @@ fn a_newer_version_of_a_record_changes_whether_a_phone_number_links_others() {
     check_orders(&sources, &[&[0, 1, 2], &[1, 2, 0], &[1, 0, 2]], 3);
 }
 
-/// The neighbourhood of each company also contains the register's record, which has no domain. So
-/// all neighbourhoods overlap, but no division changes anything.
+/// The neighbourhood of each company (the companies that can be linked with it) also contains the
+/// register's record, which has no domain. So all neighbourhoods overlap, but no division changes
+/// anything.
 #[test]
 fn overlapping_neighbourhoods_without_changes_are_resolved_in_one_part() {
     let folder = tempfile::tempdir().unwrap();
@@ -303,8 +305,8 @@ fn overlapping_neighbourhoods_without_changes_are_resolved_in_one_part() {
     assert_eq!((parts, profiles(folder.path()).len()), (1, 71));
 }
 
-/// If a name cannot link the companies that have it, entity resolution need not compare these
-/// companies. So they are not noted in the table `unresolved`.
+/// Two companies have the same name, but the name alone cannot link them. Then entity resolution
+/// need not compare them, so they are not noted in the table `unresolved`.
 #[test]
 fn companies_of_a_name_that_cannot_link_them_are_not_noted() {
     let folder = tempfile::tempdir().unwrap();
@@ -325,8 +327,8 @@ fn companies_of_a_name_that_cannot_link_them_are_not_noted() {
     while profiles(folder.path()).len() < 4 {
         std::thread::yield_now();
     }
-    // Only for `Ink` at `ink.ch`, the name is the label of a country's domain. So only this company
-    // is noted.
+    // Of these companies, only `Ink` at `ink.ch` has its name as the label of its domain. So the
+    // name alone can link only this company with another, and only this company is noted.
     assert_eq!(unresolved(folder.path()), 1);
 }
 

@@ -82,9 +82,9 @@ fn later_loads_change_the_stored_index() {
     // identifiers are hashed stay the same.
     let keys = folder.stored().unwrap().keys;
     for round in 0..20_usize {
-        // The first address is also in the previous round, and the second load gives it again with
-        // a higher confidence. The other addresses are new, except the third one in every second
-        // round.
+        // In each round, the first load gives three addresses: the first one is from the previous
+        // round, the second one is new, and the third one is new in every second round. The second
+        // load gives the first address again, with a higher confidence.
         let address = |number: usize| format!("a{number}@post.example");
         let addresses = [address(round), address(round + 1), address(100 + round / 2)];
         load(&folder.other, vec![with_emails(&format!("quill{round}"), 50, &addresses)]);

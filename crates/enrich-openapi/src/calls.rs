@@ -15,11 +15,12 @@ const KEY_BEGINS: &str = "{{";
 /// A recorded call: its request and its answer.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// The name of the case that the call is an example of, such as `found` or `nothing`.
+    /// What the call is an example of: `found`, `nothing`, `no_credits` or another name. It is the
+    /// name of the recorded file, without its ending.
     pub case: String,
-    /// The fields of the request, from JSON or from a form, without the API key. On the
-    /// documentation page, people can send an example unchanged, with their own key in a header. If
-    /// the body contained a key too, the server could use that key instead.
+    /// The fields of the request, from JSON or from a form. The API key is left out, because people
+    /// send the examples of the documentation page with their own key in a header. If the body
+    /// contained a key too, the server could use that key instead.
     pub sent: Value,
     /// The HTTP status code of the answer.
     pub status: u16,
@@ -27,8 +28,8 @@ pub struct Call {
     pub answer: Value,
 }
 
-/// The recorded calls of each endpoint, by the endpoint's path. The call of the case `found` comes
-/// first; the other calls are sorted by the name of their case.
+/// The recorded calls of each endpoint, by the endpoint's path. The call with the name `found`
+/// comes first. The other calls are sorted by their names.
 #[derive(Clone, Debug, Default)]
 pub struct Calls(BTreeMap<&'static str, Vec<Call>>);
 

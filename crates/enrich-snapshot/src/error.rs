@@ -87,7 +87,7 @@ pub enum SnapshotError {
     /// The disk has too little free space.
     #[error("{needed} MB are needed on the disk of {folder} and {free} MB are free")]
     NoSpace {
-        /// A folder on the disk that has too little space.
+        /// The folder whose disk has too little space.
         folder: PathBuf,
         /// The required space, in megabytes.
         needed: u64,

@@ -214,10 +214,10 @@ pub(crate) fn follow_suppressions(shared: &Shared, owner: &Owner) {
         }
         match block_on(shared.snapshots.suppressed_after(known, PAGE)) {
             Ok(mut page) => {
-                // The store may already have suppressions with numbers above `newest`, which was
-                // read from memory. They wait for a later round. If they were added now, `newest`
-                // could be lower than `suppressions.number` in the next round. This loop would then
-                // read all suppressions again, as if the node read another database.
+                // Suppressions with numbers above `newest` wait for a later round. `newest` was
+                // read from memory, and the store may already have more. If they were added now,
+                // `newest` could be lower than `suppressions.number` in the next round. This loop
+                // would then read all suppressions again, as if the node read another database.
                 page.retain(|suppression| suppression.number <= newest);
                 shared.suppress(&page);
             }

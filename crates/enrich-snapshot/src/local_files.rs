@@ -67,7 +67,8 @@ impl LocalFiles {
         Ok(path)
     }
 
-    /// Waits for the lock. Stops waiting when `goes_on` returns `false`.
+    /// Waits for the lock on the folder with the snapshots. Stops waiting when `goes_on` returns
+    /// `false`.
     pub(crate) fn lock(&self, goes_on: &dyn Fn(Duration) -> bool) -> Result<Locked, SnapshotError> {
         lock(&self.folder.join(LOCK), goes_on)
     }

@@ -63,8 +63,8 @@ impl Opened {
     }
 
     /// Prepares the snapshot for fast look-ups: above all, builds its hash index. From time to
-    /// time calls `goes_on`, which must wait for the given time. If `goes_on` returns `false`,
-    /// stops without a hash index.
+    /// time, calls `goes_on` with a time for which it must pause, so that other threads can use the
+    /// processor. If `goes_on` returns `false`, stops without a hash index.
     pub(crate) fn prepare(&self, goes_on: &dyn Fn(Duration) -> bool) -> Result<(), SnapshotError> {
         Ok(self.directory.prepare_snapshot(goes_on)?)
     }

@@ -43,8 +43,8 @@ const PER_TRANSACTION: usize = 100;
 /// Pause between two transactions. During the pause, charges can be written.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Sends the result of a flush to the caller that requested it. A flush writes all counts that are
-/// in memory.
+/// The channel on which the result of a flush is sent to the caller that requested it. A flush
+/// writes all counts that are in memory.
 type Reply = oneshot::Sender<Result<(), StoreError>>;
 
 /// Counts calls in memory, and has a thread that writes the counts to `ledger.sqlite`.
@@ -213,9 +213,9 @@ impl UsageWriter {
         }
     }
 
-    /// Writes the counts of missed names. From time to time, also deletes expired counts, even if
-    /// counting is switched off. A process that ends less than [`ROUND`] after its start deletes no
-    /// expired counts.
+    /// Writes the counts of missed names. Once in each [`TIDY_ROUND`], also deletes expired counts,
+    /// even if counting is switched off. A write for which a caller waits deletes nothing. So a
+    /// process that ends less than [`ROUND`] after its start deletes no expired counts.
     fn write_misses(&mut self, pace: Pace) -> rusqlite::Result<()> {
         if let Some(misses) = &self.misses
             && (pace == Pace::Hurried || self.missed_at.elapsed() >= MISSES_ROUND)

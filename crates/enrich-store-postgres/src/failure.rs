@@ -44,8 +44,9 @@ impl Failure {
         is_of_server || matches!(self, Self::Conflict(_))
     }
 
-    /// Whether PostgreSQL's answer proves that the statement did not run. The answer of a
-    /// database server that is shutting down proves nothing: the statement may have run.
+    /// Whether the failure is PostgreSQL's answer to the statement, and proves that the statement
+    /// changed nothing. The answer of a database server that is shutting down proves nothing: the
+    /// statement may have run.
     pub(crate) fn is_answer(&self) -> bool {
         let is_sql = matches!(self, Self::Database(error) if error.code().is_some());
         is_sql && !self.loses_connection()

@@ -23,7 +23,8 @@ use crate::heartbeat::Heartbeat;
 use crate::node::Node;
 use crate::pulse::Reading;
 
-/// Interval between rounds.
+/// Interval between two rounds of the janitor. In a round, it counts the idempotency records and
+/// removes expired rows.
 const INTERVAL: Duration = Duration::from_secs(10);
 /// Interval between removals of old rows from the table `missed_name`, which counts the look-ups of
 /// each name that was not found.

@@ -16,12 +16,12 @@ use uuid::Uuid;
 use crate::database::Database;
 use crate::failure::Failure;
 
-/// Interval between polls.
+/// Interval between two polls of the database.
 const INTERVAL: Duration = Duration::from_millis(400);
-/// Time limit for one poll.
+/// Time limit for one poll of the database.
 const POLL_TIMEOUT: Duration = Duration::from_secs(2);
-/// Maximum age of a reading that counts as current. The age is measured from the start of the
-/// poll.
+/// A reading counts as current until it has this age. Its age is measured from the start of the
+/// poll that read it.
 const BELIEVED: Duration = Duration::from_secs(1);
 /// Time limit for a caller that waits for a new reading because the last one is too old.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -37,11 +37,12 @@ pub(crate) struct State {
     /// A number that grows with every change of a key, and of an account's status or country. When
     /// it has grown, a node empties its cache of keys.
     pub(crate) key_changes: i64,
-    /// The number of idempotency records when they were last counted.
+    /// The number of idempotency records (rows of the table `kept`) when they were last counted.
     pub(crate) kept: u64,
     /// The number of the directory snapshot in use; 0 if there is none.
     pub(crate) snapshot: i64,
-    /// The number of the newest suppression; 0 if there is none.
+    /// The number of the newest suppression, which keeps a forgotten value out of answers; 0 if
+    /// there is none.
     pub(crate) forgotten: i64,
     /// The lineage of the database. It changes when an operator accepts a loss of data.
     pub(crate) lineage: Uuid,
@@ -53,9 +54,9 @@ pub(crate) struct State {
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
     pub(crate) state: State,
-    /// When the poll of this reading began.
+    /// When the read from the database began.
     pub(crate) began: Instant,
-    /// The duration of the poll of this reading.
+    /// How long the read from the database took.
     pub(crate) took: Duration,
     /// The number of the connection that was used. If two readings have different numbers, the
     /// connection was lost between them.
@@ -84,7 +85,8 @@ pub(crate) struct Pulse {
 }
 
 impl Pulse {
-    /// Polls until the store is closed. `first` is a reading that was made just now.
+    /// Starts the task that polls the database until the store is closed. `first` is a reading that
+    /// was made just now.
     pub(crate) fn start(database: &Database, first: Reading) -> Self {
         let (readings, newest) = watch::channel(Arc::new(first));
         let connections = database.connections();
@@ -95,8 +97,8 @@ impl Pulse {
                 let poll = connections.read_within(POLL_TIMEOUT, &|client| Box::pin(read(client)));
                 match poll.await {
                     Ok(state) => {
-                        // A new reading is sent even if the state is the same, because callers
-                        // may wait for a newer time.
+                        // A new reading is sent even if the state is the same, because callers may
+                        // wait for a newer reading.
                         let took = began.elapsed();
                         let connection = connections.readers();
                         let reading = Reading { state, began, took, connection };

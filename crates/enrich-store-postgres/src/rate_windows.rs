@@ -49,9 +49,9 @@ const INTERVAL: Duration = Duration::from_millis(200);
 const RETRY: Duration = Duration::from_millis(500);
 /// Time limit for an exchange of counts. After this time, this node counts alone.
 const LONGEST: Duration = Duration::from_secs(2);
-/// If the database's clock seems to go back by more than this time, in microseconds, it was set
-/// back. A smaller step shows only that one poll was slower than the next. The windows then use the
-/// latest time that was seen.
+/// If the time of the database's clock seems to go back by more than this number of microseconds,
+/// the clock was set back. A smaller step comes only from one poll that was slower than the next.
+/// It is ignored: the windows then use the latest time that was seen.
 const JITTER: i64 = 1_000_000;
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
@@ -72,7 +72,7 @@ struct Counter {
     due: Notify,
 }
 
-/// The clock of the database, as this node knows it.
+/// Computes the time of the database's clock from the newest reading of the pulse.
 struct DatabaseClock {
     readings: watch::Receiver<Arc<Reading>>,
     /// The latest time that this clock has shown, in microseconds since 1970.
@@ -139,8 +139,8 @@ impl DatabaseClock {
         let now = self.readings.borrow().database_now();
         let latest = self.latest.fetch_max(now, Ordering::Relaxed);
         if latest.saturating_sub(now) > JITTER {
-            // A slow poll cannot explain so large a difference, so the database's clock was set
-            // back.
+            // The time went back by more than a slow poll can explain. So the database's clock was
+            // set back.
             self.latest.store(now, Ordering::Relaxed);
             return now.div_euclid(MICROS_PER_SECOND);
         }

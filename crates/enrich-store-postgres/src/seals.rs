@@ -39,7 +39,7 @@ use crate::seals::seal::{NO_SEAL, Place, Seal, Seen};
 
 pub(crate) use crate::seals::check::check_seals;
 
-/// Interval between the seals of a node.
+/// Interval between two seals of a node. A seal makes a removal of rows visible.
 const INTERVAL: Duration = Duration::from_secs(10);
 /// Maximum number of accounts in a seal. The rows of further accounts are in the next seal.
 const MOST_PLACES: usize = 50_000;
@@ -59,7 +59,8 @@ const ADD: &str = "INSERT INTO seal (node, number, lineage, places, seen, at, se
 #[derive(Debug, Default)]
 pub(crate) struct Unsealed(Mutex<FxHashMap<AccountId, LastRow>>);
 
-/// Makes the seals of one node.
+/// Makes the seals of one node. A seal makes it visible if somebody removes the newest rows of an
+/// account.
 struct Sealer {
     node: Uuid,
     connections: Arc<Connections>,

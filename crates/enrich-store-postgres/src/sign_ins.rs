@@ -44,7 +44,7 @@ const SETTLED_AT_ONCE: i64 = 10_000;
 /// Deletes the sessions that ended at `$1` or before, the oldest first, at most `$2`.
 const SETTLE_SESSIONS: &str = "DELETE FROM session WHERE token_hash IN (
     SELECT token_hash FROM session WHERE ends_at <= $1 ORDER BY ends_at LIMIT $2)";
-/// Makes the next commit return before the change is durable.
+/// Makes the commit of the current transaction return before the change is durable.
 const UNSYNCED: &str = "SET LOCAL synchronous_commit = off";
 
 /// Stores sign-ins and sessions.

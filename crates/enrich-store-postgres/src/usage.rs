@@ -142,7 +142,7 @@ struct UsageWriter {
     missed_at: Instant,
 }
 
-/// Which counts a write includes.
+/// Whether a caller waits for a write of counts. This decides which counts the write includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pace {
     /// A regular write in the background. The last uses of keys are included only every
@@ -257,7 +257,8 @@ impl UsageWriter {
         tracing::warn!("usage counts from before the accepted loss of charges were discarded");
     }
 
-    /// Returns the last uses that must be written now, in the order of the keys.
+    /// If the times of the keys' last uses must be written now, returns them, sorted by key.
+    /// Otherwise returns an empty list.
     fn due_marks(&mut self, pace: Pace) -> Vec<(KeyId, Timestamp)> {
         if pace == Pace::Steady && self.marked_at.elapsed() < MARK_ROUND {
             return Vec::new();

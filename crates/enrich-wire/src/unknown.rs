@@ -12,13 +12,14 @@ use crate::input::Fields;
 const MAX_NAME_BYTES: usize = 32;
 /// Maximum number of unknown fields that a refusal names.
 const MAX_NAMED: usize = 3;
-/// Minimum similarity, from 0 to 1, at which one of two names is probably a misspelling of the
-/// other.
+/// Two names are similar if their similarity, from 0 to 1, is at least this number. One of them is
+/// then probably a misspelling of the other.
 const ALIKE: f64 = 0.75;
 /// The similarity of two names if one is the beginning or the end of the other, such as `domain`
 /// and `companyDomain`.
 const IS_PART: f64 = 0.9;
-/// Minimum number of bytes in a name that counts as the beginning or the end of another name.
+/// Minimum number of bytes in a name that counts as the beginning or the end of another name. So
+/// `domain` counts as the end of `companyDomain`, but `com` does not count as the beginning.
 const MIN_PART_BYTES: usize = 4;
 
 /// Adds the names of unknown fields to the messages in `invalid` about missing fields. Values are

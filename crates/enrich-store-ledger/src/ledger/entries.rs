@@ -147,10 +147,10 @@ fn find_mark(
     connection.find(query, values, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Reads a block of an account's rows from its end. A block has at most [`MARK_ROWS`] rows: the
-/// rows after one row of the sequence index, up to the next row of the index. Goes back from the
-/// row `entry` (sequence and position) to the first row of the block. Calls `each` with the
-/// sequence and the time of each row. Stops early if `each` returns `Break`.
+/// Goes back through a block of an account's rows, from the row `entry` (sequence and position) to
+/// the first row of the block. Calls `each` with the sequence and the time of each row. Stops early
+/// if `each` returns `Break`. A block has at most [`MARK_ROWS`] rows, for example the rows 257 to
+/// 512. The last row of a full block is in the sequence index.
 fn back_through_block(
     connection: &Connection,
     account: AccountId,
@@ -219,9 +219,9 @@ fn unreadable(account: AccountId, sequence: u64) -> NotAsWritten {
     NotAsWritten::new(format!("account {account}, row {sequence}: cannot be read"))
 }
 
-/// Returns the sequence and the position of the row at which to begin in order to read row `last`.
-/// This is the first row at or after `last` that is in the sequence index. If no such row is in the
-/// index, it is the last row of the account.
+/// Finds the row at which a read of row `last` begins: the read goes back from there, row by row.
+/// This is the first row at or after `last` that is in the sequence index. If there is no such row,
+/// it is the account's last row. Returns the sequence and the position of the row.
 fn begin_at(
     connection: &Connection,
     account: AccountId,

@@ -12,9 +12,9 @@ use enrich_secrets::{CannotDecrypt, Secrets};
 use enrich_store_sqlite::{Column, Statements};
 use rusqlite::{Connection, Row, named_params};
 
-/// Maximum age of a count of the idempotency records, if another connection has written to the
-/// database since the count. An older count is not used: the records are counted again. They are
-/// also counted again if the new records of a group may not fit into the table.
+/// Maximum age of a count of the idempotency records that is still used, although another
+/// connection has written to the database since the count. After this time, the records are counted
+/// again. They are also counted again if the new records of a group may not fit into the table.
 const RECOUNT: Duration = Duration::from_secs(1);
 
 /// The columns that [`read`] reads, in this order.
@@ -26,11 +26,11 @@ macro_rules! record_columns {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RecordState {
-    /// No record has the name.
+    /// No record with this name exists, so a new one can be stored.
     Free,
-    /// The record has expired.
+    /// A record with this name exists, but it has expired.
     Expired,
-    /// The record is valid; this is its response.
+    /// A record with this name exists and is valid; this is its response.
     StoredResponse(StoredResponse),
 }
 

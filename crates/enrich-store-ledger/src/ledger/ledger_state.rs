@@ -24,9 +24,9 @@ use crate::ledger::ledger_state_error::LedgerStateError;
 use crate::ledger::row::{self, Link, link_columns, row_columns};
 use crate::ledger::seal::{LogPosition, Seal};
 
-/// The number of rows after which a group writes a new checkpoint: the heads of all accounts that
-/// have rows since the last checkpoint. The rows that are read when the ledger is opened, and the
-/// heads that a checkpoint writes, are at most this number plus the rows of one group.
+/// After this number of rows, a group writes a new checkpoint: the heads of all accounts that have
+/// rows since the last checkpoint. So opening the ledger reads at most this number of rows plus the
+/// rows of one group, and a checkpoint writes at most as many heads.
 const CHECKPOINT_ROWS: u64 = 16_384;
 /// Maximum number of accounts whose heads are kept in memory, about 15 MB. The heads of accounts
 /// with rows after the checkpoint stay in memory in any case.
@@ -44,8 +44,8 @@ const ROWS_BEHIND: &str = concat!(
 #[derive(Debug, Default)]
 pub(super) struct Heads {
     known: RwLock<FxHashMap<AccountId, Head>>,
-    /// Stores when this process last looked for rows of other processes. A cached balance may be
-    /// read without looking again if that was a short time ago. Before a decision, the writing
+    /// Knows when this process last looked for rows of other processes. For a short time after
+    /// that, a cached balance may be read without looking again. Before a decision, the writing
     /// thread always looks.
     refresh_gate: RefreshGate,
 }
@@ -240,8 +240,8 @@ impl LedgerState {
         Ok(WriteBatch { ledger_state: self, connection, insert, written })
     }
 
-    /// Returns the present moment. The caller passes it to [`Self::apply`] after the commit. Cached
-    /// balances then count as up to date at this moment.
+    /// Returns the present moment. Call this before a commit, and pass the moment to
+    /// [`Self::apply`] after it. Cached balances then count as up to date at this moment.
     pub(super) fn moment(&self) -> Moment {
         self.heads.refresh_gate.moment()
     }

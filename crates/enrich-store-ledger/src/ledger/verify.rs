@@ -70,8 +70,9 @@ struct Walk<'a> {
     /// The state of each account at the checkpoint; `None` until all rows up to the checkpoint are
     /// read.
     at_checkpoint: Option<HashMap<AccountId, AccountState>>,
-    /// The rows that must be in the sequence index. For each row: its account, sequence and
-    /// position, and the earliest and the latest time of the rows since the previous index entry.
+    /// The rows that the sequence index (the table `mark`) must contain. For each row: its account,
+    /// its sequence, its position, and a span. The span is the earliest and the latest time of the
+    /// account's rows since the previous index entry.
     marks: Vec<(AccountId, u64, u64, Option<Span>)>,
 }
 
@@ -143,8 +144,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Stores a copy of the states of all accounts in `at_checkpoint`, if `position` is the first
-    /// position after the checkpoint.
+    /// If `position` is the first position after the checkpoint, checks the digest of the rows up
+    /// to the checkpoint, and stores a copy of the states of all accounts in `at_checkpoint`.
     fn pass_checkpoint(&mut self, position: u64) {
         let checkpoint = self.seal.map_or(u64::MAX, |seal| seal.checkpoint.position);
         if position > checkpoint && self.at_checkpoint.is_none() {
@@ -214,8 +215,8 @@ impl<'a> Walk<'a> {
         check.check_balance(row, found);
     }
 
-    /// Called after the last row. Compares the states of the accounts with the seal, the stored
-    /// heads and the sequence index.
+    /// Ends the verification after the last row: compares the states of the accounts with the seal,
+    /// the stored heads and the sequence index.
     fn end(&mut self) -> rusqlite::Result<()> {
         if let Some(seal) = self.seal {
             self.pass_checkpoint(u64::MAX);

@@ -21,11 +21,11 @@ use crate::ledger::job::{Job, decide, deliver, refuse};
 use crate::ledger::ledger_state::{Heads, LedgerState, Written};
 use crate::ledger::ledger_state_error::LedgerStateError;
 
-/// Minimum time between the beginnings of two groups, while there is more than one charge or grant
-/// at a time. A commit takes about 100 µs of kernel time, whatever its size. With this interval, a
-/// group has more decisions, so each decision costs less. `docs/performance.md` compares other
-/// intervals. If the processor is the limit, 0.5 ms is better for a few callers and worse for many.
-/// 2 ms is worse for a few callers, and no better for many.
+/// Minimum time between the beginnings of two groups, while several callers charge at the same
+/// time. A commit takes about 100 µs of kernel time, whatever its size. So each decision costs less
+/// if a group has more of them. `docs/performance.md` compares other intervals. If the processor is
+/// the limit, 0.5 ms is better for a few callers and worse for many. 2 ms is worse for a few
+/// callers, and no better for many.
 const GROUP_INTERVAL: Duration = Duration::from_millis(1);
 /// A group is complete when no further job arrives for this time.
 const QUIET_DELAY: Duration = Duration::from_micros(200);
@@ -136,9 +136,9 @@ impl Writer {
         }
     }
 
-    /// Waits as long as more jobs arrive, but at most until `until`. The thread sleeps instead of
-    /// waiting at the queue. If each job woke the thread, each caller would have to make a system
-    /// call.
+    /// Lets a group grow: waits as long as more jobs arrive, but at most until `until`. The thread
+    /// sleeps instead of waiting at the queue. If each job woke the thread, each caller would have
+    /// to make a system call.
     fn gather(&self, queue: &Receiver<Job>, until: Instant) {
         let (mut known, mut waiting) = (0, 1 + queue.len());
         while waiting < self.limits.charge_group && waiting > known && Instant::now() < until {

@@ -24,7 +24,7 @@ use crate::runtime::TaskLost;
 
 /// Maximum number of keys in one statement.
 const GROUP: usize = 256;
-/// Maximum number of waiting callers. Further callers are refused.
+/// Maximum number of callers that wait for a read of their key. Further callers are refused.
 const WAITING: usize = 1_024;
 
 type Found = Option<Arc<KeyInfo>>;

@@ -50,11 +50,11 @@ pub(super) struct Plan<'g> {
 /// The answer of the database after it has compared the last rows of a group.
 #[derive(Debug, Default)]
 pub(super) struct Compared {
-    /// The accounts whose last rows in the database were as expected. The decisions on the jobs of
-    /// these accounts are durable.
+    /// The accounts whose last rows in the database were the expected ones. The decisions on the
+    /// jobs of these accounts are durable.
     pub(super) stood: FxHashSet<AccountId>,
-    /// The accounts that already have a record with the idempotency key of one of the group's
-    /// records.
+    /// The accounts for which nothing was added, because an idempotency key was already in use: the
+    /// database already has a record with the key of one of the account's new records.
     pub(super) has_record: FxHashSet<AccountId>,
 }
 
@@ -210,8 +210,8 @@ fn read_compared(rows: &[tokio_postgres::Row]) -> Result<Compared, tokio_postgre
     Ok(compared)
 }
 
-/// Returns the time that is one lifetime of an idempotency record before `now`. A record with this
-/// time or an earlier time has expired at `now`.
+/// Returns `now` minus the lifetime of an idempotency record. A record with this time or an earlier
+/// time has expired at `now`.
 pub(super) fn expired_at(now: Timestamp) -> Timestamp {
     let lifetime = jiff::SignedDuration::from_secs(IdempotencyRecord::SECONDS);
     now.saturating_sub(lifetime).unwrap_or(Timestamp::MIN)

@@ -9,26 +9,28 @@ use crate::ledger::job::Job;
 /// opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneCounts {
-    /// The groups that took one round trip: the database compared the last rows that the lane
-    /// remembered with its own last rows. No lock was held from one round trip to the next.
+    /// Counts of the groups that took one round trip to the database. The database compared the
+    /// last rows that the lane remembered with its own last rows. Accounts were locked only during
+    /// this round trip.
     pub compared: PathCounts,
-    /// The groups that took two round trips without waiting for locks: the node locked the accounts
-    /// that were free, and read their last rows.
+    /// Counts of the groups that took two round trips without waiting for locks. The first round
+    /// trip locked the accounts that were free, and read their last rows.
     pub read: PathCounts,
-    /// The groups that took two round trips and waited for locks, until no other transaction had
-    /// locked their accounts.
+    /// Counts of the groups that took two round trips and waited for locks. The first round trip
+    /// waited until no other transaction had locked the accounts.
     pub locked: PathCounts,
     /// How often an account was left out of a group, because another node or lane had locked it or
     /// changed it.
     pub conflicts: u64,
-    /// For all decided charges and grants: the sum of the times from the arrival of each to the
-    /// start of its group.
+    /// How long the decided charges and grants have waited: the sum of the times from the arrival
+    /// of each one to the start of its group.
     pub waited: Duration,
     /// The number of charges and grants that are in the queues now.
     pub waiting: u64,
 }
 
-/// The groups that have taken one path, counted since the store was opened.
+/// Counts of the groups that were decided in one of three ways, since the store was opened.
+/// [`LaneCounts`] lists the three ways.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathCounts {
     /// The number of groups that were sent to the database. A group that was sent twice is counted

@@ -10,14 +10,16 @@ use crate::ledger::job::Decision;
 /// the store was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Doubts {
-    /// The charge or grant was written.
+    /// The number of charges and grants that were written.
     pub taken: u64,
-    /// The charge was not written, because another call had used the idempotency key. The caller
-    /// got the stored response.
+    /// The number of charges that were not written, because another call had used the idempotency
+    /// key. Their callers got the stored response.
     pub replayed: u64,
-    /// Nothing was written: there were not enough credits for the charge, or the grant was refused.
+    /// The number of charges and grants that were refused, for example because there were not
+    /// enough credits for the charge. Nothing was written.
     pub refused: u64,
-    /// The outcome was still unknown at the end of the time limit.
+    /// The number of charges and grants whose outcome was still unknown at the end of the time
+    /// limit.
     pub unknown: u64,
 }
 

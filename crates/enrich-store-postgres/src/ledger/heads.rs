@@ -25,24 +25,27 @@ use rustc_hash::FxHashMap;
 /// Maximum number of accounts that a lane remembers. If a further account would exceed this
 /// number, the lane forgets all accounts.
 const MOST_KNOWN: usize = 50_000;
-/// After this number of consecutive reads without a new row of another node or lane, a shared
-/// account is alone again: only this lane charges it.
+/// A shared account is one that other nodes or lanes charge too. After this number of reads in a
+/// row without a new row of them, the account no longer counts as shared: groups then use its
+/// remembered last row again, and do not read it first.
 const ALONE_AFTER: u32 = 8;
-/// After this number of consecutive groups that could not use a shared account, because another
-/// node or lane used it, the account becomes contended: groups wait for its lock.
+/// If this number of groups in a row could not use a shared account, because another node or lane
+/// used it, the account becomes contended: the next groups wait for its lock.
 const CONTENDED_AFTER: u32 = 4;
-/// Maximum number of consecutive groups for which an account stays contended: each of these groups
-/// waits for the account's lock.
+/// A contended account is one whose lock groups wait for. An account stays contended for at most
+/// this number of groups in a row.
 const MOST_LOCKED_GROUPS: u32 = 32;
 
 /// How a group gets the last row of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// The group uses the row that its lane keeps in memory.
+    /// The group uses the last row that its lane remembers.
     Remembered,
-    /// The group locks the account if it is free, and then reads the row.
+    /// The group locks the account if it is free, and then reads the account's last row from the
+    /// database.
     Read,
-    /// The group waits until it has locked the account, and then reads the row.
+    /// The group waits until it has locked the account, and then reads the account's last row from
+    /// the database.
     Locked,
 }
 
@@ -63,18 +66,20 @@ struct Sharing {
     /// The number of consecutive groups that have left the account out, because another node or
     /// lane had locked the account or had added a row.
     lost: u32,
-    /// The number of further groups that wait for the account's lock; 0 if the account is not
-    /// contended.
+    /// How many of the next groups with this account must wait for its lock. It is 0 if the account
+    /// is not contended: then no group waits.
     locked_groups: u32,
-    /// The number of groups that waited for the account's lock the last time that the account
-    /// became contended; halved each time that a group can use the account. The next time, the
-    /// number is `(2 * backoff).clamp(2, MOST_LOCKED_GROUPS)`.
+    /// How many groups had to wait for the account's lock when the account last became contended. A
+    /// group that can use the account halves this number. When the account becomes contended again,
+    /// the new number is `(2 * backoff).clamp(2, MOST_LOCKED_GROUPS)`: for example 2, then 4, then
+    /// 8.
     backoff: u32,
 }
 
 impl Heads {
     /// Returns how the next group gets the account's last row. Call this exactly once for each
-    /// group: if the account is contended, each call counts down the groups that wait for its lock.
+    /// group: for a contended account, each call lowers by 1 the number of groups that must still
+    /// wait for its lock.
     pub(super) fn access(&mut self, account: AccountId) -> Access {
         match self.shared.get_mut(&account) {
             Some(sharing) if sharing.locked_groups > 0 => {
@@ -102,8 +107,8 @@ impl Heads {
     }
 
     /// Remembers the last row of an account, which was read from the database before a group was
-    /// decided. After [`ALONE_AFTER`] consecutive reads without a new row of another node or lane,
-    /// a shared account is alone again: only this lane charges it.
+    /// decided. A shared account, which other nodes or lanes charge too, no longer counts as shared
+    /// after [`ALONE_AFTER`] reads in a row without a new row of them.
     pub(super) fn read(&mut self, account: AccountId, last: LastRow) {
         let is_unchanged = self.rows.get(&account) == Some(&last);
         if let Some(sharing) = self.shared.get_mut(&account) {
@@ -130,9 +135,10 @@ impl Heads {
         }
     }
 
-    /// Notes that a group has left an account out: another node or lane has added a row or has
-    /// locked the account. An account that was alone becomes shared. A shared account becomes
-    /// contended after [`CONTENDED_AFTER`] consecutive calls: groups then wait for its lock.
+    /// Notes that a group has left an account out, because another node or lane has added a row or
+    /// has locked the account. If only this lane charged the account until now, the account becomes
+    /// shared. A shared account becomes contended after [`CONTENDED_AFTER`] consecutive calls:
+    /// groups then wait for its lock.
     pub(super) fn lost(&mut self, account: AccountId) {
         self.rows.remove(&account);
         let Some(sharing) = self.shared.get_mut(&account) else {

@@ -48,8 +48,8 @@ use crate::seals::Unsealed;
 
 /// Maximum number of jobs in a group.
 const MOST_IN_GROUP: usize = 512;
-/// A new group waits for more jobs for at most the duration of the last group divided by this
-/// number, and for at most [`MOST_GATHERING`].
+/// Limits how long a new group waits for more jobs: at most the duration of the last group divided
+/// by this number, and at most [`MOST_GATHERING`].
 const GATHERING_PART: u32 = 3;
 /// Maximum time that a group waits for more jobs, however long the last group took.
 const MOST_GATHERING: Duration = Duration::from_millis(2);
@@ -255,8 +255,8 @@ impl Lane {
         let mut attempts = 0;
         while !group.is_empty() {
             group = give_up(group, &self.status.doubts);
-            // All jobs were refused. An empty group must not be written: its commit would succeed
-            // even if the database confirms no other commit.
+            // All jobs were refused, so there is nothing to write. The commit of an empty group
+            // would prove nothing: it succeeds even if the database confirms no other commit.
             if group.is_empty() {
                 return None;
             }

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use enrich_core::AccountId;
 
-/// The number of lanes of a node. Each lane has its own connection.
+/// The number of lanes of a node. A lane decides charges in groups, on its own connection.
 pub(super) const LANES: usize = 2;
 /// All lanes are used after more than this number of callers have waited for decisions at the same
 /// time.
@@ -25,7 +25,7 @@ const ALL_LANES_FOR: u64 = 1_000;
 pub(super) struct LaneChoice {
     callers: AtomicUsize,
     created: Instant,
-    /// Milliseconds since `created` until which all lanes are used.
+    /// The time until which all lanes are used, in milliseconds since `created`.
     all_until: AtomicU64,
 }
 

@@ -10,8 +10,8 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use uuid::Uuid;
 
-/// Maximum number of accounts. If a further account would exceed this number, all accounts are
-/// forgotten.
+/// Maximum number of accounts whose highest sequence is remembered. If a further account would
+/// exceed this number, the sequences of all accounts are forgotten.
 const MOST_KNOWN: usize = 100_000;
 
 #[derive(Debug, Default)]
@@ -25,7 +25,8 @@ pub(super) struct SeenRows {
 struct Known {
     /// The highest sequence that was read or written, by account.
     sequences: FxHashMap<AccountId, u64>,
-    /// The accounts of the groups that made charging stop.
+    /// If charging has stopped, the accounts of the groups that made it stop. The database lacks
+    /// rows of at least one of them.
     outdated: Vec<AccountId>,
     /// The lineage of the database in which the rows were seen.
     lineage: Option<Uuid>,

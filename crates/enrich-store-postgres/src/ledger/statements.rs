@@ -26,30 +26,32 @@ pub(super) struct NewRecord<'a> {
     pub(super) at: Timestamp,
 }
 
-/// Locks accounts, always in the order of their ids, which prevents deadlocks. Returns the
-/// accounts that exist.
+/// Locks accounts by their rows in the table `purse`, always in the order of their ids, which
+/// prevents deadlocks. Returns the accounts that exist.
 pub(super) const LOCK: &str =
     "SELECT account FROM purse WHERE account = ANY($1) ORDER BY account FOR UPDATE";
 
-/// Locks accounts in the order of their ids, but leaves out the accounts that another transaction
-/// has locked. Returns the locked accounts.
+/// Locks only the accounts that no other transaction has locked, in the order of their ids. Returns
+/// the locked accounts.
 pub(super) const LOCK_FREE: &str =
     "SELECT account FROM purse WHERE account = ANY($1) ORDER BY account FOR UPDATE SKIP LOCKED";
 
-/// Locks the accounts that no other transaction has locked. Stores their positions in the array
-/// `$1`, counted from 1, in a setting of the transaction, for the next statement. Locking and
-/// comparing are two statements, because only a later statement sees what other transactions
-/// committed before they released the locks.
+/// Locks only the accounts of the array `$1` that no other transaction has locked. Tells the next
+/// statement which ones, by their numbers in the array: `1,3` means the first and the third
+/// account. The numbers are in `enrich.locked`, a setting of the transaction. Locking and comparing
+/// are two statements, because only a later statement sees what other transactions committed before
+/// they released the locks.
 pub(super) const LOCK_FREE_FOR_NEXT: &str =
     "SELECT set_config('enrich.locked', COALESCE(string_agg(l.number::text, ','), ''), true)
      FROM (SELECT n.number FROM unnest($1::uuid[]) WITH ORDINALITY AS n (account, number)
            JOIN purse ON purse.account = n.account ORDER BY n.account
            FOR UPDATE OF purse SKIP LOCKED) l";
 
-/// A part of a statement: defines `stood`, the accounts that [`LOCK_FREE_FOR_NEXT`] has locked and
-/// whose last row is the expected one. Parameters 15 to 17 are arrays of the accounts, in the same
-/// order as in [`LOCK_FREE_FOR_NEXT`], and of the sequence and the hash of each account's expected
-/// last row.
+/// A part of a statement that defines `stood`: the accounts to which rows may be added. These are
+/// the accounts that [`LOCK_FREE_FOR_NEXT`] has locked and whose last row is the expected one. The
+/// text `$condition` may leave out more accounts. Parameter 15 is the array of accounts, in the
+/// same order as in [`LOCK_FREE_FOR_NEXT`]. Parameters 16 and 17 are arrays of the sequences and
+/// the hashes of the expected last rows.
 macro_rules! stood {
     ($condition:literal) => {
         concat!(
@@ -99,9 +101,9 @@ macro_rules! new_rows {
     };
 }
 
-/// A statement that adds charges. Parameters 1 to 14 are the values of
-/// [`RowColumns::charge_values`]. A column with the same value in every charge is not passed as an
-/// array, because each array costs time.
+/// A statement that adds charges to the table `entry`. Parameters 1 to 14 are the values of
+/// [`RowColumns::charge_values`]. A column with the same value in every charge, such as `kind`, is
+/// not passed as an array, because each array costs time.
 macro_rules! add_charges {
     () => {
         concat!(
@@ -118,7 +120,7 @@ macro_rules! add_charges {
     };
 }
 
-/// A part of a statement: adds the charges of the accounts in `stood`, which are the locked
+/// A part of a statement that adds charges, but only those of the accounts in `stood`: the locked
 /// accounts whose last row is the expected one.
 macro_rules! written {
     () => {
@@ -154,11 +156,11 @@ macro_rules! replace_expired {
 pub(super) const COMPARE_AND_ADD: &str =
     concat!("WITH ", stood!(""), ", ", written!(), " SELECT account, true FROM stood");
 
-/// Adds charges as [`COMPARE_AND_ADD`] does, and also idempotency records. If an account already
-/// has a record with the idempotency key of one of the new records, nothing is added for this
-/// account, and the account is returned with `false`. Parameters 26 and 27 are the accounts and
-/// key hashes by which existing records are found. A record with the time of parameter 28, or an
-/// earlier time, has expired: it is ignored in this search, and replaced by the new record.
+/// Adds charges as [`COMPARE_AND_ADD`] does, and also their idempotency records. An account may
+/// already have a record with the idempotency key of one of the new records. Then nothing is added
+/// for this account, and it is returned with `false`. Parameters 26 and 27 are the accounts and key
+/// hashes by which existing records are found. Parameter 28 is a time. An existing record with this
+/// time or an earlier time has expired: it does not count, and the new record replaces it.
 pub(super) const COMPARE_AND_ADD_WITH_RECORDS: &str = concat!(
     "WITH there AS MATERIALIZED (
          SELECT k.account FROM unnest($26::uuid[], $27::bytea[]) AS q (account, key_hash)
@@ -280,9 +282,9 @@ impl<'a> RowColumns<'a> {
         ]
     }
 
-    /// Returns the parameters for the rows of charges: an array for each column whose values differ
-    /// between charges, in the order of `row_columns`, and then the number of the secret, which is
-    /// the same for all new rows.
+    /// Returns the parameters for adding charges: an array for each column whose values differ
+    /// between charges, in the order of `row_columns`. The last parameter is the number of the
+    /// secret, which is the same for all new rows.
     pub(super) fn charge_values(&self) -> Vec<Value<'_>> {
         vec![
             value(&self.account, Type::UUID_ARRAY),

@@ -14,8 +14,9 @@ use crate::failure::Failure;
 /// more.
 const ATTEMPTS: u32 = 3;
 
-/// Adds requests and places to the rows of windows, and returns the new sums. The rows are written
-/// in the order of their primary key, so that the statements of two nodes cannot deadlock.
+/// Adds requests and reserved places to the rows of windows, and returns the new sums. A place is
+/// room for one request. The rows are written in the order of their primary key, so that the
+/// statements of two nodes cannot deadlock.
 const EXCHANGE: &str = "INSERT INTO rate_count (scope, seconds, number, taken)
     SELECT scope, seconds, number, taken
     FROM unnest($1, $2, $3, $4) AS u (scope, seconds, number, taken)

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use enrich_core::{RateLimit, RateLimitStatus, RateScope};
 use tokio::sync::oneshot;
 
-/// Maximum number of requests of one window that wait until this node has reserved a place for them
-/// (see [`Window`]).
+/// Maximum number of requests of one window that wait until this node has reserved a place for
+/// each. A place is room for one request.
 const MAX_WAITING: usize = 4096;
 
 /// The outcome of counting a request.
@@ -25,17 +25,17 @@ pub(super) enum Counted {
 pub(super) struct Window {
     limit: RateLimit,
     number: i64,
-    /// The number of requests that this node has counted; if this node reserves places, the number
-    /// of requests that it has admitted.
+    /// The number of requests that this node has counted. If this node reserves places, only the
+    /// requests that it has admitted are counted.
     counted: u64,
-    /// The number of requests that this node has added to the sum in the database, plus the number
-    /// of places that it has reserved within the limit.
+    /// This node's share of the sum in the database: the requests that it has added, plus the
+    /// places that it has reserved within the limit. A place is room for one request.
     mine: u64,
-    /// The requests and reserved places that other nodes have added to the sum, as of the last
-    /// exchange.
+    /// The other nodes' share of the sum in the database, as of the last exchange: their requests
+    /// and reserved places.
     others: u64,
     has_told_over: bool,
-    /// The requests that wait for places.
+    /// The requests that wait until this node has reserved places (room) for them.
     waiting: VecDeque<oneshot::Sender<RateLimitStatus>>,
     /// Whether the counts of this window must be exchanged with the database.
     pub(super) is_due: bool,
@@ -56,8 +56,8 @@ impl Window {
         }
     }
 
-    /// Begins the next window if this window has ended. Requests that wait in this window then wait
-    /// for places in the next one.
+    /// Begins a new window if this window has ended, or if the limit now has another window length.
+    /// Requests that wait in the old window then wait in the new one. Also stores the limit.
     pub(super) fn turn(&mut self, limit: RateLimit, now: i64) {
         if !self.is(limit.window_seconds(), number(limit, now)) {
             let (waiting, is_due) = (std::mem::take(&mut self.waiting), self.is_due);
@@ -84,17 +84,17 @@ impl Window {
         number(self.limit, now) > self.number && self.waiting.is_empty()
     }
 
-    /// Counts a request without reserving a place. The request is answered even if it is over the
-    /// limit.
+    /// Counts a request that is answered even if it is over the limit. So no place within the limit
+    /// is reserved for it.
     pub(super) fn observe(&mut self, now: i64) -> RateLimitStatus {
         self.counted = self.counted.saturating_add(1);
         let is_over = self.known() > self.requests();
         self.status(is_over, now)
     }
 
-    /// Admits a request if a place is reserved, and refuses it if the window is full. Returns
-    /// `None` if the request must wait, because earlier requests wait or a place must be reserved
-    /// first.
+    /// Decides a request: admits it if this node has reserved a place (room) for it, and refuses it
+    /// if the window is full. Returns `None` if the request must wait. This is so if earlier
+    /// requests wait, or if this node must first reserve a place.
     pub(super) fn admit(&mut self, now: i64) -> Option<RateLimitStatus> {
         if self.waiting.is_empty() { self.admit_next(now) } else { None }
     }
@@ -107,8 +107,8 @@ impl Window {
         self.is_full().then(|| self.status(true, now))
     }
 
-    /// Admits or refuses a request without reserved places, because the database cannot be
-    /// reached. The decision uses the number of requests that this node knows of.
+    /// Decides a request while the database cannot be reached, so that no place can be reserved.
+    /// Admits the request if this node knows of fewer requests than the limit allows.
     pub(super) fn admit_alone(&mut self, now: i64) -> RateLimitStatus {
         let is_over = self.known() >= self.requests();
         if !is_over {
@@ -117,7 +117,8 @@ impl Window {
         self.status(is_over, now)
     }
 
-    /// Adds a request to the requests that wait for places.
+    /// Makes a request wait until this node has reserved a place (room) for it. If too many
+    /// requests wait already, returns [`Counted::Overloaded`].
     pub(super) fn wait(&mut self) -> Counted {
         if self.waiting.len() >= MAX_WAITING {
             return Counted::Overloaded;
@@ -127,12 +128,13 @@ impl Window {
         Counted::Waits(decided)
     }
 
-    /// Whether requests wait for places.
+    /// Whether requests wait until this node has reserved places (room) for them.
     pub(super) fn is_awaited(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Admits or refuses the waiting requests, in order, until `decide` returns `None`.
+    /// Decides the waiting requests, in order: `decide` admits or refuses the next one. Stops when
+    /// `decide` returns `None`, because the next request must still wait.
     pub(super) fn decide_waiting(
         &mut self,
         mut decide: impl FnMut(&mut Self) -> Option<RateLimitStatus>,
@@ -149,8 +151,8 @@ impl Window {
         }
     }
 
-    /// Admits as many waiting requests as places are reserved. Refuses the other waiting requests
-    /// if the window is full.
+    /// Admits waiting requests, one for each place (room for one request) that this node has
+    /// reserved. Refuses the other waiting requests if the window is full.
     pub(super) fn admit_waiting(&mut self, now: i64) {
         self.decide_waiting(|window| window.admit_next(now));
     }
@@ -160,10 +162,10 @@ impl Window {
         self.counted.saturating_sub(self.mine)
     }
 
-    /// Returns the number of places to reserve next: the number of waiting requests, or the chunk
-    /// if it is larger. The chunk is room for later requests, so that they need not wait. It gets
-    /// smaller as the window fills. Returns 0 if the window is full, or if this node still has a
-    /// reserved place.
+    /// Returns how many places to reserve next. A place is room for one request. The result is the
+    /// number of waiting requests, or a chunk if the chunk is larger. A chunk is a part of the
+    /// places that are left: room for later requests, so that they need not wait. Returns 0 if the
+    /// window is full, or if this node still has a reserved place.
     pub(super) fn places_to_reserve(&self, live_nodes: u32) -> u64 {
         if self.is_full() || self.counted < self.mine {
             return 0;
@@ -174,9 +176,10 @@ impl Window {
         chunk.max(self.waiting.len() as u64)
     }
 
-    /// Stores `sum`, the requests and places that all nodes have added to this window. `sum`
-    /// includes the `counted` requests and the `places` that this node has just added. Of these
-    /// places, only those within the limit count as reserved.
+    /// Stores `sum`: the requests and reserved places that all nodes have added to this window.
+    /// `counted` is the number of requests that this node has just added, and `places` is the
+    /// number of places. `sum` includes both. Of the places, only those within the limit count as
+    /// reserved.
     pub(super) fn exchanged(&mut self, counted: u64, places: u64, sum: u64) {
         let before = sum.saturating_sub(places);
         let reserved = places.min(self.requests().saturating_sub(before));

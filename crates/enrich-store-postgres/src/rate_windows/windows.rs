@@ -65,8 +65,8 @@ impl Windows {
         counted
     }
 
-    /// Returns what this node adds to the windows whose counts must be exchanged: requests and
-    /// reserved places, for at most [`PER_EXCHANGE`] windows.
+    /// Returns what this node adds to the windows whose counts must be exchanged: requests, and
+    /// places (room for later requests) that it reserves. Returns at most [`PER_EXCHANGE`] windows.
     pub(super) fn additions(&mut self, live_nodes: u32) -> Vec<Addition> {
         let mut additions = Vec::new();
         while additions.len() < PER_EXCHANGE

@@ -33,8 +33,8 @@ pub(super) const SESSIONS_OF_ACCOUNT: &str =
     "SELECT account, started_at, seen_at, ends_at, token_hash FROM session
      WHERE account = $1 ORDER BY started_at DESC, token_hash";
 
-/// The end that is stored for a used invitation. The row is kept for some time, so that a
-/// repetition of the call that used the invitation is recognised.
+/// The end time that marks an invitation as used. Such an invitation is kept for some time, so that
+/// a repetition of the call that used it is recognised.
 const USED: Timestamp = Timestamp::MIN;
 
 pub(super) async fn has_sign_in(client: &Client, account: AccountId) -> Result<bool, Failure> {

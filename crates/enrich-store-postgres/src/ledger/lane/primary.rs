@@ -25,8 +25,9 @@ const DOWN_AFTER: Duration = Duration::from_secs(2);
 const SEQUENCES: &str =
     "SELECT account, max(sequence) FROM entry WHERE account = ANY($1) GROUP BY account";
 
-/// Locks the only row of the table `state`. The lock is written to the database's log, so the
-/// commit of its transaction waits for the standby.
+/// Locks the only row of the table `state`, to test whether the database confirms commits.
+/// PostgreSQL writes the lock to its log. So the commit of the lock waits for the standby, unlike a
+/// commit that writes nothing.
 const LOCK_STATE: &str = "SELECT id FROM state WHERE id = 1 FOR UPDATE";
 
 /// The database is outdated: it has fewer rows of an account than this process has read from it.

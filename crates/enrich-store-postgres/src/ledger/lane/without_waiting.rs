@@ -19,11 +19,12 @@ use crate::ledger::transaction::NotWritten;
 
 /// A group, divided by the way in which it gets the last rows of its accounts.
 struct Divided {
-    /// The jobs of contended accounts: a group must wait for the locks of these accounts.
+    /// The jobs of contended accounts. They are decided only after the group has waited for the
+    /// locks of these accounts.
     locked: Vec<Job>,
     /// The jobs of all other accounts.
     others: Vec<Job>,
-    /// Whether the last rows of all accounts of `others` are remembered.
+    /// Whether the lane remembers the last rows of all accounts in `others`.
     are_remembered: bool,
 }
 

@@ -142,7 +142,7 @@ enum State {
     Utf8,
     Other(Decoder),
     Page(CodePage),
-    /// The input has ended, and its encoding is not UTF-8.
+    /// The decoder of the state `Other` has reached the end of the input.
     Ended,
 }
 

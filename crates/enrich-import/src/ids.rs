@@ -41,7 +41,8 @@ impl Values<'_, '_> {
         ids
     }
 
-    /// Reads an object that has an id, or a list of ids, for each scheme.
+    /// Adds the ids in an object to `ids`. For each scheme, the object has an id or a list of ids:
+    /// `{"ror":"02mhbdp94","wikidata":["Q42","Q43"]}`.
     fn ids_by_scheme(&mut self, object: &RawValue, ids: &mut Vec<ExternalId>) {
         let members = serde_json::from_str(object.get()).map_err(|_| BadValue::NotText);
         let Some(Object(members)) = self.or_note::<Object<&RawValue>>(Field::Ids, members) else {

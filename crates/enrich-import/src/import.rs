@@ -117,8 +117,8 @@ pub async fn import(
 pub struct Preview {
     /// The first records that can be imported, as native records in JSON.
     pub records: Vec<String>,
-    /// The report that an import into an empty directory without suppressed values would return.
-    /// Every record that can be imported counts as added.
+    /// The report that [`import`] would return if the directory were empty and no value were
+    /// suppressed. Every record that can be imported counts as added.
     pub report: Report,
 }
 

@@ -207,8 +207,8 @@ impl InputRecords {
         Opened::new(content, &self.options).map_err(|error| self.explain(error))
     }
 
-    /// Returns the [`ReadError`] that describes an I/O error. If the file is in an archive, the
-    /// error contains its name, except when the reading was stopped.
+    /// Returns the [`ReadError`] that describes an I/O error. If the file that was read is in an
+    /// archive, the result contains the file's name, except when the reading was stopped.
     fn explain(&self, error: io::Error) -> ReadError {
         let error = ReadError::of(error, self.is_compressed);
         match &self.member {

@@ -66,10 +66,10 @@ pub enum InputFault {
     /// The text ends within a record, or before its brackets or elements are closed.
     #[error("the file ends in the middle, after {0} whole records; get it again")]
     EndsInside(u64),
-    /// The text is not JSON at this position.
+    /// The text is not JSON from some position on.
     #[error("this is not JSON from line {line} on, after {record} records")]
     NotJson {
-        /// The number of records before the position.
+        /// The number of records before the first place that is not JSON.
         record: u64,
         /// The line, from 1.
         line: u64,

@@ -51,8 +51,8 @@ struct Sorting {
     rows: Sorter,
 }
 
-/// A file with sorted rows. The content of a row is its line number (8 bytes, little-endian), then
-/// a JSON array of its values.
+/// A file of the archive, with its rows sorted by their key. The content of a row is its line
+/// number (8 bytes, little-endian), then a JSON array of its values.
 struct SortedFile {
     columns: Vec<String>,
     rows: SortedRows,

@@ -8,7 +8,8 @@
 //! [`Rows`] returns the rows of a source unchanged and parses no records. [`InputRecords`] reads
 //! the records of files with other layouts: archives, JSON, XML and tables.
 //!
-//! What is not here: the rules of merging (`enrich-core`), any store, the terminal.
+//! This crate does not decide which records are merged (`enrich-core` does), and does not write to
+//! a database or a terminal.
 
 mod batch;
 mod bounds;

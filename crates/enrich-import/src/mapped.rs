@@ -168,8 +168,8 @@ impl MappedReading {
         std::mem::take(&mut self.read_bytes) + self.records.newly_read_bytes()
     }
 
-    /// Counts the domains of the next records. After the last record, opens the source again from
-    /// its beginning.
+    /// Continues the first reading of the source: counts the domains of the next records. After the
+    /// last record, opens the source again from its beginning, for the second reading.
     fn count_domains(&mut self) -> Result<Next, ReadError> {
         let Some(mut counting) = self.counting.take() else { return Ok(Next::Busy) };
         for _ in 0..RECORDS_OF_A_STEP {

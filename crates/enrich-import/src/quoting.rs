@@ -4,9 +4,9 @@ use crate::delimiter::Delimiter;
 use crate::lines::Line;
 
 /// Whether quotes enclose fields in a file that begins with these lines. If the delimiter is not a
-/// tab, they always do. If it is a tab, quotes may be plain text, because many programs do not
-/// enclose fields then. So quotes enclose fields only if every field that begins with a quote also
-/// ends with one.
+/// tab, they always do. Many programs that write tabs do not enclose fields, and a quote is then
+/// plain text. So with tabs, quotes enclose fields only if every field that begins with a quote
+/// also ends with one.
 pub(crate) fn has_quoting(lines: &[Line], delimiter: Delimiter) -> bool {
     delimiter != Delimiter::Tab || are_well_formed(lines)
 }

@@ -46,8 +46,9 @@ impl<'a> Fields<'a> {
         self.ids.iter().flat_map(move |&(scheme, text)| items(text).map(move |id| (scheme, id)))
     }
 
-    /// Moves the value of the field `from` to the field `to`, as if the file had given it under
-    /// the singular of `to`. Does nothing if the file has given a value under this singular.
+    /// Moves the value of the field `from` to the field `to`. The value then counts as given under
+    /// the singular of the name of `to`, such as `email` for the field `emails`. Does nothing if
+    /// the file has already given a value under this singular.
     pub(crate) fn move_to_singular(&mut self, from: Field, to: Field) {
         if let Some(Given([singular, own])) = self.get(from)
             && self.values[to as usize][0].is_none()
@@ -58,8 +59,9 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The values of one field: the value under the singular of its name, and the value under the name
-/// itself. At least one of them is present.
+/// The values of one field, such as `emails`: first the value that the file gives under the
+/// singular of the field's name (`email`), then the value under the name itself. At least one of
+/// them is present.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Given<'a>([Option<Raw<'a>>; 2]);
 

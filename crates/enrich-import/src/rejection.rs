@@ -104,8 +104,8 @@ pub enum BadValue {
     /// The value is not an IP address.
     #[error("this is neither an IPv4 nor an IPv6 address")]
     NotAnIpAddress,
-    /// The value is a fact about the main domain, but the record has no main domain that can be
-    /// read.
+    /// The value is a fact about the main domain, such as an IP address, but the record has no main
+    /// domain that can be read.
     #[error("the record has no main domain that this value could belong to")]
     NoMainDomain,
     /// The value is not a company's name.

@@ -10,8 +10,8 @@ use crate::rejection::{BadValue, Rejection};
 
 /// Maximum number of rejected lines that a report names.
 const MAX_NAMED_REJECTIONS: usize = 10;
-/// Maximum number of ignored fields that a report names. Also the maximum number of columns without
-/// a known field that are examined for domains, URLs and email addresses.
+/// Maximum number of ignored fields that a report names. Also the maximum number of unused columns
+/// that are examined for domains, URLs and email addresses.
 const MAX_IGNORED_FIELDS: usize = 32;
 /// Maximum length of the name of an ignored field that a report names, in bytes.
 const MAX_FIELD_NAME: usize = 40;
@@ -61,8 +61,8 @@ pub struct Report {
     pub suppressed_values: u64,
     /// The first ten rejected lines, each with line number and reason.
     pub first_rejected: Vec<(u64, Rejection)>,
-    /// The names of ignored fields, at most 32: the native format doesn't have these fields for
-    /// records of this kind. Some of them may be mistyped.
+    /// The names of fields that were ignored, because records of this kind do not have them in the
+    /// native format. Some of them may be mistyped. At most 32 names are stored.
     pub ignored_fields: BTreeSet<String>,
     /// The number of skipped records, by reason. Most reasons come from the mapping: it made no
     /// native record from an input record. Such input records are not part of `read`. Only the
@@ -78,8 +78,8 @@ pub struct Report {
     unused: BTreeMap<String, ColumnSample>,
 }
 
-/// How many values were examined in a column without a known field, and how many of them can
-/// identify a subject.
+/// Two counts for an unused column, which no field is read from: how many of its values were
+/// examined, and how many of these can identify a company or a person.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ColumnSample {
     values: u32,
@@ -97,7 +97,7 @@ pub struct DroppedValues {
     pub reason: BadValue,
     /// The number of dropped values.
     pub count: u64,
-    /// The line of the first of these values.
+    /// The number of the line with the first dropped value.
     pub first_line: u64,
 }
 
@@ -106,7 +106,7 @@ pub struct DroppedValues {
 pub struct LeftOut {
     /// The number of values that were left out.
     pub count: u64,
-    /// The line of the first of these values.
+    /// The number of the line with the first value that was left out.
     pub first_line: u64,
 }
 
@@ -116,8 +116,8 @@ impl Report {
         self.added + self.merged + self.unchanged > 0
     }
 
-    /// Returns the columns without a known field whose values are mostly domains, URLs or email
-    /// addresses. For each batch, at most 200 values of a column are examined.
+    /// Returns the unused columns (no field is read from them) in which at least half of the values
+    /// are domains, URLs or email addresses. Examines at most 200 values of a column in each batch.
     pub fn unused_keys(&self) -> Vec<&str> {
         let is_key = |seen: &ColumnSample| seen.keys > 0 && 2 * seen.keys >= seen.values;
         let keys = self.unused.iter().filter(|(_, seen)| is_key(seen));

@@ -16,8 +16,8 @@ use crate::rejection::Rejection;
 use crate::source::Source;
 use crate::splitter::Splitter;
 
-/// Maximum number of columns of a list. On the account's pages, each column becomes an option of
-/// every selection, and a cell of every row.
+/// Maximum number of columns of a list. It limits the size of the account's web pages: they have an
+/// option for each column in every drop-down menu, and a cell for each column in every row.
 pub const MAX_COLUMNS: usize = 1_000;
 
 /// Reads a source row by row. Skips blank lines.

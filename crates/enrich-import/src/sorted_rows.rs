@@ -110,8 +110,9 @@ impl Sorter {
     }
 }
 
-/// The next row of a run: its key, the number of its run, and its content. The heap compares the
-/// next rows of all runs. `Reverse` makes the heap return the smallest key first.
+/// The next row of a run, which is a sorted sequence of rows: the row's key, the number of its run,
+/// and the row's content. A heap contains the next row of every run. `Reverse` makes the heap
+/// return the row with the smallest key first.
 type FirstRow = Reverse<(Vec<u8>, usize, Vec<u8>)>;
 
 /// Rows in the order of their keys.

@@ -24,24 +24,25 @@ pub use survey::ListPart;
 /// The name that the reader gives to the only column of a list of hashes or values, which has no
 /// header.
 const VALUE: &str = "value";
-/// The column of a file of DROP that has the id of an entry.
+/// The column with the id of an entry, in a file from DROP (California's deletion platform).
 const ID: &str = "ID";
-/// The column of a file of DROP that has the hash of a value.
+/// The column with the hash of a value, in a file from DROP (California's deletion platform).
 const HASH: &str = "Hash";
-/// The column of a file of DROP that names the list of an entry. Only files of removed entries have
-/// this column.
+/// The column with the list of an entry, such as `Email`, in a file from DROP (California's
+/// deletion platform). Only files of removed entries have this column.
 const LIST_TYPE: &str = "ListType";
-/// Maximum length of the id of an entry of DROP, in characters.
+/// Maximum length of an entry's id in a file from DROP (California's deletion platform), in
+/// characters.
 const MAX_ID: usize = 64;
 
 /// The format of a suppression list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListFormat {
-    /// The archive of DROP, or one file of it.
+    /// An archive from DROP (California's deletion platform), or one file of it.
     Drop,
     /// A hash of an email address on each line, in hex.
     Hashes(DigestKind),
-    /// A value on each line.
+    /// A value in plain text on each line, such as an email address.
     Plain,
 }
 
@@ -75,11 +76,11 @@ pub struct ListEntry {
 /// The content of an entry of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntryContent {
-    /// An entry of DROP.
+    /// An entry of a list from DROP, California's deletion platform.
     Drop {
         /// The file that has the entry.
         file: Arc<DropFile>,
-        /// The entry's id. The answer to DROP, a file, reports the result for this id.
+        /// The entry's id. The file with the answer to DROP has the result under this id.
         id: String,
         /// The digest of the value.
         digest: Digest,
@@ -139,8 +140,8 @@ impl ListFile {
 }
 
 impl ListEntries {
-    /// Returns the files of DROP that are read, including files without entries. Returns no files
-    /// for other formats.
+    /// Returns the files of a list from DROP (California's deletion platform), also those without
+    /// entries. Returns no files for other formats.
     ///
     /// # Errors
     ///
@@ -196,8 +197,8 @@ impl ListEntries {
         }
     }
 
-    /// Returns the file of DROP that is being read. Checks the columns of a file at its first
-    /// entry.
+    /// Returns the file that is being read, of a list from DROP (California's deletion platform).
+    /// At the first entry of a file, checks the file's columns.
     fn current_file(&mut self) -> Result<Arc<DropFile>, ListFault> {
         let member = self.records.member();
         if let Some((known, file)) = &self.current

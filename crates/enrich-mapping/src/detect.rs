@@ -9,8 +9,8 @@ use crate::native::{Field, RecordType};
 use crate::path::Path;
 use crate::synonyms::Synonyms;
 
-/// The information about a file from which its source is detected. A reader gets it from the
-/// beginning of the file.
+/// What a reader knows about a file after it has read the beginning. The source of the file is
+/// detected from this.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sample<'a> {
     /// The file's name, without its folder; for a member of an archive, the archive's name.
@@ -34,8 +34,8 @@ pub struct Sample<'a> {
 pub enum Detection {
     /// The file contains native records, which are in Enrich's own import format.
     Native,
-    /// The file is from a built-in source. The second value is the first input of the mapping
-    /// that fits the file, and describes how the file is read.
+    /// The file is from the built-in source with this mapping. The second value describes how the
+    /// file is read.
     BuiltIn(&'static Mapping, &'static Input),
     /// The file may be from several built-in sources. The value contains their names.
     Several(Vec<&'static str>),
@@ -74,10 +74,11 @@ pub fn detect(sample: &Sample<'_>) -> Detection {
 }
 
 impl Mapping {
-    /// Returns the first input that fits a file; `None` if no input fits.
+    /// Returns the first of the [`inputs`](Self::inputs) that describes the layout of a file;
+    /// `None` if none fits.
     ///
-    /// If the operator has named the source and no input fits, the caller may use the first of the
-    /// [`inputs`](Self::inputs) with the file's kind.
+    /// If none fits, but the operator has named the source, the caller may use the first input that
+    /// has the same kind as the file, such as CSV.
     pub fn input_for(&self, sample: &Sample<'_>) -> Option<&Input> {
         if let Some(join) = self.join() {
             let is_there = |file: &str| {
@@ -98,15 +99,16 @@ impl Mapping {
     }
 }
 
-/// Whether a file fits an input. `is_named` says whether the file's name is typical of the source.
+/// Whether a file has the layout that `input` describes. `is_named` says whether the file's name is
+/// typical of the source.
 fn fits(input: &Input, sample: &Sample<'_>, is_named: bool) -> bool {
     let is_kind = match (input.kind, sample.kind) {
         (Some(InputKind::Csv), Some(InputKind::Workbook)) => true,
         (Some(wanted), Some(kind)) => wanted == kind,
         (None, _) | (_, None) => true,
     };
-    // An input without globs reads one file. If the file is an archive with several members, the
-    // sample must name the member that was read.
+    // If `input` has no globs, only one member of an archive is read. So if the archive has several
+    // members, the sample must name the member that was read.
     let is_there = match input.member.as_slice() {
         [] => sample.members.len() <= 1 || !sample.member.is_empty(),
         _ => {

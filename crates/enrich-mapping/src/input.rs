@@ -27,9 +27,11 @@ pub enum InputKind {
 /// How the records of a file are read.
 ///
 /// Each record is a JSON object. A row becomes an object with a member for each column, in order.
+///
 /// An XML element becomes an object. Its text is under `$`, each attribute under `@` and the
 /// attribute's name, and each child element under the child's name without the prefix of the
-/// namespace. Several children with the same name become a list.
+/// namespace. Several children with the same name become a list. For example,
+/// `<org id="7"><name>Quill</name></org>` becomes `{"@id":"7","name":{"$":"Quill"}}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Input {
     /// The form of the file; `None` if the reader must detect it.
@@ -40,7 +42,7 @@ pub struct Input {
     /// Globs for the names of those members of a zip archive that are not read.
     pub skip_member: Vec<String>,
     /// The required keys: names of columns, or top-level keys of the document or of its first
-    /// record. A file that lacks one of these keys does not fit this input.
+    /// record. A file that lacks one of these keys does not have this layout.
     pub keys: Vec<String>,
     /// Where the records are within a JSON or XML document: a JSON pointer in which `*` stands
     /// for every value of a list and every member of an object (`/records/*`). If the pointer is
@@ -74,8 +76,8 @@ pub struct Input {
     /// A text that occurs in every record that the mapping needs. The reader may skip records
     /// without this text, and need not parse them. `None` if every record must be parsed.
     pub contains: Option<String>,
-    /// Whether records of this input only change stored companies and people, and never add one. If
-    /// this is `None`, [`Merge::only_known`](crate::Merge::only_known) decides.
+    /// Whether records of files with this layout only change stored companies and people, and never
+    /// add one. If this is `None`, [`Merge::only_known`](crate::Merge::only_known) decides.
     pub only_known: Option<bool>,
 }
 

@@ -16,7 +16,8 @@ use crate::node::Table;
 /// sort them by the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Join {
-    /// The members. The rows of the first one decide which records there are.
+    /// The files of the archive whose rows are joined. There is one record for each key in the
+    /// first file.
     pub members: Vec<JoinMember>,
 }
 

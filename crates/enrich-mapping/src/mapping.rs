@@ -110,8 +110,8 @@ impl Mapping {
         &self.source
     }
 
-    /// Returns how the source's files are read: at least one input, and one for each layout of the
-    /// files.
+    /// Returns the descriptions of how the source's files are read: one for each layout that the
+    /// files may have. There is at least one.
     pub fn inputs(&self) -> &[Input] {
         &self.inputs
     }
@@ -179,8 +179,9 @@ impl Mapping {
         Mapped { outcome: Outcome::Records(records), notes }
     }
 
-    /// Returns the columns or top-level keys of the first record that the mapping does not read,
-    /// although at least one of `records` has a domain, a URL or an email address there.
+    /// Returns the columns (or top-level keys) that the mapping does not read, although at least
+    /// one of `records` has a domain, a URL or an email address in them. Columns that the first
+    /// record does not have are not considered.
     pub fn unused(&self, records: &[Map<String, Value>]) -> Vec<String> {
         let Some(first) = records.first() else { return Vec::new() };
         let mut read = Vec::new();

@@ -208,9 +208,9 @@ impl Field {
         !matches!(self, Self::Urls | Self::FullName)
     }
 
-    /// Whether a mapping fills the field by a rule in `[fields]`. The other fields come from
-    /// other keys or tables of the mapping file, except `domain`: mapping files name it
-    /// `domains`.
+    /// Whether a mapping fills the field by a rule in `[fields]`. The fields `type`, `id`,
+    /// `confidence` and `ids` come from other keys or tables of the mapping file. Mapping files
+    /// have no field `domain`, because they use `domains` instead.
     fn is_mapped(self) -> bool {
         !matches!(self, Self::Type | Self::Id | Self::Confidence | Self::Ids | Self::Domain)
     }

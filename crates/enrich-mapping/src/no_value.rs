@@ -11,9 +11,9 @@ struct NoValues {
     any: HashSet<String>,
     exact: HashSet<&'static str>,
     name: HashSet<&'static str>,
-    /// For each text of `any` and `exact`: its first byte in lower case, and each number of bytes
-    /// that the text may have in a file. Nearly every real value has another first byte or another
-    /// length, so that it need not be looked up in `any` and `exact`.
+    /// A quick check: the first byte (in lower case) and the possible lengths of each text in `any`
+    /// and `exact`. Nearly every real value has another first byte or another length. So it need
+    /// not be looked up in `any` and `exact`.
     shapes: HashSet<(u8, usize)>,
 }
 

@@ -40,8 +40,8 @@ pub enum Outcome {
 /// A kind of value that was left out of a native record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Note {
-    /// An address on a platform, such as a site builder or a marketplace, that belongs to a
-    /// customer of the platform.
+    /// The web address of a company's pages on a platform, such as a site builder or a marketplace:
+    /// `quill.platform.example`. Its domain belongs to the platform, not to the company.
     Platform,
     /// The website of a mail provider, such as `gmail.com`, that was given for another company.
     MailProvider,

@@ -18,7 +18,8 @@ pub(crate) struct Path {
 const MOST_OF_A_RANGE: usize = 1_000;
 
 impl Path {
-    /// Reads a place. A text with a numbered range (`Name_{1..10}`) stands for several places.
+    /// Reads a text that says where a value is in an input record, such as `Company Name`. A text
+    /// with a numbered range stands for several places: `Name_{1..2}` for `Name_1` and `Name_2`.
     /// Returns `None` if the range is wrong or too long.
     pub(crate) fn read(text: &str) -> Option<Vec<Self>> {
         let Some((before, range, after)) = range(text) else {
@@ -32,7 +33,8 @@ impl Path {
         Some((from..=to).map(|number| Self::column(&format!("{before}{number}{after}"))).collect())
     }
 
-    /// Creates a place from a text. A numbered range in braces has no special meaning here.
+    /// Creates the place that a text names: a column, a key, keys joined by dots, or a JSON
+    /// pointer. Unlike in [`Self::read`], braces have no special meaning.
     pub(crate) fn column(text: &str) -> Self {
         let steps = match text.strip_prefix('/') {
             Some(pointer) => {

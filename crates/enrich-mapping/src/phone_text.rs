@@ -19,13 +19,14 @@ enum Part {
     /// A further number, or only another ending of the number before it, such as `182` in
     /// `0221 4710-181 oder 182`.
     Other,
-    /// No phone number: a fax number, or an internal extension.
+    /// Not a usable phone number: a fax number, an internal extension, or a number that is no
+    /// longer valid.
     Nothing,
 }
 
 /// Returns the phone numbers in a text, without words such as `Tel.` around them. Numbers of fax
-/// machines are left out. If the text has a word that is not in the data file, returns the whole
-/// text.
+/// machines are left out. The known words are in `data/phone_words.txt`. If the text has another
+/// word outside parentheses, returns the whole text.
 pub(crate) fn phone_texts(text: &str) -> Vec<String> {
     let text = text.trim().trim_start_matches('\'').trim_start();
     let mut found = Vec::new();
@@ -109,11 +110,12 @@ pub(crate) fn with_area_code(area_code: Option<&str>, number: String) -> String 
     format!("{area_code} {number}")
 }
 
-/// Returns the phone number in `number`, the text between two words; `None` if there is none.
-/// `part` says what the digits after the first of these words mean.
+/// Returns the phone number in `number`, without signs around it. `number` is the text after a word
+/// such as `Tel.`, and `part` is the meaning of this word. Returns `None` if there is no phone
+/// number, for example after the word `Fax`.
 fn whole(number: &str, part: Part) -> Option<String> {
-    /// Minimum number of digits of a further number. A text with fewer digits is only another
-    /// ending of the number before it.
+    /// Minimum number of digits of a further number, after a word such as `or`. Fewer digits are
+    /// only another ending of the number before the word: `182` in `0221 4710-181 oder 182`.
     const LEAST_DIGITS: usize = 7;
     let number = number.trim_start_matches([' ', '.', ':', ',', ';', ')', '/', '-', '=']);
     let number = number.trim_end_matches([' ', '.', ':', ',', ';', '(', '/', '-', '\'']);

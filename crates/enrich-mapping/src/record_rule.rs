@@ -23,12 +23,12 @@ pub(crate) struct RecordRule {
     id: Option<Rule>,
     fields: Vec<(Field, Rule)>,
     ids: Vec<(String, Rule)>,
-    /// Whether columns that no rule reads are read too, if the column's name is a usual name of a
+    /// Whether further columns are read, which no rule names. They must have a usual name of a
     /// field, such as `Website`.
     has_synonyms: bool,
-    /// Whether the source is Wikidata. The module `wikidata` then reads the entities of JSON
-    /// dumps. These rules read all other records of Wikidata, which are results of its query
-    /// service.
+    /// Whether the source is Wikidata. Its records are entities of JSON dumps, or results of its
+    /// query service. The module `wikidata` reads the entities; only the results are read by these
+    /// rules.
     pub(crate) is_wikidata: bool,
 }
 
@@ -55,7 +55,9 @@ impl RecordRule {
         Self { id, ..self }
     }
 
-    /// Reads the rules from the table of the record and the tables of its fields and ids.
+    /// Reads the rules for one kind of record from three tables of a mapping file. The table
+    /// `record` has the kind and the conditions; `fields` and `ids` have a rule for each field and
+    /// each id.
     pub(crate) fn read(
         record: Option<&Table<'_, '_>>,
         fields: Option<Node<'_, '_>>,
@@ -135,8 +137,8 @@ impl RecordRule {
         draft
     }
 
-    /// Adds the values of columns that no rule reads, if the column's name is a usual name of a
-    /// field or of an external id.
+    /// Reads the columns that no rule reads, and adds their values to `fields` and `ids`. A column
+    /// is read only if its name is a usual name of a field or of an external id, such as `Website`.
     fn add_synonyms<'s>(
         &'s self,
         record: &Map<String, Value>,

@@ -1,4 +1,5 @@
-//! Decides what a URL leads to: a company's website, a page on a network, or a site on a platform.
+//! Decides what a URL leads to: a company's website, a page on a social network, or a company's
+//! pages on a platform such as a site builder.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -19,15 +20,17 @@ pub enum Route {
     /// An address on LinkedIn, Facebook, Instagram, Twitter or YouTube that does not lead to a
     /// page, but for example to a post.
     NoPage,
-    /// A customer's address on a platform, such as a site builder, a list of links, a marketplace
-    /// or an app store. The platform's domain is not the customer's domain.
+    /// A web address on a platform, which hosts pages of many companies: a site builder, a
+    /// marketplace, an app store, or a service for pages with links. The page belongs to one of
+    /// these companies, but the domain belongs to the platform.
     Platform,
     /// The text is not a web address. It may be an email address, for example.
     Unreadable,
 }
 
-/// Which addresses of a platform belong to its customers. All other addresses belong to the
-/// platform's own company.
+/// Which web addresses of a platform belong to its customers. A platform, such as a site builder,
+/// hosts pages of many companies, and these companies are its customers. All other addresses belong
+/// to the company that runs the platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Customers {
     /// Addresses at a subdomain, such as `quill.platform.example`, except `www`.
@@ -129,7 +132,8 @@ fn on_network(host: &str, tail: &str, is_bare: bool) -> Option<Route> {
     None
 }
 
-/// Whether an address belongs to a customer of a platform.
+/// Whether a web address is on a platform, such as a site builder, and belongs to a customer of the
+/// platform: `platform.example/quill`. The platform's own home page usually does not count.
 fn is_on_platform(host: &str, is_bare: bool) -> bool {
     let host = host.strip_prefix("www.").unwrap_or(host);
     let mut rest = host;

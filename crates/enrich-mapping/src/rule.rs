@@ -11,7 +11,7 @@ use crate::phone_text::{phone_texts, with_area_code};
 use crate::template::Template;
 use crate::transform::Transform;
 
-/// A rule for the values of a field.
+/// A rule of a mapping: says where an input record has the values of a native field.
 #[derive(Clone, Debug)]
 pub(crate) enum Rule {
     /// The values of all these rules, in order.
@@ -52,8 +52,8 @@ enum Origin {
     Text(Template),
 }
 
-/// The values that an object may have at a place. If `allowed` contains an empty text, an object
-/// without a value there is accepted too.
+/// A condition on an object: its value at `place` is one of `allowed`. If `allowed` contains an
+/// empty text, an object without a value there meets the condition too.
 #[derive(Clone, Debug)]
 struct Filter {
     place: Path,
@@ -153,7 +153,7 @@ impl Rule {
     }
 
     /// Returns the values that the rule takes from a record, in order. Texts that stand for no
-    /// value are left out: those in `null`, and those of every source, such as `n/a`.
+    /// value are left out: usual ones such as `n/a`, and those of this source, which `null` lists.
     pub(crate) fn values(&self, record: &Map<String, Value>, null: &[String]) -> Vec<String> {
         match self {
             Self::All(rules) => rules.iter().flat_map(|rule| rule.values(record, null)).collect(),

@@ -96,8 +96,8 @@ fn meaning_among(columns: &[String], column: &str) -> Option<&'static str> {
 }
 
 /// Returns two columns: the column with area codes, such as `Vorwahl`, and the column with the
-/// phone numbers to which they belong. This is the first column of phone numbers after the area
-/// codes. If there is none, it is the first column of phone numbers in the file.
+/// phone numbers to which they belong. The second column is the first one with phone numbers that
+/// is after the area codes. If there is none, it is the first one with phone numbers in the file.
 fn area_codes<'c>(known: &[(&'c str, &'static str)]) -> Option<(&'c str, &'c str)> {
     let at = known.iter().position(|(_, meaning)| *meaning == "area_code")?;
     let mut next = known[at..].iter().chain(known);

@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 
 use crate::path::{Path, texts};
 
-/// A text that contains places of an input record in braces.
+/// A text with places in braces, such as `{registrar} {number}`. A place says where an input record
+/// has a value.
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
     parts: Vec<Part>,
@@ -19,8 +20,8 @@ enum Part {
 }
 
 impl Template {
-    /// Reads a text with places of an input record in braces. A brace without a closing brace is
-    /// part of the text.
+    /// Reads a text with places in braces, such as `{registrar} {number}`. A brace without a
+    /// closing brace is part of the text.
     pub(crate) fn read(text: &str) -> Self {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -35,8 +36,9 @@ impl Template {
         Self { parts }
     }
 
-    /// Replaces each place in braces by the first value that `record` has there, and returns the
-    /// text. Returns `None` if the record has no value at one of the places.
+    /// Returns the text with values of `record`: each place in braces, such as `{number}`, is
+    /// replaced by the first value that the record has there. Returns `None` if the record has no
+    /// value at one of the places.
     pub(crate) fn fill(&self, record: &Map<String, Value>) -> Option<String> {
         let mut filled = String::new();
         for part in &self.parts {

@@ -14,12 +14,12 @@ use statement::{Statement, item, statements};
 /// Wikidata's item for "human".
 const HUMAN: &str = "Q5";
 
-/// Properties whose values are other names: official name, short name, name in the native
-/// language.
+/// Wikidata's properties for other names of a company: official name, short name, name in the
+/// native language.
 const NAMES: [&str; 3] = ["P1448", "P1813", "P1705"];
 
-/// Properties with pages: for each property, the network, and the text that is put before the
-/// value.
+/// Wikidata's properties for the pages of a company on social networks. Each has the network, and
+/// the text that is put before the property's value, such as `@` before a YouTube handle.
 const PAGES: [(&str, Network, &str); 6] = [
     ("P4264", Network::LinkedIn, ""),
     ("P2013", Network::Facebook, ""),
@@ -29,7 +29,8 @@ const PAGES: [(&str, Network, &str); 6] = [
     ("P11245", Network::Youtube, "@"),
 ];
 
-/// Properties with external ids, each with its scheme.
+/// Wikidata's properties for the ids of a company in registers and data sets, each with the scheme
+/// of its ids, such as `lei`.
 const IDS: [(&str, &str); 8] = [
     ("P1278", "lei"),
     ("P6782", "ror"),

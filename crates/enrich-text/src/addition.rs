@@ -106,7 +106,7 @@ pub fn country_in_addition(name: &CompanyName) -> Option<Country> {
     countries.all(|country| country == only).then_some(only)
 }
 
-/// Whether a name contains a word for this country.
+/// Whether a name contains a word for this country: `Quill Deutschland` for Germany.
 pub fn names_country(name: &CompanyName, asked: Country) -> bool {
     some_words(name.folded()).iter().any(|word| country(word) == Some(asked))
 }

@@ -87,9 +87,9 @@ fn fold_signs(signs: impl Iterator<Item = char>) -> String {
     folded.text
 }
 
-/// Abbreviations of legal forms in Russian and similar languages. They come before the name. In
-/// Latin letters, they would look like the first word of other names: `Too Good To Go`, `Pão de
-/// Açúcar`, `AO Smith`.
+/// Words that folding leaves in Cyrillic letters: abbreviations of legal forms, which stand before
+/// the name in Russian and similar languages. In Latin letters, they would look like the first word
+/// of other names: `Too Good To Go`, `Pão de Açúcar`, `AO Smith`.
 const STAY_CYRILLIC: [&str; 7] = ["ао", "ат", "ип", "нао", "пао", "тоо", "чао"];
 
 /// A text while it is being folded: words with one space between them.

@@ -9,11 +9,12 @@ use crate::misspelling::is_misspelt;
 use crate::table;
 
 /// Words that are not a name by themselves. A legal form is not removed if only such words would
-/// remain.
+/// remain, as in `The Ltd`.
 const NO_NAME: [&str; 4] = ["the", "and", "of", "de"];
 
-/// A legal form with a vowel that is attached to a name without a space (`quillcorp`) is recognised
-/// only if it has at least this many letters.
+/// Minimum number of letters of a legal form that is recognised at the end of a word, without a
+/// space before it: `corp` in `quillcorp`. A legal form may be shorter if it has no vowel
+/// (`acmeltd`), or if it begins with a capital (`QuillAG`).
 const LEAST_GLUED: usize = 4;
 const VOWELS: [char; 6] = ['a', 'e', 'i', 'o', 'u', 'y'];
 

@@ -26,7 +26,7 @@ pub struct NameForm {
     /// The words in plain Latin letters, joined without spaces. Fillers (words such as `of`) are
     /// left out.
     pub squashed: String,
-    /// The words and fillers in plain Latin letters, joined without spaces.
+    /// The words and fillers (words such as `of`) in plain Latin letters, joined without spaces.
     pub all_squashed: String,
     /// The roots of the words ([`NameWord::root`]) in alphabetical order, joined without spaces.
     pub sorted: String,

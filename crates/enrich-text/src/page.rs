@@ -127,9 +127,9 @@ fn on_network(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
     }
 }
 
-/// Reads a path without a host, such as `company/acme`, as a page of `network`. Returns an error
-/// for a path of several segments that begins neither with a page kind of the network, such as
-/// `company`, nor with `@`, because such a path may mean something else.
+/// Reads a path without a host, such as `company/acme`, as a page of `network`. A path of several
+/// segments must begin with `@`, or with a segment that the network uses for pages, such as
+/// `company`. Otherwise it may mean something else, and the result is an error.
 fn path_alone(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
     let first = path.word(0);
     let is_path = match network {

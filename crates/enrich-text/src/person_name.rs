@@ -177,8 +177,9 @@ impl PersonName {
         Some(Self { given: given.to_vec(), family, name_suffix: self.name_suffix })
     }
 
-    /// Reads the first words of the name as the family name. Returns one reading for each possible
-    /// number of words of the family name, and none for an East Asian name.
+    /// Reads the first words of the name as the family name, as in `Lovelace Ada`. Returns one
+    /// reading for each possible number of words of the family name, and none for an East Asian
+    /// name.
     fn in_other_orders(&self) -> Vec<Self> {
         let family = self.family.iter();
         if self.given.iter().chain(family).any(|word| is_east_asian(word)) {

@@ -69,9 +69,9 @@ impl Phone {
     /// it is national, because no calling code begins with zero. Any other number may be
     /// international or national. These rules decide, in this order:
     ///
-    /// 1. A number that consists only of digits, or that begins with the calling code of the given
-    ///    country, is international, if the numbering plan of its calling code assigns such
-    ///    numbers. (`/v1/itm` returns international numbers as digits only.)
+    /// 1. A number that consists only of digits is international, if the numbering plan of its
+    ///    calling code assigns such numbers. (`/v1/itm` returns international numbers like this.)
+    ///    The same is true for a number that begins with the calling code of the given country.
     /// 2. Otherwise it is national, if the numbering plan of the given country assigns such
     ///    numbers.
     /// 3. Otherwise it is international, if an international number like this is possible; if not,
@@ -255,8 +255,8 @@ fn calling_code(digits: u16) -> Option<CallingCode> {
     Some(CallingCode { digits, lengths, trunk_prefix })
 }
 
-/// Returns the lengths that a national number can have if it can be called from abroad. In the
-/// result, bit n is set if n digits are possible.
+/// Returns the possible lengths of a region's national numbers, for those numbers that can be
+/// called from abroad. In the result, bit n is set if n digits are possible.
 fn possible_lengths(region: &Metadata) -> u32 {
     let kinds = region.descriptors();
     [

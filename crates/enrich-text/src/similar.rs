@@ -132,9 +132,10 @@ impl Pairing<'_> {
         }
     }
 
-    /// Pairs words of the left name that misspell general words, such as `university`. For each
-    /// word of the left name, `meant` contains the root of the general word that it may misspell.
-    /// The word is paired with an unpaired word of the right name that has this root.
+    /// Pairs a misspelt general word of the left name, such as `univresity`, with the word of the
+    /// right name that it stands for, such as `university`. For each word of the left name, `meant`
+    /// contains the root of the general word that it may misspell. The first unpaired word of the
+    /// right name with this root is taken.
     fn pair_meant(&mut self, meant: &[Option<&str>]) {
         for (a, meant) in meant.iter().enumerate().take(self.left.len()) {
             let Some(meant) = meant.filter(|_| !self.is_left_used[a]) else { continue };
@@ -147,7 +148,7 @@ impl Pairing<'_> {
     }
 
     /// Pairs two neighbouring words of one name with a word of the other name that consists of
-    /// both.
+    /// both: `Quill Pens` with `Quillpens`.
     fn join(&mut self) {
         for a in 1..self.left.len() {
             let found = (0..self.right.len()).find(|&b| {

@@ -27,7 +27,8 @@ const MAX_FILES: usize = 2_000_000;
 /// Maximum number of names that [`Archive::names`] returns.
 const MAX_NAMES: usize = 1_000;
 
-/// Beginnings of the paths of files without records, such as the files that macOS adds.
+/// If the path of a file in an archive begins with one of these texts, the file is skipped. It
+/// contains no records: macOS, for example, adds files in `__MACOSX/`.
 const NO_DATA: [&str; 2] = ["__MACOSX/", "."];
 
 /// A zip archive, with a list of the files in it that are to be read.

@@ -13,9 +13,9 @@ use crate::workbook::SheetRow;
 /// Maximum number of rows above the header.
 pub(super) const MAX_TITLE_ROWS: usize = 20;
 
-/// Minimum number of known columns in a row that is taken as the header although a row above it may
-/// be the header. With fewer known columns, it may be a row of data: a word such as `Mobil` can be
-/// a value, and is also the name of a column.
+/// Minimum number of known columns in a row that is taken as the header instead of a row above it.
+/// With fewer known columns, the row may be a row of data: a word such as `Mobil` can be a value,
+/// and is also the name of a column.
 const LEAST_KNOWN: usize = 3;
 
 /// Returns the fields of the first lines that are not blank; `None` for a line that is not a
@@ -37,16 +37,16 @@ pub(super) fn rows_of_lines<'l>(
 /// Returns the number of rows before the header, given the first rows of a table; 0 if none of
 /// these rows is a header. In `rows`, `None` is a row that cannot be read.
 ///
-/// If `columns` are given, the header is the first row that has all of them. Otherwise, the first
-/// row of one of these kinds may be the header:
+/// If `columns` are given, the header is the first row that has all of them. Otherwise, the header
+/// is found in two steps. The first step takes the first row of one of these kinds:
 ///
 /// - A row with text in several fields. A row with one text is the title of a spreadsheet.
 /// - A row with the name of a known column.
 /// - The first line of a contact card, because vCard files are sampled as tables.
 ///
-/// A row below this one is the header instead, if it has more known columns: at least
-/// [`LEAST_KNOWN`], or at least two if all its fields are known columns. Of several such rows, it
-/// is the one with the most known columns.
+/// The second step takes a row below this one instead, if that row has more known columns. That row
+/// must have at least [`LEAST_KNOWN`] known columns, or at least two if all its fields are known
+/// columns. Of several such rows, the one with the most known columns is taken.
 pub(super) fn rows_before_header(
     rows: impl Iterator<Item = Option<Vec<String>>>,
     columns: &[String],

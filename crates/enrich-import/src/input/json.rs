@@ -150,9 +150,9 @@ impl JsonReader {
         Ok(name)
     }
 
-    /// Reads the next value. `step` is the index of the path's next step. If the path has no more
-    /// steps, the value is a record: returns it. Otherwise returns `None`, and goes into the value
-    /// if its members or elements may match the step; if not, skips the value.
+    /// Reads the next value, and returns it if it is a record. It is a record if the path has no
+    /// step with the index `step`. Otherwise returns `None`. It then enters the value if the
+    /// value's members or elements may match this step, or else skips the value.
     fn descend(&mut self, step: usize) -> io::Result<Option<InputRecord>> {
         let Some(next) = self.path.0.get(step) else {
             self.has_found = true;

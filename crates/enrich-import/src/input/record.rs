@@ -15,9 +15,12 @@ pub struct InputRecord {
     /// The record, or why it can't be read.
     ///
     /// A row becomes an object with a text for each column, in the order of the columns. Columns
-    /// without a name are left out. An XML element becomes an object. Its text is under `$`, each
-    /// attribute under `@` and the attribute's name, and each child element under the child's
-    /// name without the namespace prefix. Several children with the same name become an array.
+    /// without a name are left out.
+    ///
+    /// An XML element becomes an object. Its text is under `$`, each attribute under `@` and the
+    /// attribute's name, and each child element under the child's name without the namespace
+    /// prefix. Several children with the same name become an array. For example,
+    /// `<org id="7"><name>Quill</name></org>` becomes `{"@id":"7","name":{"$":"Quill"}}`.
     pub fields: Result<Map<String, Value>, Rejection>,
 }
 

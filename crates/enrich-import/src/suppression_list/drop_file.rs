@@ -1,9 +1,11 @@
-//! The files in an archive of DROP, by their names.
+//! The files in an archive from DROP, California's deletion platform. Their names show which list
+//! they belong to.
 
 use super::ListFault;
 use super::shown;
 
-/// A list of DROP. Each list contains hashes of a different kind of identifier.
+/// A list from DROP, California's deletion platform. Each list contains hashes of a different kind
+/// of identifier, such as email addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropList {
     /// Email addresses.
@@ -20,11 +22,11 @@ pub enum DropList {
     Ctvid,
 }
 
-/// A file in an archive of DROP, recognised by its name.
+/// A file in an archive from DROP, California's deletion platform. It is recognised by its name,
+/// such as `20260312_4821_Email.csv`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DropFile {
-    /// The name of the file, without its folder. The file with the answer to DROP has the same
-    /// name.
+    /// The name of the file, without its folder. The answer to DROP is a file with the same name.
     pub name: String,
     /// The list of the file; `None` for a file with entries that were removed from lists.
     pub list: Option<DropList>,
@@ -57,8 +59,9 @@ impl DropFile {
     }
 }
 
-/// Returns the list that a file belongs to, or `Some(None)` for a file of removed entries. Returns
-/// `None` if the name is not the name of a file of DROP.
+/// Returns the list that a file belongs to, according to the file's name. Returns `Some(None)` for
+/// a file of removed entries, such as `20260312_4821_Removed.csv`. Returns `None` if the name is
+/// not the name of a file from DROP.
 fn list_of(name: &str) -> Option<Option<DropList>> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     if !name.chars().all(is_plain) {

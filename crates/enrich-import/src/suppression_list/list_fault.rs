@@ -17,7 +17,7 @@ pub enum ListFault {
         #[source]
         error: Box<ReadError>,
     },
-    /// The file's name is not the name of a file of DROP.
+    /// The file's name is not the name of a file from DROP, California's deletion platform.
     #[error(
         "{file} is no list of DROP, whose names are like 20260312_4821_Email.csv; load the archive \
          as it was downloaded, or name another format with --format"
@@ -26,7 +26,7 @@ pub enum ListFault {
         /// The name of the file.
         file: String,
     },
-    /// The file does not have the columns of a file of DROP.
+    /// The file does not have the columns of a file from DROP, California's deletion platform.
     #[error("{file}: line 1: the columns are not {columns}; get the list again")]
     Columns {
         /// The name of the file.
@@ -58,7 +58,7 @@ pub enum LineFault {
     /// The line can't be read as a row of CSV.
     #[error("{}; correct the line or get the list again", .0.explained())]
     Row(Rejection),
-    /// The id of the entry does not have the form of DROP's ids.
+    /// The entry's id does not have the form of the ids of DROP (California's deletion platform).
     #[error("the ID is not 1 to 64 letters and digits; get the list again")]
     NotAnId,
     /// The hash is not 32 bytes in Base64.

@@ -6,20 +6,22 @@ use enrich_core::port::suppression_lists::DigestKind;
 
 use super::{DropFile, DropList, EntryContent, LineFault, ListFault, ListFile, ListFormat};
 
-/// A file of a list: a file in the archive of DROP, or the whole list.
+/// A file of a suppression list. A list from DROP (California's deletion platform) may be an
+/// archive with several files; any other list is one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListPart {
     /// The name of the file, without its folder.
     pub name: String,
-    /// The file of DROP; `None` for other formats.
+    /// The file's name and list, if it is from DROP (California's deletion platform); `None` for
+    /// other formats.
     pub file: Option<DropFile>,
     /// The kind of value from which the digests are made; `None` if the digests of the file are
     /// not compared with values of the directory.
     pub kind: Option<DigestKind>,
     /// The number of entries.
     pub entries: u64,
-    /// A hash of the file's name and of its digests; for DROP, also of the entries' ids. Values
-    /// in plain text are not hashed.
+    /// A hash that shows whether the same list was loaded before. It is made from the file's name
+    /// and its digests; for DROP, also from the entries' ids. Values in plain text are not hashed.
     pub content: [u8; 32],
 }
 
@@ -29,8 +31,9 @@ struct Counted {
 }
 
 impl ListFile {
-    /// Reads the list to its end. Calls `check` with each value of a list of values. `check`
-    /// returns an error if the text is not a valid value.
+    /// Reads the list to its end, and returns what each of its files contains. If the list has
+    /// values in plain text, calls `check` with each value. `check` returns an error if the text is
+    /// not a valid value.
     ///
     /// # Errors
     ///
@@ -100,9 +103,8 @@ impl Counted {
 }
 
 impl DropList {
-    /// Returns the kind of value from which the digests of the list are made. Returns `None` if
-    /// the directory has no values of this kind, so that the digests are not compared with
-    /// anything.
+    /// Returns the kind of the list's digests, such as digests of email addresses, to compare them
+    /// with the values in the directory. Returns `None` if the directory has no such values.
     pub fn kind(self) -> Option<DigestKind> {
         match self {
             Self::Email => Some(DigestKind::DropEmail),

@@ -91,7 +91,8 @@ fn failure(error: quick_xml::Error) -> io::Error {
     refusal(NoList::DamagedWorkbook("a part of it cannot be read"))
 }
 
-/// A reader that enforces the limit of each event and the limit of the whole part.
+/// A reader of one part of a workbook, which is an XML file. It fails if the part, or a single XML
+/// event in it, is too long.
 struct Bounded<R> {
     input: BufReader<R>,
     left: Rc<Cell<usize>>,

@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 #[derive(Default)]
 pub(crate) struct Held {
     pub(crate) records: Vec<Record>,
-    /// The number of finished loads.
+    /// The number of loads (runs of the importer) that were finished.
     pub(crate) finished: usize,
     /// The number of stored batches.
     pub(crate) batches: usize,

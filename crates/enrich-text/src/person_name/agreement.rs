@@ -26,7 +26,7 @@ pub struct NameDifferences {
     /// Only one name has a suffix: `Smith jr`.
     pub name_suffix: bool,
     /// One name has middle names that the other lacks, or that the other has only as initials or
-    /// short forms.
+    /// short forms: `Ada Maria Byte`, `Ada M. Byte`.
     pub middle_name: bool,
     /// Only one name has a particle of the family name: `van der Berg`, `Berg`.
     pub particle: bool,
@@ -38,9 +38,9 @@ pub struct NameDifferences {
 /// How two family names agree.
 struct Families {
     differences: NameDifferences,
-    /// Whether the family names have a part in common. If the given names agree too, both names
-    /// have a common key of the given name and this part, so a look-up of one name finds the
-    /// other.
+    /// Whether the family names have a part in common, such as `garcia`. If the given names agree
+    /// too, both names have the key of the given name and this part (`ana|garcia`). So a look-up of
+    /// one name finds the other.
     share_a_part: bool,
     /// Whether the whole family names are equal when each is written as one word (`van der Berg`,
     /// `Vanderberg`), or have the same consonants in two scripts. If the first letters of the given
@@ -102,10 +102,12 @@ impl PersonName {
         Some(NameDifferences { order: true, ..least })
     }
 
-    /// Reads the last middle name of this name as the first of two family names, and returns how
-    /// the names then differ; `None` if they belong to two people. If the family names agree only
-    /// in a part, the family name of `other` must contain this middle name. Otherwise the person
-    /// with the name `other` may have a different first family name.
+    /// Returns how the names differ if this name has two family names. Its last middle name is then
+    /// the first family name: `García` in `Gabriel García Márquez`. Returns `None` if the names
+    /// belong to two people.
+    ///
+    /// If the family names agree only in a part, the family name of `other` must contain this
+    /// middle name too. Otherwise `other` may be a person with another first family name.
     fn as_read_doubly(&self, other: &Self) -> Option<NameDifferences> {
         let found = self.with_two_family_names()?.as_read(other)?;
         let middle = given_names::root(self.given.last()?);

@@ -43,8 +43,8 @@ static NAMES: LazyLock<GivenNames> = LazyLock::new(|| {
 });
 
 impl GivenNames {
-    /// Returns the key of a given name, by which people are looked up. All spellings of a name have
-    /// the same key. A short form that stands for only one name has the key of that name.
+    /// Returns the key by which people with a given name are looked up. All spellings of the name
+    /// have the same key. A short form that stands for only one name has the key of that name.
     fn key<'a>(&'a self, spelled: &'a str) -> &'a str {
         let row = match (self.full.get(spelled), self.short.get(spelled).map(Vec::as_slice)) {
             (Some(&row), _) | (None, Some(&[row])) => row,

@@ -14,8 +14,9 @@ pub(super) const MAX_FAMILY_PARTS: usize = 6;
 /// Maximum number of keys by which a given name is looked up: the keys of the name itself, of its
 /// long forms and of its short forms.
 pub(super) const MAX_GIVEN_KEYS: usize = 8;
-/// Maximum number of keys with the full given name that are looked up for one order of the words of
-/// a name. Only a name with many parts and many short forms could have more.
+/// Maximum number of keys with the full given name that are looked up for one order of a name: as
+/// it is written, or with the family name first. Only a name with many parts and many short forms
+/// could have more.
 const MAX_LOOKED_UP: usize = 32;
 
 impl PersonName {
@@ -65,15 +66,15 @@ impl PersonName {
         [Self::close_keys, Self::wide_keys, Self::turned_keys].into_iter().map(|keys| keys(self))
     }
 
-    /// Whether a look-up of this name by the first letter of the given name can find `other`: the
-    /// first letter of the given name of `other` is among the first letters by which this name is
-    /// looked up.
+    /// Whether a look-up of this name by the first letter of the given name can find `other`. A
+    /// name may be looked up by several first letters, because another script may write another
+    /// letter. One of them must be the first letter of the given name of `other`.
     pub(super) fn first_letters_meet(&self, other: &Self) -> bool {
         first_letters(self.first_given()).contains(&first_letter(other.first_given()))
     }
 
     /// Returns the parts of the family name that have keys, the last part first. Each part is in
-    /// the form that is equal for its different spellings.
+    /// one common form for its different spellings.
     pub(super) fn family_parts(&self) -> Vec<String> {
         let (parts, _) = self.family_and_particles();
         let last = parts.into_iter().rev().take(MAX_FAMILY_PARTS);

@@ -18,8 +18,8 @@ enum Kind {
     Former,
 }
 
-/// For each kind and each of its words in the data file, the first word of the row: `jr` for
-/// `junior`.
+/// For each word in the data file and its kind, such as a title or a suffix: the first word of its
+/// row, which may list several spellings. For `junior`, this is `jr`.
 static WORDS: LazyLock<HashMap<(Kind, &'static str), &'static str>> = LazyLock::new(|| {
     let kinds = HashMap::from([
         ("title", Kind::Title),
@@ -117,8 +117,9 @@ pub(super) fn spread(words: Vec<Word>) -> Vec<String> {
     words.into_iter().flat_map(Word::into_parts).collect()
 }
 
-/// Removes titles from the beginning, and titles and suffixes from the end. If a suffix is the only
-/// word, it is kept. Also returns the word of the name suffix (`jr`, `iii`), if one was removed.
+/// Removes titles from the beginning of a name, and titles and suffixes from its end. If a suffix
+/// is the only word of the name, it is kept. Returns the words that remain, and the word of the
+/// name suffix (`jr`, `iii`), if one was removed.
 pub(super) fn without_ends<W: AsRef<Word>>(words: Vec<W>) -> (Vec<W>, Option<W>) {
     let mut has_title = false;
     let is_before = |word: &W| {

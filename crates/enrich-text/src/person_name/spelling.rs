@@ -26,8 +26,8 @@ const SOUNDS: [(&str, &str); 10] = [
     ("poulos", "pulos"),
 ];
 
-/// Returns the form of a folded word that is equal for its different spellings. Umlauts that are
-/// written with two letters become one letter (`Mueller`, `Soerensen`, `Aase`), and several
+/// Returns one common form for the different spellings of a folded word. Umlauts that are written
+/// with two letters become one letter (`Mueller`, `Soerensen`, `Aase`), and several
 /// transliterations become one (`Medwedew`, `Sergej`, `Nataliya`).
 pub(super) fn spelling(word: &str) -> String {
     if !word.is_ascii() {

@@ -18,8 +18,9 @@ impl Phone {
     /// - only digits, at least twelve;
     /// - a North American number that begins with a separate 1: `1 (202) 555-0152`.
     pub fn parse_international(text: &str) -> Result<Self, InvalidPhone> {
-        /// Minimum number of digits of a number without separators. National numbers have at most
-        /// eleven digits, as those of mobile phones in China and Brazil.
+        /// Minimum number of digits of a number that has only digits. A shorter number may be
+        /// national: mobile numbers in China and Brazil have eleven digits, and no national number
+        /// has more.
         const LEAST_DIGITS: usize = 12;
         let plain = without_link(input::plain(text)?);
         let phone = match Self::parse(text) {
@@ -40,10 +41,13 @@ impl Phone {
         }
     }
 
-    /// Like [`parse`](Self::parse), for a text that should be an international number: it may lack
-    /// the `+`, but must not have the form of a national number. A number without `+` and `00` is
-    /// accepted only if it has at least eleven digits, does not begin with a zero or a bracket, and
-    /// if the numbering plan of its calling code assigns it.
+    /// Like [`parse`](Self::parse), for a text that should be an international number. The text may
+    /// lack the `+`, but must not have the form of a national number. All of these conditions apply
+    /// to a number without `+` and `00`:
+    ///
+    /// - It has at least eleven digits.
+    /// - It does not begin with a zero or a bracket.
+    /// - The numbering plan of its calling code assigns it.
     pub fn parse_with_code(text: &str) -> Result<Self, InvalidPhone> {
         /// Minimum number of digits. North American numbers have eleven digits with the calling
         /// code, and ten without it.
@@ -67,10 +71,10 @@ impl Phone {
     ///
     /// 1. A number that begins with the calling code of the country is international, if the
     ///    numbering plan of the country assigns it.
-    /// 2. Otherwise it is national, if the numbering plan of the country assigns it. If the trunk
-    ///    prefix of the country is a zero, a zero at the beginning is this prefix. It may be left
-    ///    out, but not from a number in the North American form `(202) 555-0152`. In other
-    ///    countries, a zero is a part of the number.
+    /// 2. Otherwise it is national, if the numbering plan of the country assigns it. In a country
+    ///    whose trunk prefix is a zero, a zero at the beginning is this prefix. It may be left out,
+    ///    but not from a number in the North American form `(202) 555-0152`. In other countries, a
+    ///    zero is a part of the number.
     /// 3. Otherwise, [`parse_international`](Self::parse_international) decides.
     ///
     /// # Errors

@@ -6,7 +6,8 @@ use super::path::{Path, Step};
 use super::scanner::{Copied, Scanner};
 
 /// Maximum number of simple members (neither objects nor arrays) that an object around the records
-/// may have before the array with the records. If an object has more, it is a record itself.
+/// may have before the array with the records. `{"total":2,"rows":[…]}` has one, `total`. If an
+/// object has more than the maximum, it is a record itself.
 const MAX_ENVELOPE_MEMBERS: usize = 5;
 /// Maximum depth of nested objects in which records are searched for.
 const MAX_DEPTH: usize = 2;
@@ -59,7 +60,8 @@ fn envelope(scanner: &mut Scanner, depth: usize) -> io::Result<Option<Path>> {
     }
 }
 
-/// What is known about the members of an object that were read so far.
+/// What was found in an object so far: the numbers of its members by kind, and the path to the
+/// records.
 #[derive(Default)]
 struct Found {
     plain: usize,
@@ -158,9 +160,10 @@ fn member_names(scanner: &mut Scanner, most: usize) -> Vec<String> {
     names
 }
 
-/// Returns whether the next array contains records: its first element is an object. If
-/// `has_columns` is `true`, the names of columns were found. Then records may be arrays, so the
-/// first element may also be an array. If the result is `false`, the whole array was skipped.
+/// Returns whether the next array contains records. It does if its first element is an object. If
+/// the names of the columns were found before (`has_columns`), each record may be an array of
+/// values, so the first element may also be an array. If the result is `false`, the whole array was
+/// skipped.
 fn is_array_of_records(scanner: &mut Scanner, has_columns: bool) -> io::Result<bool> {
     scanner.expect(b'[')?;
     let first = scanner.peek()?;

@@ -30,14 +30,15 @@ pub fn guess(field: &Field, columns: &[String]) -> Option<String> {
 }
 
 /// Returns the column that has the name of the field or, for a required field, one of the field's
-/// usual column names. Case, spaces and punctuation are ignored.
+/// usual column names. Upper and lower case, spaces and punctuation are ignored.
 pub(crate) fn by_name(field: &Field, columns: &[String]) -> Option<String> {
     let wanted = plain_name(field.name);
     let same = find(columns, |column| column == wanted);
     same.or_else(|| usual_names(field).find_map(|name| find(columns, |column| column == name)))
 }
 
-/// Returns the usual column names of a required field, and none for an optional field.
+/// Returns the usual column names of a required field: `email` and `mail` for the field `email`.
+/// Returns none for an optional field, because it is found only by its own name.
 fn usual_names(field: &Field) -> impl Iterator<Item = &'static str> {
     let wanted = if field.is_required { plain_name(field.name) } else { String::new() };
     let called = COLUMN_SYNONYMS.iter().filter(move |(part, _)| wanted.contains(part));

@@ -79,8 +79,9 @@ struct JobsState {
     /// The store of the job records, if several processes share the jobs; `None` if the records are
     /// in the folder of jobs.
     records: Option<Arc<dyn JobRecords>>,
-    /// The store in which processes announce their lists, and the id of this process's own folder;
-    /// empty if processes do not announce lists.
+    /// Where processes announce to each other which lists they have: the store of the
+    /// announcements, and the id of this process's own folder. Empty if processes do not announce
+    /// lists.
     neighbours: OnceLock<Neighbours>,
 }
 
@@ -92,7 +93,7 @@ struct JobRegistry {
     is_closing: bool,
     /// Whether another process works in the folder of jobs. If so, this process has no jobs.
     is_elsewhere: bool,
-    /// The folders of jobs with a record that could not be read.
+    /// The folders of those jobs whose record could not be read.
     set_aside: Vec<PathBuf>,
     /// For each account, the number of its last turn. Every start of a job gets the next number: 1,
     /// 2, 3.

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::guess::by_name;
 
-/// A value that most fields accept. Some fields are sent with this value to the parser of an
-/// endpoint. The parser then reports which required fields are missing.
+/// A sample value that most fields accept. The parser of an endpoint is called with this value in
+/// some of the fields, to find out which other fields it requires: it reports those as missing.
 const PROBE: &str = "probe.example";
 
 /// The source of each field of an endpoint: a column, or a constant.
@@ -119,11 +119,11 @@ impl Mapping {
         self.columns.iter().chain(&self.constants).map(|(field, _)| field.as_str())
     }
 
-    /// Completes the mapping. A column name that differs from a column of the list only in case,
-    /// spaces and punctuation is replaced by the name in the list. A field without a source gets
-    /// the column with the field's name; a required field also gets a column with one of its usual
-    /// names. A column whose name only contains a usual name, such as `old_email`, is not used,
-    /// because nobody checks this choice before rows are charged.
+    /// Completes the mapping. A column name that differs from a column of the list only in upper
+    /// and lower case, spaces and punctuation is replaced by the name in the list. A field without
+    /// a source gets the column with the field's name; a required field also gets a column with one
+    /// of its usual names. A column whose name only contains a usual name, such as `old_email`, is
+    /// not used, because nobody checks this choice before rows are charged.
     pub fn guessed(&self, endpoint: &Endpoint, columns: &[String]) -> Self {
         let mut mapping = self.clone();
         for (_, column) in &mut mapping.columns {
@@ -232,8 +232,8 @@ fn missing(endpoint: &Endpoint, bound: &[BoundField]) -> Vec<&'static str> {
     names
 }
 
-/// Sends only the fields in `given` to the parser of the endpoint. Returns the fields that the
-/// parser reports as invalid or missing.
+/// Calls the parser of the endpoint with only the fields in `given`, each with the value `PROBE`.
+/// Returns the fields that the parser reports as invalid or missing.
 fn at_fault<'a>(
     endpoint: &Endpoint,
     given: impl Iterator<Item = &'a BoundField>,

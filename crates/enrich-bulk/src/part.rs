@@ -118,7 +118,8 @@ impl Part {
         Self::open_with(out, format, purpose, true, prefix)
     }
 
-    /// Calls `guard` before each commit of rows. If `guard` returns `false`, the commit fails.
+    /// Returns this output with a `guard`, a function that is called before each commit of rows. If
+    /// it returns `false`, the commit fails.
     pub(crate) fn guarded(self, guard: Guard) -> Self {
         Self { guard: Some(guard), ..self }
     }

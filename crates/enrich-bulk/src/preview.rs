@@ -29,8 +29,8 @@ pub struct Preview {
 /// Which phone numbers without a country calling code (national numbers) are valid in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NationalNumbers {
-    /// National numbers of this country are valid. With `None`, only international numbers are
-    /// valid.
+    /// Phone numbers of this country are valid without a country calling code. With `None`, every
+    /// number needs a country calling code.
     Of(Option<Country>),
     /// The account's country is unknown here, because the account is on another server. Every text
     /// that may be a national number of some country counts as valid. So the computed cost is

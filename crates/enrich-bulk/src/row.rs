@@ -32,7 +32,8 @@ impl Added {
     }
 }
 
-/// State that all rows in flight of a run share.
+/// The state of a run that all its rows in flight (sent and not yet answered) share: when a row was
+/// last answered, until when the rate limit refuses rows, and whether the run must end.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     /// How long the run continues when it gets no answer.

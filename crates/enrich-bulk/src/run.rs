@@ -39,8 +39,8 @@ const MAX_AHEAD_BYTES: usize = 32 * 1024 * 1024;
 /// Minimum time between two commits, which sync written rows to disk. A commit is made earlier if
 /// `COMMIT_BYTES` are reached.
 const COMMIT_EVERY: Duration = Duration::from_millis(500);
-/// If commits are slow, the minimum time between them is longer than `COMMIT_EVERY` (see
-/// `COMMIT_SHARE`), but never longer than this.
+/// Upper limit of the minimum time between two commits. Slow commits make this time longer than
+/// `COMMIT_EVERY` (see `COMMIT_SHARE`).
 const COMMIT_AT_LAST: Duration = Duration::from_secs(10);
 /// Number of bytes of written rows after which they are committed, even before `COMMIT_EVERY` has
 /// passed.

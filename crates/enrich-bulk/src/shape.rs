@@ -5,7 +5,7 @@
 pub(crate) enum Shape {
     /// CSV, with the names of the columns.
     Csv(Vec<String>),
-    /// JSON Lines, with the names of the members in the first rows.
+    /// JSON Lines, with the names of the columns. These are the members of the first objects.
     Json(Vec<String>),
 }
 

@@ -87,7 +87,8 @@ fn is_list_of_numbers(cell: &[u8]) -> bool {
     cell.split(|byte| LIST_SEPARATOR.as_bytes().contains(byte)).all(is_number)
 }
 
-/// Whether the text is a number that stays unchanged, such as `-5`, `+3.14` or `+41 44 668 18 00`.
+/// Whether the text is a number, such as `-5`, `+3.14` or `+41 44 668 18 00`. A number is harmless,
+/// so no apostrophe is put before it.
 fn is_number(text: &[u8]) -> bool {
     let digits = match text {
         [b'+' | b'-', rest @ ..] => rest,

@@ -20,8 +20,8 @@ const MAX_NUMBER_LETTERS: usize = 11;
 /// Extensions of the workbook formats that this program cannot write.
 const OTHER_ENDINGS: [&str; 4] = [".xls", ".xlsm", ".xlsb", ".ods"];
 
-/// If a file name has the extension of a workbook format that this program cannot write, returns
-/// this extension. A compression extension after it is ignored.
+/// Returns the extension of a file name if it belongs to a workbook format that this program cannot
+/// write, such as `.xls`; otherwise `None`. A compression extension after it is ignored.
 pub(crate) fn other_ending(file_name: &str) -> Option<&'static str> {
     let name = file_name.to_ascii_lowercase();
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);

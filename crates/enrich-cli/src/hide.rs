@@ -20,8 +20,10 @@ pub(crate) fn without_keys(text: &str) -> Cow<'_, str> {
     if has_keys { Cow::Owned(cut) } else { Cow::Borrowed(text) }
 }
 
-/// Replaces two texts by `…`, because they may contain a password: in a URL with a user name, the
-/// text after `://`; in a line `store = …` of a settings file, which an error may quote, the value.
+/// Replaces by `…` what may contain the password of a database:
+///
+/// - In a URL with a user name, the text after `://`.
+/// - In a line `store = …` of a settings file, the value. An error may quote such a line.
 pub(crate) fn without_store_urls(text: &str) -> Cow<'_, str> {
     if !text.contains("://") && !text.contains("store") {
         return Cow::Borrowed(text);

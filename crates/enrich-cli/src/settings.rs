@@ -72,7 +72,7 @@ impl From<CountMisses> for enrich_store::CountMisses {
     }
 }
 
-/// By default, a client address may have one connection in `ADDRESS_SHARE`: a quarter of all
+/// The divisor for the default limit of one client address: it may have a quarter of all
 /// connections.
 const ADDRESS_SHARE: usize = 4;
 

@@ -32,7 +32,7 @@ const UPLOADS: usize = 8;
 /// Maximum number of uploads of one account that run at the same time.
 const UPLOADS_OF_ONE: usize = 2;
 
-/// After a session's last use was written to the store, further uses are not written for this time.
+/// Minimum time between two updates of a session's last use in the store.
 const NOTED_EACH: SignedDuration = SignedDuration::from_mins(1);
 
 /// The state that the pages of all accounts share, such as the settings and the login throttle.
@@ -139,8 +139,8 @@ impl Dashboard {
     }
 
     /// Whether the request's header `Host` names this server. With a public URL, the result is
-    /// always `true`, because a proxy may change the host. In this case, only the origin of the
-    /// request protects against forged requests.
+    /// always `true`, because a proxy may change the host. In this case, only `origin::is_ours`
+    /// protects against forged requests.
     pub(crate) fn is_own_host(&self, request: &Request) -> bool {
         match (&self.settings.public_url, self.settings.listens_on, &request.host) {
             (None, Some(listens_on), Some(named)) => host::is_own(named, listens_on),

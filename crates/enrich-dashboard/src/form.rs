@@ -44,7 +44,8 @@ impl<'de> Deserialize<'de> for Form {
     }
 }
 
-/// Reads the first [`MOST_FIELDS`] pairs of name and value, and ignores the rest.
+/// Reads a form as pairs of name and value. Reads the first [`MOST_FIELDS`] pairs, and ignores the
+/// rest.
 struct Pairs;
 
 impl<'de> Visitor<'de> for Pairs {

@@ -1,7 +1,7 @@
 //! Slows down the guessing of passwords.
 //!
 //! Each client address and each account has a fixed number of attempts. Each check of a password
-//! uses up one attempt. If the password is right, the attempt is returned. After each fixed
+//! uses up one attempt. If the password is right, the attempt is given back. After each fixed
 //! interval, one used attempt is available again. This is the generic cell rate algorithm: it needs
 //! only one number for each address and account, the time at which all attempts are available
 //! again. Unknown accounts are treated like existing accounts.
@@ -25,14 +25,15 @@ struct Pace {
     each: SignedDuration,
 }
 
-/// The attempts of a client address. Several people may share the address and sometimes mistype, so
-/// many attempts are allowed.
+/// How many passwords may be tried from one client address: 20 at once, then one every 15 seconds.
+/// This is more than for an account, because several people may share an address and mistype.
 const OF_ADDRESS: Pace = Pace { at_once: 20, each: SignedDuration::from_secs(15) };
-/// The attempts of an account: 10 at once, then 120 an hour. This is too slow to guess a password
-/// of twelve characters.
+/// How many passwords may be tried for one account: 10 at once, then 120 an hour. This is too slow
+/// to guess a password of twelve characters.
 const OF_ACCOUNT: Pace = Pace { at_once: 10, each: SignedDuration::from_secs(30) };
 
-/// Stores for each address and each account when all its attempts are available again.
+/// Limits the attempts to sign in. Stores for each client address and each account when all its
+/// attempts are available again.
 #[derive(Default)]
 pub(crate) struct LoginThrottle {
     addresses: Mutex<Tries>,
@@ -52,12 +53,13 @@ struct Tries {
 const SHARED: u64 = 0;
 
 impl LoginThrottle {
-    /// Uses up one attempt of the address and one of the typed account name.
+    /// Uses up one attempt to sign in: one of the client address, and one of the typed email
+    /// address.
     ///
     /// # Errors
     ///
-    /// The time to wait, if the address or the account has no attempt left. In this case, neither
-    /// of them loses an attempt.
+    /// The time to wait, if one of the two has no attempt left. In this case, neither of them loses
+    /// an attempt.
     pub(crate) fn take(
         &self,
         peer: IpAddr,
@@ -71,7 +73,8 @@ impl LoginThrottle {
         })
     }
 
-    /// Returns one used attempt to the address and one to the account name.
+    /// Makes one used attempt available again, for the client address and for the typed email
+    /// address. This happens, for example, if the password was right.
     pub(crate) fn give_back(&self, peer: IpAddr, typed: &str) {
         self.addresses.lock().give_back(self.number(&network(peer)), OF_ADDRESS);
         self.accounts.lock().give_back(self.number(&typed), OF_ACCOUNT);
@@ -102,9 +105,9 @@ impl Tries {
         }
     }
 
-    /// Returns the key of the entry to use for the address or account `who`: `who` itself if it has
-    /// an entry or there is room for one, and otherwise [`SHARED`]. If there is no room, first
-    /// removes the entries whose attempts are all available again.
+    /// Returns the key under which the attempts of an address or account are stored. This is `who`
+    /// itself if it has an entry, or if there is room for a new entry; otherwise it is [`SHARED`].
+    /// To make room, removes the entries whose attempts are all available again.
     fn permit(&mut self, who: u64, now: Timestamp) -> u64 {
         if self.back_at.contains_key(&who) || self.back_at.len() < MOST {
             return who;

@@ -1,17 +1,17 @@
 //! Decides whether a request for a change comes from these pages (protection against CSRF).
 //!
-//! Browsers send the origin of a request in two headers that no page can forge:
+//! Browsers send two headers that show from which site a request comes. No page can forge them:
 //!
 //! - `Sec-Fetch-Site` is sent only to https and loopback addresses. This is enough, because
 //!   sessions work only at such addresses.
 //! - `Origin` is sent with every POST. Its value is `null` if the page has the referrer policy
-//!   `no-referrer`, as the pages of this crate have. `null` is accepted only if `Sec-Fetch-Site`
-//!   shows the same origin.
+//!   `no-referrer`, as the pages of this crate have. `null` is accepted only if `Sec-Fetch-Site` is
+//!   `same-origin`.
 
 use crate::http::Request;
 
-/// Whether the request comes from a page of this server's origin. If both headers are missing, the
-/// result is `false`.
+/// Whether a page of this server sent the request, according to its headers `Sec-Fetch-Site` and
+/// `Origin`. If both headers are missing, the result is `false`.
 pub(crate) fn is_ours(request: &Request, public_url: Option<&str>) -> bool {
     let origin = request.origin.as_deref().filter(|origin| *origin != "null");
     let is_our_origin = origin.map(|origin| is_same(origin, request, public_url));

@@ -46,7 +46,7 @@ impl<'a> Deref for OwnerContext<'a> {
 pub(crate) struct Frame {
     /// The signed-in account; `None` if nobody is signed in.
     pub(crate) owner: Option<Owner>,
-    /// The path of the current section of the navigation.
+    /// The path of the section that the navigation marks as the current one.
     pub(crate) here: &'static str,
 }
 

@@ -11,9 +11,9 @@ use crate::fault::Fault;
 use crate::threads::Threads;
 
 const THREADS: usize = 2;
-/// Maximum number of reads, and of pieces of downloads, that wait for a thread. Each account has at
-/// most one read and one piece in this queue. Its other reads and pieces wait until it is the
-/// account's turn again.
+/// Maximum number of tasks that wait for a thread. A task is a read, or one piece of a download. Of
+/// each account, at most one read and one piece are among these tasks. Its other reads and pieces
+/// are added when these are done.
 const WAITING: usize = 512;
 /// Maximum number of concurrent downloads of one account.
 const DOWNLOADS_OF_ONE: usize = 4;
@@ -25,8 +25,8 @@ pub(crate) struct Scans {
     downloads: AccountLimit,
 }
 
-/// A permit of an account for one read, or for one download, which runs in pieces. Dropping this
-/// value releases the permit.
+/// A permit of an account for one download, which runs in pieces. A single read has a permit of
+/// this type too. Dropping this value releases the permit.
 pub(crate) struct Download {
     threads: Arc<Threads>,
     permit: Arc<AccountPermit>,
@@ -96,8 +96,8 @@ impl Download {
         let turn = self.permit.turn().await;
         let permit = Arc::clone(&self.permit);
         let work = move || {
-            // If the caller is dropped, the work still runs to its end. The account's turn ends
-            // only then.
+            // If the future of this call is dropped, the work still runs to its end. Only then does
+            // the account's turn end.
             let _turn = (turn, permit);
             work()
         };

@@ -1,4 +1,5 @@
-//! Answers a request: finds its route, checks its origin and session, and calls the handler.
+//! Answers a request: finds its route, checks that a POST comes from one of these pages, checks the
+//! session, and calls the handler.
 
 use futures_util::StreamExt;
 
@@ -15,8 +16,8 @@ use crate::routes::{self, Handler};
 
 const MAX_FORM_BYTES: usize = 64 * 1024;
 
-/// The content security policy. Pages may load only from their own origin, may contact only this
-/// origin, and run no inline code.
+/// The content security policy. Pages may load files only from this server, may contact only this
+/// server, and run no inline code.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 

@@ -38,8 +38,8 @@ impl Threads {
         let place = Arc::clone(&self.running_or_waiting).try_acquire_owned().map_err(|_| Busy)?;
         let turn = Arc::clone(&self.running).acquire_owned().await.map_err(|_| Busy)?;
         let work = move || {
-            // If the caller is dropped, the task still runs to its end. Both permits are released
-            // only then.
+            // If the future of this call is dropped, the task still runs to its end. Only then are
+            // both permits released.
             let _permits = (place, turn);
             work()
         };

@@ -26,10 +26,12 @@ const LOOK_EACH: Duration = Duration::from_secs(2);
 /// lists that were not announced for a week.
 const REPEAT_EACH: Duration = Duration::from_secs(60 * 60);
 
-/// The store in which processes announce their lists, and the id of this process's own folder.
+/// The store in which processes announce to each other which lists they have, and the id of this
+/// process's own folder.
 pub(super) struct Neighbours {
     records: Arc<dyn JobRecords>,
-    /// The id of the folder that only this process sees; `None` if all processes see the folder.
+    /// The id of this process's folder of jobs, if no other process sees the folder; `None` if all
+    /// processes see it.
     folder: Option<u128>,
 }
 
@@ -48,13 +50,14 @@ pub struct RemoteList {
 #[derive(Serialize, Deserialize)]
 struct Summary {
     file_name: String,
-    /// Seconds since 1970.
+    /// The time of the upload, in seconds since 1970.
     created_at: i64,
 }
 
 impl Jobs {
-    /// If only this process sees the folder, tells other processes which lists are in it. Also lets
-    /// [`elsewhere`](Self::elsewhere) return the lists of other processes. Call this once.
+    /// Begins to tell other processes which lists are in the folder of jobs, if only this process
+    /// sees the folder. Also lets [`elsewhere`](Self::elsewhere) return the lists of other
+    /// processes. Call this once.
     ///
     /// # Errors
     ///
@@ -87,8 +90,8 @@ impl Jobs {
     }
 }
 
-/// Reads an announcement of another process. If that process has another version of the program,
-/// the summary may be unreadable. Then its list is not shown.
+/// Reads the announcement of a list by another process. Returns `None` if the announcement is
+/// unreadable, because that process has another version of the program.
 fn read(job: RemoteJob) -> Option<RemoteList> {
     let Summary { file_name, created_at } = serde_json::from_str(&job.job.summary).ok()?;
     let created_at = Timestamp::from_second(created_at).ok()?;
@@ -117,8 +120,8 @@ fn folder_id(folder: &Path) -> io::Result<u128> {
     }
 }
 
-/// Announces the lists of the folder whenever they change, and every [`REPEAT_EACH`]. Ends when the
-/// jobs are closed.
+/// Tells other processes which lists are in the folder: whenever the lists change, and every
+/// [`REPEAT_EACH`]. Ends when the jobs are closed.
 fn announce(shared: &JobsState) {
     let Some(Neighbours { records, folder: Some(folder) }) = shared.neighbours.get() else {
         return;
@@ -131,7 +134,7 @@ fn announce(shared: &JobsState) {
             let jobs: Vec<LocalJob> = registry.jobs.values().filter_map(local_job).collect();
             if announced.as_ref() != Some(&jobs) || at.elapsed() >= REPEAT_EACH {
                 parking_lot::MutexGuard::unlocked(&mut registry, || {
-                    // If the store cannot be reached, the lists are announced later.
+                    // If the store cannot be reached, the next pass of the loop tries again.
                     if block_on(records.announce(*folder, &jobs)).is_ok() {
                         (announced, at) = (Some(jobs), Instant::now());
                     }

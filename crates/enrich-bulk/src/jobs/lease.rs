@@ -17,11 +17,11 @@ use super::{Entry, JobsState};
 
 /// Interval between renewals of a lease. A request to stop arrives with the next renewal.
 const RENEW_EACH: Duration = Duration::from_secs(1);
-/// If the last renewal was less than this time ago, a commit of output rows does not renew the
-/// lease again.
+/// Time after a renewal in which this process certainly still holds the lease. In this time, a
+/// commit of output rows does not renew the lease.
 const SURE: Duration = Duration::from_secs(10);
-/// Time after the last renewal. If the shared job records cannot be reached, this process continues
-/// to write rows only for this time. It is shorter than [`LEASE`], so that a commit that has
+/// If the shared job records cannot be reached, this process stops writing rows when this time has
+/// passed since the last renewal. The time is shorter than [`LEASE`], so that a commit that has
 /// already begun ends before the lease expires.
 const UNREACHABLE: Duration = LEASE.saturating_sub(SURE);
 
@@ -67,8 +67,8 @@ impl Lease {
         self.is_lost.load(Ordering::Acquire)
     }
 
-    /// If the last renewal is older than [`SURE`], renews the lease. Returns whether this process
-    /// still holds the job, so that it may commit rows.
+    /// Returns whether this process still holds the job, so that it may commit rows. If the last
+    /// renewal is older than [`SURE`], renews the lease first.
     pub(super) fn may_write(&self) -> bool {
         if self.is_lost() {
             return false;
@@ -102,7 +102,8 @@ enum Renewed {
     Lost,
 }
 
-/// Renews the leases of this process, until the process shuts down and holds no lease any more.
+/// The main function of the thread that renews the leases of this process. It ends when the process
+/// shuts down and holds no lease any more.
 pub(super) fn keep(shared: &JobsState) {
     let Some(records) = &shared.records else { return };
     loop {

@@ -146,7 +146,8 @@ impl Jobs {
 }
 
 impl JobsState {
-    /// Stores an upload in the folder `arriving` and reads its list to the end.
+    /// Stores an upload in the folder `arriving`. Then reads its list to the end, to count the rows
+    /// and to find errors in it.
     fn arrive(
         &self,
         arriving: &Path,

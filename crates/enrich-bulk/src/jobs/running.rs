@@ -38,7 +38,8 @@ pub trait Callers: Send + Sync {
         Ok(None)
     }
 
-    /// Returns the suppressed values, which must be removed from lists; `None` if there are none.
+    /// Returns the suppressed (forgotten) values, which must be removed from lists; `None` if there
+    /// are none.
     async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
         Ok(None)
     }
@@ -228,9 +229,9 @@ fn in_words(error: &JobError) -> String {
 }
 
 impl JobsState {
-    /// Ends the turn of a shared job. Normally the job ends with `state`. But the job returns to
-    /// the queue if `gave_up_place` is true and the run was stopped: then the job has only yielded
-    /// to another account, or this process shuts down.
+    /// Ends the work of this process on a shared job. Normally the job ends with `state`. But the
+    /// job returns to the queue if `gave_up_place` is true and the run was stopped: then the job
+    /// has only yielded to another account, or this process shuts down.
     fn end_turn(&self, registry: &mut JobRegistry, id: JobId, state: State, gave_up_place: bool) {
         let Some(entry) = registry.jobs.get_mut(&id) else { return };
         let mut record = entry.record.clone();
@@ -256,8 +257,8 @@ impl JobError {
     }
 }
 
-/// Updates the counts of a running job. Stops the job when the account or the disk has no more
-/// space, and when the job must yield to another account.
+/// Receives the progress of a running job. Updates the job's counts. Stops the job when the account
+/// or the disk has no more space, and when the job must yield to another account.
 struct Watch<'a> {
     shared: &'a JobsState,
     id: JobId,

@@ -45,7 +45,7 @@ impl Jobs {
                 Ok(is_changed) => changed += usize::from(is_changed),
                 // The account deleted the job in the meantime.
                 Err(_) if !self.shared.registry.lock().jobs.contains_key(&id) => {}
-                // Another process searches this list, or changes it.
+                // Another process is changing this list, or is searching it for forgotten values.
                 Err(JobError::Refused(Refusal::Changed)) => {}
                 // The error is returned after all other lists were searched.
                 Err(error) => failed = Some(error),
@@ -54,8 +54,8 @@ impl Jobs {
         failed.map_or(Ok(changed), Err)
     }
 
-    /// Whether a job's output is complete and can be shown: it was searched for every value that is
-    /// suppressed now.
+    /// Whether a job's output is complete and can be shown: it was searched for all values that are
+    /// suppressed (forgotten) now.
     ///
     /// # Errors
     ///
@@ -86,14 +86,14 @@ impl JobsState {
         Ok(values.filter(|values| values.count() > 0))
     }
 
-    /// Returns the number of suppressed values; 0 if they cannot be read. A new list stores this
-    /// number in `scrubbed`. When the number differs from the present one, the list is searched
-    /// again. So a stored 0 only causes one more search.
+    /// Returns how many values are suppressed (forgotten); 0 if they cannot be read. A new list
+    /// stores this number in `scrubbed`. When the number has changed later, the list is searched
+    /// for the values. So a stored 0 only causes one more search.
     pub(super) fn suppressed_count(&self) -> u64 {
         self.suppressed().ok().flatten().map_or(0, |values| values.count())
     }
 
-    /// Whether the list was already searched for these `count` suppressed values.
+    /// Whether the list was already searched for these `count` suppressed (forgotten) values.
     fn is_scrubbed(&self, id: JobId, count: u64) -> bool {
         self.registry.lock().jobs.get(&id).is_some_and(|entry| entry.scrubbed() == count)
     }
@@ -105,14 +105,15 @@ impl JobsState {
         registry.jobs.get(&id).map(|entry| Arc::clone(&entry.files)).ok_or(JobError::NotThere)
     }
 
-    /// Searches a list for suppressed values, unless it was already searched for these values.
-    /// Returns whether the list was changed, or will be changed before the next run of the job.
+    /// Searches a list for suppressed (forgotten) values, unless it was already searched for these
+    /// values. Returns whether the list was changed, or will be changed before the next run of the
+    /// job.
     ///
     /// - If the job is not running, removes the values from the job's files.
     /// - If this process is running the job and the files contain a suppressed value, stops the
     ///   job. The files are changed before the job runs again.
-    /// - If another process is running the job, returns `false`, because that process searches the
-    ///   list.
+    /// - If another process is running the job, only returns `false`. That process searches the
+    ///   list for the values.
     fn scrub(&self, id: JobId, values: &dyn SuppressedValues) -> Result<bool, JobError> {
         if self.is_scrubbed(id, values.count()) {
             return Ok(false);
@@ -130,7 +131,8 @@ impl JobsState {
         };
         if !is_running {
             // This process does not run the job. If the job's state is `Running`, another process
-            // runs the job, and that process searches the list.
+            // runs it. That process searches the list for the suppressed values, so this process
+            // does nothing.
             return match record.state {
                 State::Running => Ok(false),
                 _ => self.with_turn(id, |record| self.scrub_files(record, values)),
@@ -212,10 +214,10 @@ impl JobsState {
         Ok(removed > 0)
     }
 
-    /// Writes a new output of a finished job, without the rows that contain a suppressed value, as
-    /// [`Staged`] files, which replace the present files later. Returns the staged files and the
-    /// number of removed rows. Returns `None` if rows must be removed from a workbook and its CSV
-    /// rows were not kept.
+    /// Writes a new output of a finished job, without the rows that contain a suppressed
+    /// (forgotten) value. The new files are [`Staged`] files, which replace the present files
+    /// later. Returns them and the number of removed rows. Returns `None` if rows must be removed
+    /// from a workbook and its CSV rows were not kept.
     fn without_rows(
         &self,
         record: &Record,
@@ -269,7 +271,8 @@ impl JobsState {
         Ok(())
     }
 
-    /// Whether the list of a job, its order or its output so far contains a suppressed value.
+    /// Whether the list of a job, its order or its output so far contains a suppressed (forgotten)
+    /// value.
     fn holds(&self, record: &Record, values: &dyn SuppressedValues) -> Result<bool, JobError> {
         if order_holds(record, values) || list_holds(self, record, values)? {
             return Ok(true);
@@ -302,14 +305,15 @@ fn written(record: &Record) -> Written {
     }
 }
 
-/// Whether a constant of the mapping is a suppressed value.
+/// Whether a constant of the mapping (a value that is the same for every row) is a suppressed
+/// (forgotten) value.
 fn order_holds(record: &Record, values: &dyn SuppressedValues) -> bool {
     let mut constants = record.order.iter().flat_map(|order| &order.mapping.constants);
     constants.any(|(_, value)| holds_suppressed(values, value))
 }
 
-/// Whether a row of the upload contains a suppressed value. Returns `false` if the upload was
-/// already deleted, and `true` if it cannot be read as rows.
+/// Whether a row of the upload contains a suppressed (forgotten) value. Returns `false` if the
+/// upload was already deleted, and `true` if it cannot be read as rows.
 fn list_holds(
     shared: &JobsState,
     record: &Record,

@@ -62,7 +62,7 @@ impl Jobs {
 }
 
 impl JobsState {
-    /// Reads the records of an account again, if jobs are shared.
+    /// Reads the records of an account from the store again: another process may have changed them.
     pub(super) fn refresh(&self, account: AccountId) -> Result<(), JobError> {
         let Some(records) = &self.records else { return Ok(()) };
         let rows = block_on(records.of_account(account)).map_err(unreachable)?;
@@ -75,7 +75,7 @@ impl JobsState {
         Ok(())
     }
 
-    /// Reads the record of one job again, if jobs are shared.
+    /// Reads the record of a job from the store again: another process may have changed it.
     pub(super) fn refresh_one(&self, id: JobId) -> Result<(), JobError> {
         let Some(records) = &self.records else { return Ok(()) };
         let row = block_on(records.find(id.number())).map_err(unreachable)?;
@@ -94,7 +94,7 @@ impl JobsState {
         if was_left { self.with_turn(id, |_| Ok(())) } else { Ok(()) }
     }
 
-    /// Reads all records again and returns their rows. If jobs are not shared, returns none.
+    /// Reads all records from the store again and returns them; none if jobs are not shared.
     pub(super) fn refresh_all(&self) -> Result<Vec<JobRow>, JobError> {
         let Some(records) = &self.records else { return Ok(Vec::new()) };
         let (mut all, mut after) = (Vec::new(), 0);
@@ -191,8 +191,8 @@ impl JobsState {
         }
     }
 
-    /// If this process holds the job, makes the folder for the turn of this process, with the
-    /// job's files. Then removes the folders of earlier turns.
+    /// Makes a new folder with the job's files, in which only this process works. Then removes the
+    /// earlier folders. Does nothing if this process does not hold the job.
     pub(super) fn open_turn(&self, id: JobId) -> Result<(), JobError> {
         let (record, lease) = {
             let registry = self.registry.lock();
@@ -251,8 +251,8 @@ impl JobsState {
         done
     }
 
-    /// Saves the record of a held job and ends the lease. If the lease is lost, the next refresh
-    /// reads the record that the new holder saved.
+    /// Saves the record of a job that this process holds, and ends its lease. If the lease is lost,
+    /// the next refresh reads the record that the new holder saved.
     pub(super) fn release(&self, entry: &mut Entry, record: Record) {
         let (Some(records), Some(lease)) = (&self.records, entry.lease.clone()) else { return };
         if !lease.is_lost()
@@ -285,8 +285,8 @@ impl JobsState {
 }
 
 impl JobRegistry {
-    /// Replaces the copy of a record by the row that was read from the store. The copy stays
-    /// unchanged if this process holds the job, or if the row is older than the copy.
+    /// Updates the copy of a record in this process to a row that was read from the store. The copy
+    /// stays unchanged if this process holds the job, or if the row is older than the copy.
     fn merge(&mut self, row: JobRow) {
         let id = JobId::of(row.id);
         if row.phase == JobPhase::Removing {

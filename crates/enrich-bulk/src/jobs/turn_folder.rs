@@ -1,6 +1,6 @@
-//! The folder of a turn. Each holder of a shared job has its own folder for the job's files. So if
-//! the process of an earlier holder was frozen and continues later, it cannot change the files of a
-//! later holder.
+//! The folder of a turn. A turn begins when a process takes a shared job and becomes its holder.
+//! Each holder has its own folder for the job's files. So if the process of an earlier holder was
+//! frozen and continues later, it cannot change the files of a later holder.
 //!
 //! Only the file with the output rows, `OUT.part`, is changed in place. It is copied to the new
 //! folder if the earlier holder may still write to it. All other files are replaced as a whole, so
@@ -13,11 +13,13 @@ use std::path::Path;
 use super::folder::ARRIVING;
 use super::record::{JobId, Record, make_folder};
 
-/// Maximum number of attempts to carry the files over to the new folder. An attempt fails if the
-/// earlier holder changes the files at the same time.
+/// Maximum number of attempts to copy a job's files to the folder of its new holder. An attempt
+/// fails if the earlier holder changes the files at the same time.
 const ATTEMPTS: u32 = 5;
 
-/// Makes the folder of `turn`, with the files of the folder that the record names.
+/// Makes the folder with the number `turn` for the new holder of a job (the process that has taken
+/// it), and puts the job's files into it. The files come from the folder that the record names.
+/// `may_be_written` says whether the earlier holder may still write to them.
 pub(super) fn carry_over(
     root: &Path,
     record: &Record,
@@ -81,7 +83,8 @@ fn carry_files(from: &Path, to: &Path, may_be_written: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes all folders of the job except the folder that the record names.
+/// Removes the folders of earlier holders of the job: all its folders except the one that the
+/// record names.
 pub(super) fn remove_others(root: &Path, record: &Record) -> io::Result<()> {
     let own = record.folder(root);
     for entry in fs::read_dir(root.join(record.id.to_string()))? {

@@ -21,7 +21,9 @@ pub struct Purpose {
     pub endpoint: String,
     /// The source of each field of the endpoint.
     pub mapping: crate::Mapping,
-    /// A description of the caller. No two callers have the same description.
+    /// A description of what answers the rows, such as `a data folder` or
+    /// `the server https://enrich.example`. A later run continues the output only if its caller has
+    /// the same description.
     #[serde(rename = "asked")]
     pub caller: String,
     /// Prefix of the added columns' names.

@@ -9,7 +9,7 @@ pub enum PartError {
     /// The output file already exists, and was not completed by an earlier run of this job.
     #[error("{} already exists; name another output, or remove it first", .0.display())]
     IsThere(PathBuf),
-    /// The output was begun for another purpose.
+    /// The output was begun with another purpose, such as another endpoint or another mapping.
     #[error(
         "{} was started with {what}; continue with the same, or remove it and {} to start again",
         .part.display(), .job.display()
@@ -19,7 +19,7 @@ pub enum PartError {
         part: PathBuf,
         /// The file with the checkpoint.
         job: PathBuf,
-        /// The property of the purpose that differs, as words for the message:
+        /// What was different when the output was begun, in words for the message:
         /// `the endpoint /v1/cuf`.
         what: String,
     },

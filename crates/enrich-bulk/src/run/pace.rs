@@ -1,6 +1,7 @@
 //! Enforces the ceiling: before a row is sent, its highest cost is reserved.
 
-/// The ceiling, the credits spent, and the credits reserved for rows in flight.
+/// The ceiling of a job (the most credits that it may cost), the credits spent, and the credits
+/// reserved for rows in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ceiling {
     max: Option<u64>,
@@ -9,8 +10,8 @@ pub(super) struct Ceiling {
 }
 
 impl Ceiling {
-    /// Returns the ceiling of a job that has already spent `spent` credits. If `max` is `None`, the
-    /// job has no ceiling.
+    /// Creates the ceiling of a job. `max` is the most credits that the job may cost; `None` means
+    /// no ceiling. `spent` is the number of credits that earlier runs of the job have cost.
     pub(super) fn new(max: Option<u64>, spent: u64) -> Self {
         Self { max, spent, reserved: 0 }
     }

@@ -11,8 +11,8 @@ fn fixture(candidates: usize) -> Fixture {
     Fixture { candidates, ..Fixture::new() }
 }
 
-/// In this order: a row that is found, a row that is not found and has candidates, a row that is
-/// not found and has no candidates, and an invalid row. The words of the names decide this (see
+/// A list with four rows: one that is found, one that is not found and has candidates, one that is
+/// not found and has no candidates, and an invalid one. The words of the names decide this (see
 /// [`Books`]).
 const LIST: &str = "id,Company\n1,Quill 1\n2,nobody 2\n3,nobody 6\n4,bad 4\n";
 

@@ -27,17 +27,18 @@ pub(crate) fn endpoint(path: &str) -> &'static Endpoint {
 /// is found. It charges each idempotency key once.
 #[derive(Default)]
 pub(crate) struct Books {
-    /// By idempotency key: the fields of the call that was charged, and its cost in credits.
+    /// The charged calls by idempotency key: what was asked, and the cost in credits.
     pub(crate) charged: Mutex<HashMap<String, (String, u64)>>,
     pub(crate) calls: AtomicU64,
     /// How many times the caller was asked for candidates.
     pub(crate) questions: AtomicU64,
     /// The credits that are left; `None` if there is no limit.
     pub(crate) left: Mutex<Option<u64>>,
-    /// How many of the next calls get the answer of a busy server: "later", without a time.
+    /// How many of the next calls return [`CallResult::Later`] without a time, as for a busy
+    /// server.
     pub(crate) busy: AtomicU64,
-    /// How many of the next calls get the answer of a server whose rate limit is reached: "later",
-    /// after one second.
+    /// How many of the next calls return [`CallResult::Later`] with a time of one second, as for a
+    /// server whose rate limit is reached.
     pub(crate) limited: AtomicU64,
     /// A stop signal, and the number of calls after which it is sent.
     pub(crate) at_call: Option<(u64, Stop)>,

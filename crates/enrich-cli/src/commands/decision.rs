@@ -13,7 +13,8 @@ use super::company_arg::{ShownCompany, ShownRecord};
 use super::table::{Row, write_table};
 use super::{Common, Console, Failure, Shown, Verdict, named};
 
-/// Maximum number of records that are named for each of the two sides of a decision.
+/// A decision is about two groups of records, its sides. This is the maximum number of records that
+/// are named for each side.
 const MOST_NAMED: usize = 3;
 
 #[derive(Debug, Subcommand)]

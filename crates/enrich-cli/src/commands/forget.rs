@@ -162,7 +162,8 @@ impl ForgetFrom {
         Ok(Forgotten { forgotten: suppressed.len() as u64, values, subjects })
     }
 
-    /// Prints what the user must still do: run the same command on the machine that imports.
+    /// If the data folder has no directory, prints what the user must still do: run the same
+    /// command on the machine that imports.
     fn note_what_remains(&self, console: &mut Console<'_>) {
         if self.importer.is_none() {
             console.note(ALSO_ELSEWHERE);
@@ -203,9 +204,9 @@ impl Nodes {
     }
 }
 
-/// Only a domain may be in the counts of company names that look-ups did not find, because callers
-/// may send a domain in place of a name. Returns a domain as a company name, and `None` for any
-/// other value.
+/// Returns a forgotten domain as a company name, and `None` for any other value. Callers may send a
+/// domain in place of a company name, so a domain can be among the counted names that look-ups did
+/// not find.
 fn missed_name(what: &Suppressed) -> Option<CompanyName> {
     match what {
         Suppressed::Domain(domain) => CompanyName::parse(domain.as_str()).ok(),

@@ -101,9 +101,11 @@ fn taken_out<'a>(company: &'a NamedCompany, named: &[String]) -> Result<Sides<'a
     Ok([taken, left])
 }
 
-/// Returns an error if a side has no records. Also returns an error if the decision cannot tell a
-/// record of one side from a record of the other side, because both have the same source and id
-/// or, without an id, the same source, name and domain.
+/// Returns an error if the split cannot be stored as a decision. The reasons are:
+///
+/// - A side has no records.
+/// - A record of one side cannot be told from a record of the other side: both have the same source
+///   and the same id. For records without an id: the same source, name and domain.
 fn check([one, other]: &Sides<'_>) -> Result<(), Failure> {
     if one.is_empty() || other.is_empty() {
         return Err(Failure::refused(

@@ -12,7 +12,7 @@ use crate::page_context::{Frame, OwnerContext, page};
 
 use super::keys::{KeyRow, no_room, read_label};
 
-/// The full key is shown on the page of a new key (`?new`) for this time after its creation.
+/// Time after the creation of a key during which the key's page (`?new`) shows the full key.
 const NEW_FOR: SignedDuration = SignedDuration::from_mins(10);
 
 /// The choices in the form for a rotation: how long the old key stays valid.

@@ -30,7 +30,7 @@ struct OverviewPage {
 /// The suggested first call, which is shown if the account has no calls and an active key.
 struct FirstCall {
     command: String,
-    /// Whether the command contains the full key. Otherwise it contains only the first characters
+    /// Whether `command` contains the full API key. Otherwise it contains only the first characters
     /// of the key.
     has_key: bool,
 }

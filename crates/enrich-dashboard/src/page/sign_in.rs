@@ -62,7 +62,7 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
     }
     let right = match is_right(context, address.as_ref(), password).await {
         Ok(right) => right,
-        // The password could not be checked, so the used attempt is returned.
+        // The password could not be checked, so the attempt is given back.
         Err(fault) => {
             login_throttle.give_back(peer, &typed);
             return Err(fault);

@@ -41,7 +41,8 @@ pub(crate) struct Owner {
     pub(crate) browser: Browser,
 }
 
-/// A browser that keeps one cookie and sends the origin of its forms.
+/// A browser with one cookie. Its POST requests have the headers `Origin` and `Sec-Fetch-Site`,
+/// which show the server that a form comes from its own pages.
 #[derive(Clone, Default)]
 pub(crate) struct Browser {
     pub(crate) cookie: Option<String>,

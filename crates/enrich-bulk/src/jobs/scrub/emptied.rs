@@ -23,10 +23,10 @@ use crate::stop::Stop;
 const PIECE_BYTES: usize = 4 * 1024 * 1024;
 
 impl JobsState {
-    /// Writes new versions of the list and of the output so far, as [`Staged`] files, which
-    /// replace the present files later. In the new list, rows that contain a suppressed value are
-    /// empty. In the new output, such rows are left out. Returns the staged files, and the number
-    /// of emptied and removed rows. Returns `None` if the list or its checkpoint is damaged.
+    /// Writes new versions of the list and of the output so far, as [`Staged`] files, which replace
+    /// the present files later. In the new list, rows that contain a suppressed (forgotten) value
+    /// are empty. In the new output, such rows are left out. Returns the staged files, and the
+    /// number of emptied and removed rows. Returns `None` if the list or its checkpoint is damaged.
     pub(super) fn with_emptied_rows(
         &self,
         record: &Record,
@@ -59,8 +59,8 @@ impl JobsState {
         }
         removed += emptied.range(done..).count() as u64;
         if !emptied.is_empty() {
-            // The caller replaces the files only if `removed` is at least 1. Above, emptied rows
-            // before `done` were not counted, so `removed` can still be 0.
+            // `removed` can still be 0 here: it counts the emptied rows only from the row `done`
+            // on. But the caller replaces the files only if `removed` is at least 1.
             removed = removed.max(1);
             staged.replaces_list = true;
             let Some(hash) = self.write_list(record, &mut staged, &emptied, done)? else {
@@ -79,8 +79,8 @@ impl JobsState {
         Ok(Some((staged, removed)))
     }
 
-    /// Returns the numbers (from 0) of the rows of the list that contain a suppressed value, and
-    /// the numbers in `known`.
+    /// Adds to `known` the numbers (from 0) of all rows of the list that contain a suppressed
+    /// (forgotten) value. Returns `known`.
     fn numbers_held(
         &self,
         record: &Record,
@@ -99,10 +99,10 @@ impl JobsState {
         Ok(known)
     }
 
-    /// Writes a new version of the list as a staged file, which replaces the list later. Rows
-    /// whose number is in `emptied` are empty in it. Returns the hash of the first `done` rows of
-    /// the new list. Reads the new list again as a check, and returns `None` if it does not have
-    /// as many rows as the list.
+    /// Writes a new version of the list as a staged file, which replaces the list later. Rows whose
+    /// number is in `emptied` are empty in it. Returns the hash of the first `done` rows of the new
+    /// list. Reads the new list again as a check, and returns `None` if it does not have as many
+    /// rows as the present list.
     fn write_list(
         &self,
         record: &Record,
@@ -156,8 +156,8 @@ fn is_damage(error: &io::Error) -> bool {
 }
 
 /// Returns the numbers of the rows in `checkpoint.ahead` that have an answer with a suppressed
-/// value. These rows were answered while an earlier row was still unanswered, so they are not in
-/// the output yet.
+/// (forgotten) value. These rows were answered while an earlier row was still unanswered, so they
+/// are not in the output yet.
 fn numbers_ahead(checkpoint: &Checkpoint, values: &dyn SuppressedValues) -> BTreeSet<u64> {
     let holds = |value: &serde_json::Value| json_holds(value, values);
     let held = checkpoint.ahead.iter().filter(|(_, added)| {
@@ -172,8 +172,8 @@ fn number_of(key: &str) -> Option<u64> {
     key.rsplit('-').nth(1)?.parse().ok()
 }
 
-/// Removes the answers of emptied rows from the checkpoint. The cost of these rows is still
-/// counted.
+/// Removes from the checkpoint the answers of the rows that were emptied because of forgotten
+/// values. The cost of these rows is still counted.
 fn drop_ahead(checkpoint: &mut Checkpoint, emptied: &BTreeSet<u64>) {
     let counts = &mut checkpoint.counts;
     checkpoint.ahead.retain(|(key, added)| {

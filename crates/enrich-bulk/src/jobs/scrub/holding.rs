@@ -11,7 +11,7 @@ use crate::export;
 use crate::input::Input;
 use crate::shape::Shape;
 
-/// Whether a row of a list contains a suppressed value.
+/// Whether a row of a list contains a suppressed (forgotten) value. `open` opens the list.
 pub(super) fn rows_hold(
     open: impl FnOnce() -> Result<Input, ReadError>,
     values: &dyn SuppressedValues,
@@ -25,7 +25,7 @@ pub(super) fn rows_hold(
     Ok(false)
 }
 
-/// Whether a row contains a suppressed value.
+/// Whether a row contains a suppressed (forgotten) value.
 pub(super) fn row_holds(shape: &Shape, row: &Row, values: &dyn SuppressedValues) -> bool {
     match &row.cells {
         Ok(Cells::Json(cells)) => cells.iter().any(|(_, value)| json_holds(value, values)),
@@ -33,7 +33,7 @@ pub(super) fn row_holds(shape: &Shape, row: &Row, values: &dyn SuppressedValues)
     }
 }
 
-/// Whether a line of a file contains a suppressed value.
+/// Whether a line of a file contains a suppressed (forgotten) value.
 pub(super) fn file_holds(path: &Path, values: &dyn SuppressedValues) -> io::Result<bool> {
     let file = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -51,7 +51,7 @@ pub(super) fn file_holds(path: &Path, values: &dyn SuppressedValues) -> io::Resu
     }
 }
 
-/// Whether a line of JSON contains a suppressed value, however its strings are escaped.
+/// Whether a line of JSON contains a suppressed (forgotten) value, however its strings are escaped.
 pub(super) fn line_holds(line: &[u8], values: &dyn SuppressedValues) -> bool {
     match serde_json::from_slice::<serde_json::Value>(line) {
         Ok(value) => json_holds(&value, values),

@@ -1,8 +1,9 @@
 //! `enrich forget --list`: forgets the values that a suppression list names.
 //!
 //! The list may be too large for memory, so it is read several times: to check every line before
-//! anything changes, to add its entries, to take entries back, and to write the answers to DROP.
-//! Repeating a step is harmless. So after an interruption, the same command completes the run.
+//! anything changes, to add its entries, to take entries back, and to write the answers to DROP
+//! (California's platform for deletion requests). Repeating a step is harmless. So after an
+//! interruption, the same command completes the run.
 
 mod answers;
 
@@ -227,8 +228,8 @@ impl<'a> Load<'a> {
         Ok(added)
     }
 
-    /// Takes back the entries that, according to this file, DROP has removed from its lists.
-    /// Returns how many of them were in force until now.
+    /// Takes back the entries that DROP (California's platform for deletion requests) has removed
+    /// from its lists; this file names them. Returns how many of them were in force until now.
     fn take_back(&self) -> Result<u64, Failure> {
         let is_to_do = |(part, opened): &(&ListPart, OpenedList)| {
             is_of_removed(part) && part.entries > 0 && !opened.is_complete
@@ -321,8 +322,8 @@ fn digest_of(content: EntryContent) -> Option<Digest> {
     }
 }
 
-/// Whether the part contains the entries that DROP has removed from its lists. These entries are
-/// to be taken back.
+/// Whether the part contains entries that DROP (California's platform for deletion requests) has
+/// removed from its lists. These entries are to be taken back.
 fn is_of_removed(part: &ListPart) -> bool {
     part.file.as_ref().is_some_and(|file| file.list.is_none())
 }

@@ -56,7 +56,8 @@ pub(super) struct FormatArgs {
 /// How a file is read, and to which source its records belong.
 pub(super) struct Plan {
     pub(super) source: ImportSource,
-    /// The name of the source, as the format defines it; `None` for native records.
+    /// The name of the source, as the format defines it; `None` for native records (records in
+    /// Enrich's own format).
     pub(super) name: Option<SourceName>,
     /// The licence and attribution of the source; `None` if the format gives none.
     pub(super) terms: Option<SourceTerms>,
@@ -131,7 +132,8 @@ impl FormatArgs {
         names.filter(|name| !name.starts_with('/')).collect()
     }
 
-    /// Returns the mapping that the command line names; `None` if it names none.
+    /// Returns the mapping (which says how a file becomes records) that the command line names;
+    /// `None` if it names none.
     fn chosen(&self) -> Result<Option<Mapping>, Failure> {
         if let Some(name) = &self.format {
             let mapping = Mapping::built_in(name).cloned();
@@ -156,8 +158,9 @@ impl FormatArgs {
     }
 
     /// Finds the mapping that fits the beginning of a file. Returns `None` if the file is to be
-    /// read as native records. This is the case if it contains native records, or if nothing fits
-    /// and the reader of native records has a better error message for the file.
+    /// read as native records (records in Enrich's own format). This is the case if it contains
+    /// native records, or if nothing fits and the reader of native records has a better error
+    /// message for the file.
     fn detected(
         &self,
         file: &Path,
@@ -247,8 +250,8 @@ fn is_final(error: &ReadError) -> bool {
 ///
 /// - If it is an archive with several files, and its name or the names of its files belong to a
 ///   known format, returns the mapping of this format.
-/// - If the reader for native records may succeed, or gives a better error message, returns
-///   `None`.
+/// - If the reader for native records (records in Enrich's own format) may succeed, or gives a
+///   better error message, returns `None`.
 /// - Otherwise returns an error.
 fn unread(
     file: &Path,
@@ -282,8 +285,8 @@ fn unread(
     }
 }
 
-/// Returns how `mapping` reads a file: its input that fits the file or, if none fits, its first
-/// input for files of this kind.
+/// Returns how a file is read. `mapping` can describe several inputs. Of these, returns the one
+/// that fits the file. If none fits, returns the first one for files of this kind.
 fn input_of(mapping: &Mapping, sample: Option<&Sample>) -> Input {
     let Some(sample) = sample else {
         return mapping.inputs().first().cloned().unwrap_or_default();

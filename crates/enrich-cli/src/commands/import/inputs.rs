@@ -117,8 +117,9 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// Returns the path of the file, without a compression extension such as `.gz`. Returns `None`
-    /// for a pipe that is not standard input.
+    /// Returns the origin of a source whose records come from one file: the file's path, without a
+    /// compression extension such as `.gz`. For standard input, it is `-`. Returns `None` for any
+    /// other pipe.
     fn of_file(file: &Path) -> Option<Self> {
         if is_standard(file) {
             return Some(Self { text: "-".to_owned(), is_folder: false });
@@ -130,7 +131,9 @@ impl Origin {
         Some(Self { text: stem.unwrap_or(&path).to_owned(), is_folder: false })
     }
 
-    /// Returns the path of the file's folder; `None` for a pipe that is not standard input.
+    /// Returns the origin of a source whose records come from all files of a folder: the path of
+    /// the folder that contains `file`. For standard input, it is `-`. Returns `None` for any other
+    /// pipe.
     fn of_folder(file: &Path) -> Option<Self> {
         if is_standard(file) {
             return Self::of_file(file);

@@ -149,7 +149,7 @@ impl Shown for Outcome {
     }
 }
 
-/// Prints the layout of a file if it is not the usual one.
+/// Prints the layout of a file, unless it is the usual one: UTF-8, with commas, and not a workbook.
 pub(super) fn note_layout(file: &Path, report: &Report, console: &mut Console<'_>) {
     if let Some(layout) = report.layout.as_ref().filter(|layout| !layout.is_plain()) {
         console.note(&format!("{}: {layout}", file.display()));

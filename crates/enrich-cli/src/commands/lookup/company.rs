@@ -86,7 +86,8 @@ struct ShownCompany {
 /// The organisation that a company belongs to.
 #[derive(Debug, Serialize)]
 struct ShownParent {
-    /// The id, domain or name that a source gives; for a derived parent, its domain.
+    /// What identifies the parent: the id, domain or name that a source gives. For a derived
+    /// parent, it is the parent's domain.
     given: String,
     /// The name of the company that `given` refers to; `None` if the directory has no such company.
     name: Option<String>,

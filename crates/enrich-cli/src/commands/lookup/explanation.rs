@@ -47,8 +47,8 @@ pub(super) struct ByName {
     pub(super) is_employer: bool,
     /// The alpha-2 code of the country that was given with the name.
     pub(super) country: Option<&'static str>,
-    /// The company that has exactly this name, if no other company has it. Then no companies are
-    /// compared. Otherwise `None`.
+    /// The only company that has exactly this name. Then no other companies are compared. `None` if
+    /// no company or several companies have the name.
     pub(super) only_bearer: Option<Named>,
     /// The companies that were compared, the most probable first.
     pub(super) candidates: Vec<Candidate>,
@@ -80,13 +80,14 @@ pub(super) struct Candidate {
     pub(super) score: f64,
     /// The company's name.
     pub(super) company: String,
-    /// The company's name that is most similar to the given name.
+    /// Of the company's names, the one that is most similar to the given name.
     pub(super) name: String,
     pub(super) domain: Option<String>,
     /// How well known the company is; `None` if its prominence is 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) prominence: Option<Prominent>,
-    /// The features of the company, those with the largest effect first.
+    /// The features of the company (what speaks for or against it), those with the largest effect
+    /// first.
     pub(super) features: Vec<Weighed>,
 }
 
@@ -107,7 +108,8 @@ pub(super) struct Prominent {
     pub(super) networks: usize,
 }
 
-/// A feature of a candidate, and its effect on the candidate's score.
+/// A feature of a candidate (a number that speaks for or against it), and its effect on the
+/// candidate's score.
 #[derive(Debug, Serialize)]
 pub(super) struct Weighed {
     /// The name of the feature in the table of weights.

@@ -31,7 +31,7 @@ pub(crate) struct Check {
 struct Health {
     ok: bool,
     problems: Vec<String>,
-    /// Notes on facts that this check cannot see, such as whether a server charges.
+    /// Notes for the user about what this check cannot find out, such as whether a server charges.
     notes: Vec<&'static str>,
     server: String,
     schema: Option<i32>,

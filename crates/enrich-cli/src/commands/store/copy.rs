@@ -128,7 +128,7 @@ fn to_database(folder: &Path, url: &StoreUrl) -> Result<Copied, Failure> {
 }
 
 /// Copies accounts, keys and ledger of a database to a folder that contains the database's
-/// `secret.key`. If the copy fails, the nodes may charge in the database again.
+/// `secret.key`. First makes all nodes stop charging. If the copy fails, they may charge again.
 fn to_folder(url: &StoreUrl, folder: &Path) -> Result<Copied, Failure> {
     let secrets = load_secrets(folder)?;
     // In the mode `Copying`, nodes stop charging within half a second. The ledger is read only
@@ -189,7 +189,8 @@ fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> Result<T, Failure> {
     thread.join().map_err(panicked)
 }
 
-/// Returns an error if the copy has faults, or differs from the original.
+/// Compares a copied ledger with the original. Returns an error if they differ, or if the copy has
+/// faults.
 fn compare(original: &Verification, copy: &Verification) -> Result<(), Failure> {
     does_add_up(copy)?;
     if original == copy {

@@ -128,9 +128,9 @@ async fn estimate(
     }
 }
 
-/// Returns the reason why an order with a ceiling (a limit of its cost) cannot run; `None` if it
-/// can run. A row whose answer may have any number of items has no highest price. No ceiling is
-/// high enough for such a row.
+/// Returns why an order with a ceiling (a limit of its cost) cannot run; `None` if it can run. It
+/// cannot run if the answer to a row may have any number of items. Such a row has no highest price,
+/// so no ceiling is high enough for it.
 pub(super) async fn refused(
     context: &OwnerContext<'_>,
     id: JobId,

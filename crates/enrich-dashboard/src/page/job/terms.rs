@@ -10,9 +10,9 @@ use crate::page_context::OwnerContext;
 
 /// An error in the form. The variant decides where the page shows the message.
 pub(super) enum Complaint {
-    /// The message is shown above the page.
+    /// A message that is shown above the page.
     Page(String),
-    /// The message is shown next to the ceiling.
+    /// A message about the ceiling, which is shown next to the ceiling's form field.
     Ceiling(String),
 }
 

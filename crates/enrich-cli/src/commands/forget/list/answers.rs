@@ -15,18 +15,18 @@ use tempfile::NamedTempFile;
 use super::super::super::Failure;
 use super::{BATCH, changed, is_of_removed, part_of};
 
-/// The status in DROP of a value that was found and deleted.
+/// The number for "found and deleted" in the answers to DROP, a platform for deletion requests.
 const DELETED: u8 = 3;
-/// The status in DROP of a value that was not found.
+/// The number for "not found" in the answers to DROP, a platform for deletion requests.
 const NOT_FOUND: u8 = 5;
 
-/// The folder into which the files of answers are written. A file has a temporary name until all
-/// files are complete.
+/// The folder for the files of answers to DROP, California's platform for deletion requests. Each
+/// file has a temporary name until all files are complete.
 pub(super) struct Answers {
     folder: PathBuf,
 }
 
-/// A file of answers, and the number of ids with each status.
+/// A file of answers to DROP that was written: its path, and the number of ids with each status.
 #[derive(Serialize)]
 pub(super) struct Answer {
     pub(super) file: String,
@@ -34,7 +34,7 @@ pub(super) struct Answer {
     pub(super) not_found: u64,
 }
 
-/// A file of answers that is being written.
+/// A file of answers to DROP while it is written.
 struct Unfinished<'a> {
     part: &'a ListPart,
     opened: &'a OpenedList,
@@ -183,8 +183,9 @@ impl Unfinished<'_> {
     }
 }
 
-/// Whether a part of the list needs answers. Empty parts, and parts with entries that DROP has
-/// removed, need none.
+/// Whether DROP (California's platform for deletion requests) expects answers to a part of the
+/// list. It expects none to an empty part, and none to a part with entries that DROP itself has
+/// removed.
 fn is_answered(part: &ListPart) -> bool {
     part.file.is_some() && !is_of_removed(part) && part.entries > 0
 }

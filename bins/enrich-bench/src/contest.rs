@@ -93,7 +93,8 @@ struct Service {
     first_answer: Duration,
 }
 
-/// What one service charged under a workload, and the time until its first answer.
+/// What one service charged under a workload, and the time until its first answer. This is no
+/// account of a customer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Account {
     pub(crate) charges: u64,

@@ -192,8 +192,9 @@ impl Flood {
         })
     }
 
-    /// Puts load on the service. If `flood` is 0, there is no flood. Then checks the counters:
-    /// every domain must have been found, and every name must have been found, missed or refused.
+    /// Puts load on the service: look-ups by domain, and a flood of names over `flood` connections
+    /// (no flood if `flood` is 0). Then checks the counters: every domain must have been found, and
+    /// every name must have been found, missed or refused.
     fn part(&self, setup: &mut Setup, flood: u16, round: u64) -> anyhow::Result<Seen> {
         let (calm, seconds) = (usize::from(self.connections), self.seconds);
         let summary = thread::scope(|scope| {

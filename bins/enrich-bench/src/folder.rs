@@ -17,7 +17,8 @@ use crate::generated::Generated;
 /// The name of the directory's file. A copied folder has a link to the file of its original.
 pub(crate) const SHARED: &str = "directory.sqlite";
 
-/// The folder that contains the data folders, and the files beside each data folder.
+/// The folder that contains all prepared data folders. It also contains files about each data
+/// folder, such as the keys of its accounts.
 #[derive(Clone, Debug)]
 pub(crate) struct Scratch(PathBuf);
 

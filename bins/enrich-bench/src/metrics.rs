@@ -11,7 +11,7 @@ use crate::client;
 pub(crate) struct Counts {
     /// Answers with status 200.
     pub(crate) answered: u64,
-    /// Answers with any other status.
+    /// Answers with another status than 200.
     pub(crate) refused: u64,
     /// Look-ups that found something.
     pub(crate) found: u64,

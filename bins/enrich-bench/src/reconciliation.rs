@@ -40,8 +40,9 @@ pub(crate) struct Expected {
 }
 
 impl Reconciliation {
-    /// Begins the comparison for a service that was just started. `credits_before` is the sum of
-    /// all balances in `data`. All servers of the service are at `addresses`.
+    /// Begins to compare the counters of a service with the balances of its accounts. The service
+    /// was just started, and its servers are at `addresses`. `credits_before` is the sum of all
+    /// balances in `data`.
     pub(crate) fn new(
         program: &Program,
         data: Data,

@@ -77,8 +77,8 @@ impl Row {
 }
 
 impl Report {
-    /// Returns the throughput of each service after the first one, as a ratio to the first
-    /// service's throughput. Each ratio comes with its workload and number of connections.
+    /// Returns the throughput of every service except the first, as a ratio to the first service's
+    /// throughput. Each ratio comes with its workload and number of connections.
     pub(crate) fn to_first(&self) -> impl Iterator<Item = (Workload, usize, f64)> {
         let rows = self.rows.iter();
         rows.filter_map(|row| {

@@ -21,7 +21,8 @@ const CALLS: usize = 100_000;
 const WARMING_CALLS: usize = 1_000_000;
 /// Number of names that are tried, to find names that mean exactly one company.
 const NAMES: usize = 5000;
-/// Number of requests that are answered once and then repeated.
+/// Number of different requests of the workload [`Workload::Repeats`]. Each is sent and answered
+/// once before the measurement. The load generator then repeats them many times.
 const REPEATS: usize = 10_000;
 /// Number of requests whose answers are checked before anything is timed.
 const SAMPLE: usize = 500;

@@ -143,14 +143,16 @@ pub(crate) fn find(program: &Path) -> anyhow::Result<()> {
 }
 
 impl Wrk {
-    /// Writes the script and its lists into `folder`, which must exist.
+    /// Prepares the load generator: writes its script, and the lists that the script reads, into
+    /// `folder`. The folder must exist.
     pub(crate) fn new(program: &Path, folder: &Path, requests: &Requests) -> anyhow::Result<Self> {
         let (calls, keys) = (folder.join("calls"), folder.join("keys"));
         let servers = folder.join("servers");
         let script = folder.join("script.lua");
         fs::write(&keys, ended(requests.keys.iter())?)?;
         let quoted = |path: &Path| -> anyhow::Result<String> {
-            // For ASCII texts, Lua and Rust have the same escapes.
+            // The path becomes a string in the Lua script, with the escapes of Rust. For ASCII
+            // texts, Lua has the same escapes.
             let text = path.to_str().filter(|text| text.is_ascii());
             let text = text.with_context(|| format!("{} is not ASCII", path.display()))?;
             Ok(format!("{text:?}"))

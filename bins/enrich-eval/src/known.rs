@@ -169,7 +169,7 @@ impl Known {
     }
 }
 
-/// Returns the queries of all lists in a set.
+/// Returns the queries of all lists in a set of well-known names.
 pub(crate) fn queries(set: &Path) -> anyhow::Result<Vec<KnownQuery>> {
     let mut queries = Vec::new();
     for path in files(set, &["jsonl"])? {
@@ -184,8 +184,8 @@ pub(crate) fn queries(set: &Path) -> anyhow::Result<Vec<KnownQuery>> {
     Ok(queries)
 }
 
-/// Imports the files of a set into a new folder, and opens the folder. Each file becomes a source
-/// of its own.
+/// Imports the files of a set of well-known names into a new folder, and opens the folder. Each
+/// file becomes a source of its own.
 pub(crate) fn open(set: &Path, folder: &Path, least: Confidence) -> anyhow::Result<Store> {
     if folder.join("directory.sqlite").exists() {
         fs::remove_dir_all(folder)
@@ -214,11 +214,12 @@ pub(crate) fn open(set: &Path, folder: &Path, least: Confidence) -> anyhow::Resu
 /// Names of companies. A name is cut before its first bracket.
 pub(crate) struct Names {
     pub(crate) all: BTreeSet<String>,
-    /// The names of the companies for whose first domain the set has a page rank.
+    /// The names of the companies whose first domain has a page rank in the files.
     pub(crate) of_ranked: BTreeSet<String>,
 }
 
-/// Returns the names of the companies in the compressed files (`*.gz`) of a set.
+/// Returns the names of the companies in the compressed files (`*.gz`) of a set of well-known
+/// names.
 pub(crate) fn names(set: &Path) -> anyhow::Result<Names> {
     let (mut names, mut ranked) = (Vec::new(), HashSet::new());
     for path in files(&set.join("native"), &["gz"])? {
@@ -244,7 +245,7 @@ pub(crate) fn names(set: &Path) -> anyhow::Result<Names> {
 }
 
 /// Returns every domain in the records of the set's compressed files (`*.gz`), and all parent
-/// domains of these domains.
+/// domains of these domains: for `shop.quill.example` also `quill.example` and `example`.
 fn held(set: &Path) -> anyhow::Result<HashSet<String>> {
     let mut held = HashSet::new();
     for path in files(&set.join("native"), &["gz"])? {

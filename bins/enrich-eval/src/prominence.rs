@@ -22,7 +22,7 @@ use crate::train::{choice, table};
 
 /// Number of companies, the best-known ones, for which additional names are generated.
 const BEST_KNOWN: usize = 1000;
-/// The weight of a query of the set in the training.
+/// The weight, in the training, of a query from the set of well-known names.
 const ASKED_WEIGHT: f64 = 1.0;
 /// The weight of a generated name that still means the company from which the name was generated.
 const MADE_WEIGHT: f64 = 0.2;
@@ -33,8 +33,8 @@ const MADE_NEGATIVE_WEIGHT: f64 = 0.3;
 const KNOWN_WORD_WEIGHT: f64 = 1.0;
 /// If at least this number of names contain a word, the word is a real word, not a misspelling.
 const LEAST_COMMON: usize = 4;
-/// Words of business that are appended to a company's name. The result is the name of another
-/// company, or of no company.
+/// Words for a line of business, which are appended to a company's name: `Quill Foods`. Such a name
+/// means another company, or no company.
 const BUSINESS: [&str; 24] = [
     "Foods",
     "Insurance",
@@ -61,8 +61,8 @@ const BUSINESS: [&str; 24] = [
     "Toys",
     "Consulting",
 ];
-/// Additions that lists of names contain after a company's name. The result still means the same
-/// company.
+/// Places and other additions, which are appended to a company's name: `Quill London`, `Quill HQ`.
+/// Such a name still means the same company. Real lists of names contain such additions.
 const PLACES: [&str; 24] = [
     "London",
     "Berlin",
@@ -109,10 +109,10 @@ pub(crate) struct TrainProminence {
     write: PathBuf,
 }
 
-/// An example for the training: a query of the set, or a name that was generated from the name of a
-/// well-known company. With the companies that were found for it.
+/// An example for the training: a name, and the companies that were found for it. The name is a
+/// query from the set of well-known names, or was generated from the name of a well-known company.
 struct Asked {
-    /// The query of the set; `None` for a generated name.
+    /// The query from the set of well-known names; `None` for a generated name.
     query: Option<KnownQuery>,
     fold: u64,
     example: Example,
@@ -159,9 +159,9 @@ impl TrainProminence {
         };
         let start = Feature::ALL.iter().map(at_start).collect();
         let mut weights = logit::fit_some(examples, self.rounds, start, Feature::is_of_prominence);
-        // In the set, every query with a country has a right answer. So the training cannot learn
-        // that an unknown or a different country speaks against a candidate. It must not learn the
-        // opposite, so these two weights are at most 0.
+        // In the set of well-known names, every query with a country has a right answer. So the
+        // training cannot learn that an unknown or a different country speaks against a candidate.
+        // It must not learn the opposite, so these two weights are at most 0.
         for feature in [Feature::CountryUnknown, Feature::CountryElsewhere] {
             let weight = &mut weights[feature as usize];
             *weight = weight.min(0.0);
@@ -169,8 +169,9 @@ impl TrainProminence {
         weights
     }
 
-    /// Cross-validation: counts the answers to the queries of the set. The weights for a query are
-    /// trained without the queries about the same company.
+    /// Cross-validation: counts how many queries get a right answer, a wrong answer or none, and
+    /// reports the counts. The weights for a query are trained without the queries about the same
+    /// company.
     fn cross_validate(
         &self,
         all: &[Asked],
@@ -272,8 +273,10 @@ fn made(store: &Store, names: &Names) -> anyhow::Result<Vec<Asked>> {
                 continue;
             }
             if near.contains(&&text) {
-                // The word may be the name of another company. Only the well-known company is
-                // certainly a wrong answer. So the other candidates are removed.
+                // The text is a real word, such as `Channel`, which only looks like a misspelling
+                // of the well-known name (Chanel). So the well-known company is a wrong answer.
+                // Another candidate may be right, because its name may be this word. So only the
+                // well-known company stays a candidate.
                 candidates.retain(|one| right.contains(&one.company.id));
             }
             let is_right = |one: &ScoredCandidate| is_there && right.contains(&one.company.id);

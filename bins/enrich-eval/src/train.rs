@@ -33,8 +33,8 @@ const RARE_WEIGHT: f64 = 6.0;
 /// instead of north. These names resemble real names more than any other wrong names, but few were
 /// observed.
 const CONTRAST: &str = "contrast";
-/// The weight of a query with such a contradicting word. The weight is low, because there are many
-/// such queries and all are made up.
+/// The weight of a query in which one word was replaced by a contradicting word ([`CONTRAST`]). The
+/// weight is low, because there are many such queries and all are made up.
 const CONTRAST_WEIGHT: f64 = 0.4;
 
 #[derive(Debug, Args)]
@@ -115,7 +115,7 @@ impl Train {
         let every: Vec<&Example> = all.iter().map(|one| &one.example).collect();
         let mut weights = logit::fit(&every, self.rounds);
         // No company in this set is prominent, so the set cannot train the weights of prominence.
-        // They keep their values.
+        // These weights keep their earlier values.
         for feature in Feature::ALL.iter().filter(|feature| feature.is_of_prominence()) {
             weights[*feature as usize] = Weights::trained().of(*feature);
         }
@@ -144,8 +144,8 @@ impl Train {
         Ok(held_out)
     }
 
-    /// Writes the answers in the format of the evaluation set's `score.py`. The confidences in
-    /// each part are calibrated with the answers in the other parts.
+    /// Writes the answers in the format of the evaluation set's `score.py`. In each part of the
+    /// cross-validation, the confidences are calibrated with the answers in the other parts.
     fn write_answers(&self, held_out: &[HeldOut<'_>], path: &Path) -> anyhow::Result<()> {
         let mut file = csv::Writer::from_path(path)
             .with_context(|| format!("{} can't be written", path.display()))?;
@@ -167,7 +167,8 @@ impl Train {
     }
 }
 
-/// The best answer to a query. The weights were trained without the queries in the same part.
+/// The best answer to a query in the cross-validation. Its weights were trained without the part of
+/// the queries that contains this query.
 struct HeldOut<'a> {
     asked: &'a Asked,
     domain: Option<&'a str>,

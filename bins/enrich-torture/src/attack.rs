@@ -1,8 +1,8 @@
 //! Attacks a server on the loopback address, as a stranger or a customer could. Meanwhile,
 //! measures the memory of the server and the response time of `/healthz`.
 //!
-//! Each case has a file of its own, which sends the requests. This file starts the server, watches
-//! it and compares the figures with their limits.
+//! Each attack ([`Case`]) has a file of its own, which sends the requests. This file starts the
+//! server, watches it and compares the figures with their limits.
 
 mod calls_search;
 mod descriptors;
@@ -37,9 +37,9 @@ const MAX_RESIDENT_MB: f64 = 400.0;
 
 /// An attack on the server, and how it is prepared.
 pub(crate) struct Case {
-    /// The case's name on the command line.
+    /// The attack's name on the command line.
     pub(crate) name: &'static str,
-    /// The case's description in the table of results.
+    /// The attack's description in the table of results.
     pub(crate) about: &'static str,
     /// Options of `enrich serve` in addition to data folder and address.
     pub(crate) options: &'static [&'static str],
@@ -65,7 +65,7 @@ impl Case {
     }
 }
 
-/// All cases, in the order in which they run.
+/// All attacks, in the order in which they run.
 pub(crate) static CASES: [&Case; 5] = [
     &slow_readers::CASE,
     &slow_bodies::CASE,
@@ -74,17 +74,17 @@ pub(crate) static CASES: [&Case; 5] = [
     &expensive_names::CASE,
 ];
 
-/// The cases to run, and how to run them.
+/// The attacks to run, and how to run them.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    /// The names of the cases to run; if empty, all cases run.
+    /// The names of the attacks to run; if empty, all attacks run.
     pub(crate) cases: Vec<String>,
     /// The duration of each attack, in seconds.
     pub(crate) seconds: u64,
     /// Which response time of `/healthz` must stay below a limit: the maximum or the 99th
     /// percentile.
     pub(crate) health: HealthFigure,
-    /// Whether the admin pages are on the attacked listener in every case. If true,
+    /// Whether the admin pages are on the attacked listener in every attack. If true,
     /// [`Case::has_admin_listener`] is ignored.
     pub(crate) is_listener_shared: bool,
 }
@@ -103,16 +103,16 @@ impl Target<'_> {
     }
 }
 
-/// Does nothing. It is the [`Case::prepare`] of cases that need no further data.
+/// Does nothing. It is the [`Case::prepare`] of attacks that need no further data.
 pub(crate) fn nothing_to_prepare(_: &Setting, _: &World) -> Result<()> {
     Ok(())
 }
 
-/// Runs the cases one after the other.
+/// Runs the attacks one after the other, each on a new server.
 ///
 /// # Errors
 ///
-/// [`Broken`] when a figure is outside its limit. Other errors when a case cannot be run.
+/// [`Broken`] when a figure is outside its limit. Other errors when an attack cannot be run.
 pub(crate) fn run(
     setting: &Setting,
     plan: &Plan,

@@ -31,15 +31,16 @@ use tracer::{File, Hit, attach, has_hit, hits, ledger_thread, tracer};
 
 const POSITIONS_PER_FOLDER: u64 = 50;
 const POSITIONS_PER_PROOF: u64 = 25;
-/// Number of additional questions. To reach the system call at position N, the client sends N
-/// questions and this many more. Each question causes a commit, which syncs at least one file. So
-/// the N-th sync is reached.
+/// Number of additional questions. To reach the N-th system call, the client sends N questions and
+/// this many more. Each question causes a commit, which syncs at least one file. So the N-th sync
+/// is reached.
 const SPARE_CALLS: u64 = 10;
 /// After this number of positions, one additional run makes a system call in a checkpoint fail.
-/// Without these runs, checkpoints would hardly be tested, because few positions are in one.
+/// Position N is the N-th system call of each thread. Few positions are in a checkpoint, so without
+/// these runs, checkpoints would hardly be tested.
 const POSITIONS_PER_CHECKPOINT: u64 = 10;
-/// Maximum number of questions until a checkpoint runs. A checkpoint runs when the log has 4,096
-/// pages. Each question adds several pages, so fewer questions than this are enough.
+/// Maximum number of questions until a checkpoint runs. A checkpoint runs when the write-ahead log
+/// has 4,096 pages. Each question adds several pages, so fewer questions than this are enough.
 const MAX_CALLS_TO_CHECKPOINT: u64 = 4096;
 /// Maximum position of the write that is made to fail in a checkpoint. Each checkpoint certainly
 /// makes more writes.
@@ -82,17 +83,19 @@ struct Counts {
     in_checkpoint: u64,
     /// The number of servers in which a system call of a checkpoint was made to fail.
     checkpoints: u64,
-    /// The number of positions that no system call has reached.
+    /// The number of positions at which nothing failed, because no thread made so many system
+    /// calls.
     not_reached: u64,
 }
 
-/// Which system calls are counted to find the call at [`Failure::position`].
+/// Which system calls of a thread are counted. The call whose number is [`Failure::position`]
+/// fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counted {
     /// All system calls after the start of the process.
     FromStart,
-    /// All system calls after the server has begun to listen. Used if the server did not start
-    /// when the call at the same position, counted from the start, failed.
+    /// All system calls after the server has begun to listen. This is a second attempt. In the
+    /// first attempt ([`Self::FromStart`]), the failed call kept the server from starting.
     FromListening,
     /// System calls on `ledger.sqlite`. Only checkpoints make such calls.
     InCheckpoint,
@@ -105,7 +108,7 @@ struct Failure {
     counted: Counted,
 }
 
-/// The effect of a failure at one position.
+/// How the server behaved after a system call had failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FailureEffect {
     RefusedToStart,
@@ -138,8 +141,9 @@ pub(crate) fn check() -> Result<()> {
     need_program("strace", "strace", "a failing fsync")
 }
 
-/// Makes the call at each position fail once. After every `POSITIONS_PER_CHECKPOINT` positions,
-/// also makes a call in a checkpoint fail.
+/// Runs the torture at `positions` positions, beginning with `first`. At position N, a server is
+/// started in which the N-th system call of each thread fails. After every
+/// `POSITIONS_PER_CHECKPOINT` positions, a call in a checkpoint fails as well.
 pub(crate) fn run(
     setting: &Setting,
     (failing, first, positions): (FailingCall, u64, u64),
@@ -269,9 +273,9 @@ fn run_folder(
 }
 
 impl Failure {
-    /// Starts a server whose system call at this position fails, sends questions, and kills the
-    /// server. Then starts a server without a failure. Returns the effect of the failure; `None` if
-    /// no call failed.
+    /// Starts a server in which the system call at this position fails, sends questions, and kills
+    /// the server. Then starts a server without a failure. Returns the effect of the failure;
+    /// `None` if no call failed.
     fn run(
         self,
         trial: &mut Trial<'_>,

@@ -43,7 +43,7 @@ pub(crate) struct Round<'a> {
     /// The time of the power cut, if there was one. A call with a later answer counts as in flight.
     pub(crate) cut: Option<Instant>,
     /// The HTTP statuses of 500 or above that are allowed, because this torture may cause them.
-    /// Answers after a power cut are not judged.
+    /// Answers that arrive after a power cut may have any status, because they are not judged.
     pub(crate) excused: &'a [u16],
 }
 

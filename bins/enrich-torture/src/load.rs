@@ -16,15 +16,16 @@ use enrich_testkit::http::Connection;
 
 /// Percentage of requests that have an idempotency key.
 const KEYED_PERCENT: u8 = 30;
-/// Percentage of the requests with an idempotency key that repeat a request with an unknown
-/// outcome, if there is such a request.
+/// Of the requests with an idempotency key, this percentage repeats a request whose outcome is
+/// unknown, if there is one.
 const UNSETTLED_PERCENT: u8 = 50;
-/// Percentage of the other requests with an idempotency key that repeat an earlier request.
+/// Of the requests with an idempotency key that repeat no request with an unknown outcome
+/// ([`UNSETTLED_PERCENT`]), this percentage repeats an earlier request.
 const REPEATED_PERCENT: u8 = 40;
 /// Percentage of requests that the account with few credits sends.
 const POOR_PERCENT: u8 = 10;
-/// Percentage of repeated requests that use one of the [`NEWEST`] newest idempotency keys. The
-/// first call with such a key may still run.
+/// Of the requests that repeat an earlier request, this percentage has one of the [`NEWEST`] newest
+/// idempotency keys. The first call with such a key may still run.
 const NEWEST_PERCENT: u8 = 50;
 const NEWEST: usize = 32;
 

@@ -43,7 +43,7 @@ pub(crate) struct Plan {
     /// The number of power cuts.
     pub(crate) rounds: u64,
     pub(crate) file_system: FileSystem,
-    /// The control to run; `None` for the torture without a control.
+    /// The control to run, a variant that must lose charges; `None` for the torture itself.
     pub(crate) control: Option<Control>,
 }
 
@@ -80,8 +80,8 @@ pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> R
         let these = (plan.rounds - done).min(ROUNDS_PER_IMAGE);
         let ran = setting.in_folder(|folder| cutter.run_folder(folder, these));
         let tally = match ran {
-            // With this control, a promise of any kind may be broken, because nothing is synced. A
-            // broken promise ends the control with success. Any other error is returned.
+            // This control must break a promise, because nothing is synced. A broken promise of any
+            // kind ends the control with success. Any other error is returned.
             Err(error) if plan.control == Some(Control::NoFsync) => {
                 return control_summary(setting, plan, done, error);
             }
@@ -111,8 +111,8 @@ pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> R
         .tally(&total))
 }
 
-/// Returns the summary of a control that has broken a promise, as expected. If `error` is not a
-/// broken promise, returns `error`.
+/// Returns the summary of a control (a torture that must lose charges) that has broken a promise,
+/// as expected. If `error` is not a broken promise, returns `error`.
 fn control_summary(
     setting: &Setting,
     plan: Plan,

@@ -44,7 +44,7 @@ pub(crate) struct Trial<'a> {
     /// The calls that were made since the last judgement.
     calls: Vec<Call>,
     grants: Vec<GrantCall>,
-    /// A counter that makes names unique.
+    /// The number of names that [`Self::name`] has returned. Each name contains it, to be unique.
     named: u64,
 }
 
@@ -53,10 +53,11 @@ pub(crate) struct Trial<'a> {
 pub(crate) struct Ruling<'a> {
     /// The time of the power cut, if there was one.
     pub(crate) cut: Option<Instant>,
-    /// The HTTP statuses of 500 or above that are allowed. Answers after a power cut are not
-    /// judged.
+    /// The HTTP statuses of 500 or above that are allowed. Answers that arrive after a power cut
+    /// may have any status, because they are not judged.
     pub(crate) excused: &'a [u16],
-    /// Whether acknowledged charges may be lost. This is true only in a control.
+    /// Whether acknowledged charges may be lost. This is true only in a control: a torture that
+    /// must lose charges.
     pub(crate) may_lose: bool,
 }
 
@@ -108,8 +109,8 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// Starts a server through another program. Appends the server's command line to the arguments
-    /// of `command`.
+    /// Starts a server through another program, such as strace: appends the server's command line
+    /// to the arguments of `command`.
     pub(crate) fn serve_inside(&self, mut command: Command) -> Result<Serving> {
         command.arg(&self.setting.enrich).args(["serve", "--listen", "127.0.0.1:0", "--data"]);
         command.arg(&self.world.data);
@@ -183,8 +184,9 @@ impl<'a> Trial<'a> {
         format!("{what}-{}", self.named)
     }
 
-    /// Opens the data folder, reads its new rows, and judges all calls since the last judgement.
-    /// Then grants a few credits to the account with few credits.
+    /// Opens the data folder, reads the new rows of the ledger, and judges all calls since the last
+    /// judgement. Then grants some credits to the account with few credits, so that it can pay for
+    /// a few more charges.
     pub(crate) fn judge(&mut self, ruling: Ruling<'_>) -> Result<Tally> {
         let store = Store::open(&self.world.data)
             .map_err(|error| Broken::because(format!("{:#}", anyhow::Error::from(error))))?;

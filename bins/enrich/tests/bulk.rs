@@ -227,7 +227,8 @@ fn a_preview_asks_nothing() {
     assert_eq!(said["first_rows"][0], json!(["0", "Telefónica"]), "{ran:?}");
 }
 
-/// Looks up `list` in the data folder, with these arguments, and writes the output to `out`.
+/// Runs `enrich bulk cuf` with these arguments. The command reads `list`, looks its rows up in the
+/// data folder, and writes the output to `out`.
 fn asked(fixture: &Fixture, list: &str, out: &str, arguments: &[&str]) -> fixture::Ran {
     let out = fixture.path(out);
     let whole = ["cuf", "--in", "-", "--out", out.to_str().unwrap()];

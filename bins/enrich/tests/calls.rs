@@ -21,9 +21,10 @@ use pollster::block_on;
 #[path = "support/import.rs"]
 mod support;
 
-/// The names of the cases. Every endpoint has one call for each case.
+/// The kinds of recorded calls. Every endpoint has one call of each kind.
 const CASES: [&str; 5] = ["found", "invalid", "no_credits", "nothing", "unknown_key"];
-/// The credits of the calling account, except in the case `no_credits`.
+/// The credits of the account that makes a call. For a call of the kind `no_credits`, the account
+/// has 0 credits.
 const CREDITS: i64 = 100;
 
 fn fixtures() -> PathBuf {

@@ -17,8 +17,8 @@ mod imports;
 #[path = "layers/limits.rs"]
 mod limits;
 
-/// Each crate of the workspace, with the crates of the workspace that it may depend on. Its tests
-/// and examples may depend on more.
+/// The permitted dependencies, as arrows from crate to crate: each crate of the workspace, with the
+/// crates of the workspace that it may depend on. Its tests and examples may depend on more.
 const ARROWS: [(&str, &[&str]); 26] = [
     ("enrich-text", &[]),
     ("enrich-core", &["enrich-text"]),

@@ -112,8 +112,9 @@ impl InputGate {
 pub(crate) struct PollAgain(Rc<Cell<bool>>);
 
 impl PollAgain {
-    /// Waits until the handler of the request is polled again. If this does not happen in the
-    /// current turn, the connection wakes its task, which starts another turn.
+    /// Waits until the HTTP layer polls the handler of the request again. If this does not happen
+    /// in the current turn of the HTTP layer, the connection wakes its task, which starts another
+    /// turn.
     pub(crate) async fn next_poll(&self) {
         let mut is_first = true;
         poll_fn(|_| {
@@ -164,9 +165,9 @@ pub(crate) struct Connection {
     has_more: bool,
     /// The time at which the wait for `awaits` must end. It is ignored while `awaits` is `Nothing`.
     deadline: Instant,
-    /// Wakes the connection's task at its own deadline, which may be earlier than the field
-    /// `deadline`. If `deadline` moves to a later time, the timer is reset only after it has
-    /// expired. So most requests do not reset the timer, because they are answered long before
+    /// The timer that wakes the connection's task. It expires at the time in the field `deadline`,
+    /// or earlier: if `deadline` moves to a later time, the timer is set to this time only after it
+    /// has expired. So most requests do not set the timer, because they are answered long before
     /// their deadline.
     timer: Option<Pin<Box<Sleep>>>,
     /// The waker of the task that the timer wakes; `None` until the timer is first polled.

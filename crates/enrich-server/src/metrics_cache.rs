@@ -8,12 +8,15 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-/// If this number of texts is in memory, further clients share the newest text.
+/// Number of texts of `/metrics` that may be in memory before clients share one. While fewer are in
+/// memory, each client gets its own text, with the present values.
 const OWN: usize = 8;
-/// Further clients share a text until it has this age. Then a new text is created.
+/// Maximum age of a text of `/metrics` that is shared. If the newest text is older, a new text is
+/// created for the next client.
 const SHARED_TIME: Duration = Duration::from_secs(1);
 
-/// The texts that clients are reading, each with the time of its creation. The newest text is last.
+/// The texts of `/metrics` that clients are reading, each with the time of its creation. The newest
+/// text is last.
 #[derive(Default)]
 pub(crate) struct MetricsCache(Mutex<Vec<(Instant, Weak<Vec<u8>>)>>);
 

@@ -71,7 +71,8 @@ impl Servers {
         Ok(Self { public: Running::start(public), admin: admin.map(Running::start) })
     }
 
-    /// Returns an error if a server did not start.
+    /// Returns an error if a server has ended. This is called just after the start, so the error
+    /// means that the server could not start.
     pub(crate) async fn still_run(&mut self) -> Result<(), ServeError> {
         for server in [Some(&mut self.public), self.admin.as_mut()].into_iter().flatten() {
             if server.task.is_finished() {

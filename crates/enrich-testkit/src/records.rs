@@ -51,14 +51,15 @@ pub fn domain_record(text: &str) -> DomainRecord {
     DomainRecord { origin: trusted(100), domain: domain(text), ip: None, page_rank: None }
 }
 
-/// Returns a record origin with this confidence, in percent, and without an id.
+/// Returns an [`Origin`]: what a source says about a record itself. It has this confidence, in
+/// percent, and no id.
 pub fn trusted(percent: u8) -> Origin {
     let confidence = Confidence::new(percent).expect("a confidence");
     Origin { id: None, confidence, content: [0; 16] }
 }
 
-/// Returns a record origin with this id and a confidence of 100 %, as if the source had given the
-/// id to the record.
+/// Returns an [`Origin`] (what a source says about a record itself) with a confidence of 100 %, and
+/// with `id` as the id that the source has given to the record.
 pub fn with_id(id: &str) -> Origin {
     Origin { id: Some(id.to_owned()), ..trusted(100) }
 }

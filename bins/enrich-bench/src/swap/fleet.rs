@@ -40,7 +40,8 @@ pub(crate) struct Fleet {
     addresses: Vec<SocketAddr>,
     keys: Keys,
     _postgres: Postgres,
-    /// The number of requests by this program itself that were charged.
+    /// The number of charged requests that [`Fleet`] itself has sent, to see what the nodes answer.
+    /// The look-ups of the load are not included.
     charged: Cell<u64>,
 }
 
@@ -128,7 +129,8 @@ impl Fleet {
         &self.keys
     }
 
-    /// Imports the marker company into the folder of the machine that imports.
+    /// Imports the marker, a company that only the second snapshot has, into the folder of the
+    /// machine that imports.
     pub(crate) fn import(&self, marker: &Marker) -> anyhow::Result<()> {
         self.program.import(&self.importer, [marker.line()].into_iter())
     }
@@ -175,14 +177,14 @@ impl Fleet {
         self.wait_until(&call, is_changed, limit)
     }
 
-    /// Checks that every node answers with the marker's email address.
+    /// Checks that every node answers with the email address of the marker company.
     pub(crate) fn expect_address(&self, marker: &Marker) -> anyhow::Result<()> {
         let has_address = |answer: &Reply| answer.body.contains(&marker.email);
         self.wait_until(&emails_of(marker), has_address, Duration::ZERO).map(|_| ())
     }
 
-    /// Waits until no node's answer contains the marker's email address. Returns the time at which
-    /// the last node's answer changed.
+    /// Waits until no node's answer contains the email address of the marker company. Returns the
+    /// time at which the last node's answer changed.
     pub(crate) fn wait_for_no_address(&self, marker: &Marker) -> anyhow::Result<Instant> {
         let has_none = |answer: &Reply| !answer.body.contains(&marker.email);
         let [_, all] = self.wait_until(&emails_of(marker), has_none, FORGOTTEN_AFTER)?;
@@ -224,8 +226,9 @@ impl Fleet {
         }
     }
 
-    /// Stops the nodes, and verifies the ledger: it must have a row for each of the `found`
-    /// look-ups, and for each charged request of this program itself. Returns the number of rows.
+    /// Stops the nodes, and verifies the ledger: it must have one row for each of the `found`
+    /// look-ups of the load, and for each charged request that [`Fleet`] itself has sent. Returns
+    /// the number of rows.
     pub(crate) fn stop(self, found: u64) -> anyhow::Result<u64> {
         let Self { program, importer, servers, charged, .. } = self;
         servers.into_iter().try_for_each(Serving::stop)?;
@@ -241,7 +244,7 @@ impl Fleet {
     }
 }
 
-/// Returns a request for the email addresses of the marker.
+/// Returns a request for the email addresses of the marker company.
 fn emails_of(marker: &Marker) -> Call {
     Call::new("/v1/dte", "companyDomain", marker.domain.clone())
 }

@@ -59,9 +59,9 @@ pub(crate) fn normal(domain: &str) -> String {
 /// Returns the pages that are in a known social network and belong to exactly one company. `held`
 /// are the pages (network, handle, main domain) of other imported companies.
 ///
-/// Handles are compared in lower case here, and not in the form that look-ups compare. If that
-/// form wrongly makes two handles equal, both are still selected, and their look-ups show the
-/// error.
+/// Two handles (names of pages) count as the same page here if they are equal in lower case.
+/// Look-ups compare another form of a handle. If a look-up wrongly treats two different handles as
+/// equal, both are still selected here. So their look-ups show the error.
 pub(crate) fn pages(rows: &[PageRow], held: &[(Network, &str, &str)]) -> Chosen<HeldPage> {
     let mut owners: HashMap<(Network, String), BTreeSet<String>> = HashMap::new();
     for (network, handle, domain) in held {

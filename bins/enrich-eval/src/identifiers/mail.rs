@@ -72,8 +72,9 @@ pub(crate) fn report(
     Ok(())
 }
 
-/// Looks up an address at each public mail host that is also the domain of an imported company.
-/// Such an address must not find the company. Reports the hosts at which it does.
+/// Looks up an address at each public mail host that is also the domain of an imported company. At
+/// a public mail host, anybody can get an address. So the address must not find the company.
+/// Reports the hosts at which it does.
 pub(crate) fn report_listed(
     store: &Store,
     set: &Path,

@@ -29,7 +29,8 @@ impl Figure {
         Self { name, value, unit, limit: Limit::Below(limit) }
     }
 
-    /// Returns a figure that must be at least `limit`, which proves that the attack took place.
+    /// Returns a figure that must be at least `limit`. With a lower figure, the attack would prove
+    /// nothing.
     pub(crate) fn at_least(name: &'static str, value: f64, unit: &'static str, limit: f64) -> Self {
         Self { name, value, unit, limit: Limit::AtLeast(limit) }
     }

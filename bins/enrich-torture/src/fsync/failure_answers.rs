@@ -1,4 +1,5 @@
-//! Checks that the server behaves after a failed system call as its answers say.
+//! Checks the server after a failed system call: it must behave as its answer says. After a 500,
+//! charging must continue. After a 503, charging must have stopped.
 
 use anyhow::Result;
 use enrich_testkit::serving::Serving;
@@ -10,9 +11,9 @@ use crate::trial::Trial;
 use crate::world::status_of;
 use enrich_testkit::http::Connection;
 
-/// Maximum number of times that a question may be answered with 500 after a first 500. Each
-/// writing thread of the server can cause one such answer. The server has fewer writing threads
-/// than this number.
+/// Maximum number of times that a question may be answered with 500 after a first 500. In each
+/// thread of the server, one system call fails. So each writing thread can cause one such answer.
+/// The server has fewer writing threads than this number.
 const MAX_THREADS: u32 = 32;
 
 /// Sends questions with idempotency keys, until one fails or `goes_on` returns `false`. `goes_on`
@@ -46,8 +47,9 @@ pub(super) fn ask_until_it_fails(
 }
 
 /// Checks that charging continues after a 500: the same question and the next question must be
-/// charged. Each thread counts its own system calls, so a system call of another thread may fail as
-/// well. After such a further 500, charging must continue too.
+/// charged. Both may first be answered with 500 again, because one system call fails in each thread
+/// of the server, and another thread may reach its failing call now. Charging must continue after
+/// this too.
 fn went_on(
     trial: &mut Trial<'_>,
     server: &Serving,

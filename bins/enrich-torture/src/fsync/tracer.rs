@@ -22,9 +22,9 @@ const INJECTED: &str = "(INJECTED)";
 pub(super) struct Hit {
     pub(super) thread: u32,
     pub(super) file: File,
-    /// Whether the call belongs to a checkpoint. A checkpoint moves committed pages from the log to
-    /// the database. If such a call fails, the log still contains these pages, so no charge is in
-    /// doubt.
+    /// Whether the call belongs to a checkpoint. A checkpoint copies committed pages from the
+    /// write-ahead log to the database. If such a call fails, the log still contains these pages,
+    /// so no charge is in doubt.
     pub(super) is_checkpoint: bool,
 }
 
@@ -48,7 +48,7 @@ struct Thread {
     /// The file of the thread's current system call, and whether this call belongs to a checkpoint;
     /// `None` if the thread makes no call.
     call: Option<(File, bool)>,
-    /// Whether the thread has written to the log since its last sync.
+    /// Whether the thread has written to the write-ahead log since its last sync of this log.
     has_written: bool,
 }
 
@@ -90,7 +90,8 @@ pub(super) fn ledger_thread(server: &Serving) -> Result<u32> {
     let mut found = Vec::new();
     for task in fs::read_dir(&tasks)? {
         let task = task?;
-        // A thread that has ended in the meantime cannot be the thread that writes the ledger.
+        // If the thread has ended in the meantime, its name cannot be read. It is skipped, because
+        // it cannot be the thread that writes the ledger.
         let name = fs::read_to_string(task.path().join("comm")).unwrap_or_default();
         if name.trim_end() == LEDGER_THREAD {
             found.push(task.file_name().to_string_lossy().parse()?);
@@ -173,8 +174,9 @@ impl Thread {
                 self.has_written = true;
                 false
             }
-            // A commit writes to the log and then syncs it. A checkpoint begins with a sync of
-            // earlier commits. So a sync without a write before it belongs to a checkpoint.
+            // A commit writes to the write-ahead log and then syncs it. A checkpoint begins with a
+            // sync of this log, to store earlier commits. So a sync without a write before it
+            // belongs to a checkpoint.
             ("fsync" | "fdatasync", File::Log) => !std::mem::take(&mut self.has_written),
             _ => false,
         };

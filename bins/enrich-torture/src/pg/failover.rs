@@ -71,14 +71,14 @@ struct Pair {
     primary: Cluster,
     standby: Cluster,
     replication: Replication,
-    /// The names of the two PostgreSQL servers; the first one is the name of the primary. A server
-    /// recognises its synchronous standby by this name.
+    /// The names of the two PostgreSQL servers; the first one is the name of the primary. The
+    /// primary recognises its synchronous standby by the standby's name.
     names: [String; 2],
     is_synchronous: bool,
 }
 
-/// Makes primaries fail `rounds` times. If `is_synchronous` is false, this is a control, which
-/// returns an error if no charge is lost.
+/// Makes primaries fail `rounds` times. If `is_synchronous` is false, this is a control: a torture
+/// that must lose charges. A control that loses none returns an error.
 pub(crate) fn run(
     setting: &Setting,
     rounds: u64,

@@ -43,8 +43,8 @@ pub(crate) struct Fleet {
     /// The names of the nodes that were killed.
     pub(crate) killed: BTreeSet<String>,
     told: Told,
-    /// The sums of the counts that nodes have reported at their end. A killed node reports no
-    /// counts.
+    /// How many calls lost their first reply from the database, over all nodes that have ended (see
+    /// [`Doubts`]). A killed node reports no counts.
     pub(crate) doubts: Doubts,
     log: PathBuf,
 }

@@ -46,7 +46,8 @@ const KEY_MICROS: Micros = 2_000;
 /// Number of idempotency keys that count as the newest. Most calls with an idempotency key use one
 /// of the newest keys.
 const NEWEST: u64 = 32;
-/// Percentage of calls with an idempotency key that use a random earlier key.
+/// Of the calls with an idempotency key, this percentage uses any key from the first to the newest,
+/// at random. The other calls use one of the [`NEWEST`] newest keys.
 const OLD_PERCENT: u8 = 15;
 /// One of every [`MISS_OF`] idempotency keys belongs to calls that find nothing.
 const MISS_OF: u64 = 4;

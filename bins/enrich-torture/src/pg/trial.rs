@@ -27,7 +27,8 @@ pub(crate) struct Trial {
     url: String,
     /// The times of the faults.
     faults: Vec<Micros>,
-    /// Whether acknowledged charges may be lost. This is true only in a control.
+    /// Whether acknowledged charges may be lost. This is true only in a control: a torture that
+    /// must lose charges.
     may_lose: bool,
 }
 
@@ -102,8 +103,9 @@ impl Trial {
             is_final,
         };
         let (tally, found) = judge(&evidence);
-        // A control allows these kinds of breaches. It may lose a charge. The charge may then be
-        // repeated with its idempotency key, and get another answer.
+        // A control (a torture that must lose charges) allows these kinds of breaches. It may lose
+        // a charge. The charge may then be repeated with its idempotency key, and get another
+        // answer.
         let kinds = [Kind::Lost, Kind::Repeat, Kind::Doubled, Kind::Differs];
         breaches.extend(found.into_iter().filter(|breach| {
             let is_loss = kinds.contains(&breach.kind);

@@ -143,8 +143,9 @@ fn a_new_window_starts_with_all_its_calls() {
     world.finish();
 }
 
-/// Waits, if necessary, until the window has at least ten seconds left, and makes one call with
-/// this account's key.
+/// Waits, if necessary, until the rate-limit window (a minute of the clock) has at least ten
+/// seconds left. So the next calls of a test are in one window. Then makes one call with this
+/// account's key, which counts in the window too.
 pub(crate) fn await_room(world: &World, account: &Account) {
     let second = u64::try_from(seconds_of_the_minute()).unwrap();
     if second > 50 {

@@ -116,7 +116,8 @@ impl World {
         self.call_with(path, key, fields.collect())
     }
 
-    /// Like `call`, but the values of the fields may be any JSON values.
+    /// Returns a call in JSON, as [`Self::call`] does. But the values of the fields may be any JSON
+    /// values, not only texts.
     pub(crate) fn call_with(&self, path: &str, key: &str, mut fields: Map<String, Value>) -> Call {
         if path.starts_with("/v2/") {
             return Call::post(path).header("x-api-key", key).json(&Value::Object(fields));
@@ -171,8 +172,8 @@ impl World {
         self.same(&format!("{what}: price"), &reply.number("X-Credits-Used"), &Some(price));
         let left = reply.number("X-Credits-Remaining");
         self.same(&format!("{what}: balance"), &left, &Some(balance));
-        // The answer's balance is the expected balance of later answers. So a wrong balance is
-        // reported only once.
+        // Later answers are compared with the balance in this answer, even if this balance is
+        // wrong. So a wrong balance is reported only once.
         account.balance.set(left.unwrap_or(balance));
         reply
     }
@@ -330,8 +331,8 @@ fn error_body(reply: &Reply, is_version_2: bool) -> Option<String> {
     let kind = if reply.status >= 500 { "api_error" } else { "invalid_request" };
     let message = body["message"].as_str().filter(|message| !message.is_empty())?;
     let mut inner = format!("\"type\":\"{kind}\",\"message\":{}", json!(message));
-    // If there are `fields`, they must be a non-empty object of texts. They are copied in the
-    // server's order.
+    // If the error has `fields`, they must be a non-empty object of texts. They are copied into the
+    // expected body as they are, so their order is not checked.
     let fields = if is_version_2 { body["errors"].get("fields") } else { body.get("fields") };
     if let Some(fields) = fields {
         let texts = fields.as_object().filter(|texts| {

@@ -51,7 +51,8 @@ impl Connection {
     }
 }
 
-/// Makes the threads of a socket drop it; the socket is closed when both have dropped it.
+/// Ends the reads of a socket, so that its two threads drop their handles of it. When both handles
+/// are dropped, the socket is closed. With [`Cut::Reset`], this sends RST.
 pub(super) fn leave(socket: &Weak<TcpStream>, how: Cut) {
     let Some(socket) = socket.upgrade() else { return };
     if how == Cut::Reset {

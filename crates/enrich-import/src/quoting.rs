@@ -2,6 +2,10 @@
 
 use crate::delimiter::Delimiter;
 use crate::lines::Line;
+use crate::opened::LOOKED_AT_LINES;
+
+/// Maximum number of lines of a field that is still open after the lines that are examined.
+const MAX_FIELD_LINES: usize = 20;
 
 /// Whether quotes enclose fields in a file that begins with these lines. If the delimiter is not a
 /// tab, they always do. Many programs that write tabs do not enclose fields, and a quote is then
@@ -11,24 +15,31 @@ pub(crate) fn has_quoting(lines: &[Line], delimiter: Delimiter) -> bool {
     delimiter != Delimiter::Tab || are_well_formed(lines)
 }
 
-/// Whether every field that begins with a quote ends with one. A field may have several lines.
+/// Whether every field that begins with a quote ends with one. A field may have several lines. The
+/// last field may end in a later line of the file, if there are more lines than were examined.
 fn are_well_formed(lines: &[Line]) -> bool {
-    let mut is_open = false;
-    for line in lines {
+    let (mut opened_at, mut closed) = (None, 0);
+    for (at, line) in lines.iter().enumerate() {
         for field in line.bytes.split(|&byte| byte == b'\t') {
-            let rest = match is_open {
-                true => Some(field),
-                false => field.strip_prefix(b"\""),
+            let rest = match opened_at {
+                Some(_) => Some(field),
+                None => field.strip_prefix(b"\""),
             };
             let Some(rest) = rest else { continue };
             match closing_quote(rest) {
-                Some(at) if at + 1 < rest.len() => return false,
-                Some(_) => is_open = false,
-                None => is_open = true,
+                Some(quote) if quote + 1 < rest.len() => return false,
+                Some(_) => {
+                    opened_at = None;
+                    closed += 1;
+                }
+                None => opened_at = opened_at.or(Some(at)),
             }
         }
     }
-    !is_open
+    let may_end_later = |at: usize| {
+        closed > 0 && lines.len() >= LOOKED_AT_LINES && lines.len() - at <= MAX_FIELD_LINES
+    };
+    opened_at.is_none_or(may_end_later)
 }
 
 /// Returns the position of the first quote that is not doubled.
@@ -74,5 +85,9 @@ mod tests {
         for text in ["\"The Barn\" Studios\tb", "\"Best\tb\nc\t\"z", "\"Best\tb\nc\td"] {
             assert!(!is_quoted(text), "{text}");
         }
+        // The field of the last line goes on after the lines that are examined.
+        let rows = "\"a\"\t\"b\"\n".repeat(LOOKED_AT_LINES - 1);
+        assert!(is_quoted(&format!("{rows}\"a\"\t\"b")));
+        assert!(!is_quoted(&format!("a\t\"b\n{rows}")));
     }
 }

@@ -121,12 +121,11 @@ impl JobsState {
         let files = self.files_of(id)?;
         let _one_at_a_time = files.lock();
         let (record, is_running) = {
-            let mut registry = self.registry.lock();
-            let Some(entry) = registry.jobs.get_mut(&id) else { return Ok(false) };
+            let registry = self.registry.lock();
+            let Some(entry) = registry.jobs.get(&id) else { return Ok(false) };
             if entry.scrubbed() == values.count() {
                 return Ok(false);
             }
-            entry.scrubbed_running = values.count();
             (entry.record.clone(), entry.stop.is_some())
         };
         if !is_running {
@@ -138,9 +137,12 @@ impl JobsState {
                 _ => self.with_turn(id, |record| self.scrub_files(record, values)),
             };
         }
-        let values = &since(&record, values);
-        let holds = self.holds(&record, values)?;
-        if holds && let Some(entry) = self.registry.lock().jobs.get_mut(&id) {
+        let holds = self.holds(&record, &since(&record, values))?;
+        if let Some(entry) = self.registry.lock().jobs.get_mut(&id) {
+            entry.scrubbed_running = values.count();
+            if !holds {
+                return Ok(false);
+            }
             // The job is stopped and put into the queue again. Its files are rewritten when it
             // continues.
             entry.is_yielding = true;

@@ -151,7 +151,10 @@ impl End {
         recent: &mut Vec<u8>,
     ) -> Option<Option<(usize, Trigger)>> {
         let mut rules = self.network.wait_to_send(&self.connection, Direction::ToServer, due)?;
-        let Some((pattern, trigger)) = &rules.armed else { return Some(None) };
+        let Some((pattern, trigger)) = &rules.armed else {
+            recent.clear();
+            return Some(None);
+        };
         let Some(start) = find(pattern, bytes, recent) else { return Some(None) };
         let trigger = *trigger;
         rules.armed = None;

@@ -161,7 +161,8 @@ fn is_damage(error: &io::Error) -> bool {
 fn numbers_ahead(checkpoint: &Checkpoint, values: &dyn SuppressedValues) -> BTreeSet<u64> {
     let holds = |value: &serde_json::Value| json_holds(value, values);
     let held = checkpoint.ahead.iter().filter(|(_, added)| {
-        added.values.iter().any(holds) || holds_suppressed(values, &added.error)
+        added.values.iter().chain(&added.candidates).any(holds)
+            || holds_suppressed(values, &added.error)
     });
     held.filter_map(|(key, _)| number_of(key)).collect()
 }
@@ -222,4 +223,50 @@ fn kept_text(input: &Input, row: &Row, delimiter: Delimiter) -> io::Result<Vec<u
 
 fn csv_writer(delimiter: Delimiter) -> csv::Writer<Vec<u8>> {
     csv::WriterBuilder::new().delimiter(delimiter.as_byte()).from_writer(Vec::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use enrich_core::Timestamp;
+    use enrich_core::port::importer::Suppressed;
+
+    use super::*;
+    use crate::export::{Added, Status};
+    use crate::part::Purpose;
+
+    struct Forgotten(Suppressed);
+
+    impl SuppressedValues for Forgotten {
+        fn count(&self) -> u64 {
+            1
+        }
+
+        fn holds(&self, value: &Suppressed) -> bool {
+            *value == self.0
+        }
+
+        fn holds_since(&self, value: &Suppressed, _: Timestamp) -> bool {
+            self.holds(value)
+        }
+    }
+
+    #[test]
+    fn answers_and_candidates_ahead_are_searched() {
+        let ahead = |values: &[&str], candidates: &[&str]| Added {
+            status: Status::Found,
+            values: values.iter().map(|&value| value.into()).collect(),
+            candidates: candidates.iter().map(|&value| value.into()).collect(),
+            error: String::new(),
+            credits: 1,
+        };
+        let mut checkpoint = Checkpoint::begin(Purpose::default()).unwrap();
+        checkpoint.ahead = vec![
+            ("bulk-0-7-a".to_owned(), ahead(&["quill.example"], &[])),
+            ("bulk-0-8-a".to_owned(), ahead(&["ink.example"], &["Quill", "quill.example"])),
+            ("bulk-0-9-a".to_owned(), ahead(&["ink.example"], &["Ink", "ink.example"])),
+        ];
+        let domain = enrich_text::Domain::parse("quill.example").unwrap();
+        let held = numbers_ahead(&checkpoint, &Forgotten(Suppressed::Domain(domain)));
+        assert_eq!(held, BTreeSet::from([7, 8]));
+    }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use enrich_import::{LeftOut, Rejection, Report};
+use enrich_mapping::Note;
 use serde::Serialize;
 
 use super::super::table::{Pairs, write_table};
@@ -90,9 +91,16 @@ impl Details {
             left_out: report
                 .left_out
                 .iter()
-                .map(|(what, LeftOut { count, first_line })| match is_only_file {
-                    true => format!("{count} {what} were left out, the first in line {first_line}"),
-                    false => format!("{count} {what} were left out"),
+                .map(|(what, LeftOut { count, first_line })| {
+                    let place = match is_only_file {
+                        true => format!(", the first in line {first_line}"),
+                        false => String::new(),
+                    };
+                    let advice = match *what == Note::NationalPhone.as_str() {
+                        true => "; give the country with --country, such as --country DE",
+                        false => "",
+                    };
+                    format!("{count} {what} were left out{place}{advice}")
                 })
                 .collect(),
         }

@@ -136,7 +136,10 @@ impl Lane {
         let (decisions, after) = plan.into_decisions();
         match sent {
             Ok(compared) => {
-                self.note_up();
+                // A commit that adds nothing does not show that the database confirms commits.
+                if !compared.stood.is_empty() {
+                    self.note_up();
+                }
                 self.state.callers.note(self.queue.len());
                 self.learn_compared(after, &compared);
                 self.tell_compared(group, decisions, &compared, began)

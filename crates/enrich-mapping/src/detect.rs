@@ -159,9 +159,23 @@ fn is_native_enough(sample: &Sample<'_>) -> bool {
         return false;
     }
     let others: Vec<String> = sample.keys.iter().filter(|key| !is_native(key)).cloned().collect();
-    // A column of area codes alone is no reason for a mapping. It belongs to a column of phone
-    // numbers, and that column is native here.
-    Synonyms::known(&others).iter().all(|(_, meaning)| *meaning == "area_code")
+    // Beside international numbers, a column of area codes is not needed.
+    let is_needless = |meaning| meaning == "area_code" && !has_national_phones(sample);
+    Synonyms::known(&others).iter().all(|(_, meaning)| is_needless(*meaning))
+}
+
+/// Whether a phone number in a native column of the sample does not begin with `+` or `00`.
+fn has_national_phones(sample: &Sample<'_>) -> bool {
+    let is_phones =
+        |key: &str| Field::from_column(key).is_some_and(|named| named.field == Field::Phones);
+    let mut numbers = sample
+        .records
+        .iter()
+        .flatten()
+        .filter(|(key, _)| is_phones(key))
+        .filter_map(|(_, value)| value.as_str().map(str::trim));
+    numbers
+        .any(|number| !number.is_empty() && !number.starts_with('+') && !number.starts_with("00"))
 }
 
 fn has_subject(sample: &Sample<'_>) -> bool {

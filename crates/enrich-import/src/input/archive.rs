@@ -28,7 +28,7 @@ const MAX_FILES: usize = 2_000_000;
 const MAX_NAMES: usize = 1_000;
 
 /// If the path of a file in an archive begins with one of these texts, the file is skipped. It
-/// contains no records: macOS, for example, adds files in `__MACOSX/`.
+/// contains no records: macOS, for example, adds files in `__MACOSX/`. A path may begin with `./`.
 const NO_DATA: [&str; 2] = ["__MACOSX/", "."];
 
 /// A zip archive, with a list of the files in it that are to be read.
@@ -105,7 +105,8 @@ impl Archive {
             let path = entry.file_path();
             let name = String::from_utf8_lossy(path.as_ref());
             listed.is_office |= name == "[Content_Types].xml" || name == "mimetype";
-            if entry.is_dir() || NO_DATA.iter().any(|start| name.starts_with(start)) {
+            let below = name.strip_prefix("./").unwrap_or(&name);
+            if entry.is_dir() || NO_DATA.iter().any(|start| below.starts_with(start)) {
                 continue;
             }
             listed.files.add(&name);

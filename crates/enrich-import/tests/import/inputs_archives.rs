@@ -63,6 +63,12 @@ fn the_files_that_fit_are_read_one_after_the_other() {
 }
 
 #[test]
+fn a_path_may_begin_with_the_folder_itself() {
+    let bytes = zip(&[("./a.csv", CSV.as_bytes()), ("./.DS_Store", b"\0"), (".b.csv", b"\0")]);
+    assert_eq!(records("a.zip", bytes, options()).len(), records("a.csv", CSV, options()).len());
+}
+
+#[test]
 fn a_missing_file_is_told_with_the_files_that_are_there() {
     let bytes = zip(&[("a.csv", CSV.as_bytes()), ("readme.txt", b"x")]);
     let error = failure("ror.zip", bytes.clone(), of_member("*ror-data.json"));

@@ -1,6 +1,7 @@
 //! Tests that the source of a file is detected.
 
 use enrich_mapping::{Detection, InputKind, Sample, detect};
+use serde_json::Value;
 
 use crate::reader::fixtures;
 
@@ -34,6 +35,20 @@ fn native_columns_are_native_whatever_the_file_is_called() {
     assert_eq!(detected("x.csv", &["First_Name", "last_name", "emails", "company"]), "native");
     assert_eq!(detected("x.csv", &["domain", "page_rank"]), "native");
     assert_eq!(detected("x.csv", &["name", "domain", "notes"]), "native");
+}
+
+#[test]
+fn area_codes_of_national_numbers_make_a_file_not_native() {
+    let is_native = |number: &str| {
+        let keys = ["name", "phone", "Vorwahl"].map(str::to_owned);
+        let cells = ["Quill", number, "030"].map(Value::from);
+        let records = [keys.iter().cloned().zip(cells).collect()];
+        let kind = Some(InputKind::Csv);
+        let sample = Sample { kind, keys: &keys, records: &records, ..Sample::default() };
+        matches!(detect(&sample), Detection::Native)
+    };
+    assert!(is_native("+493023125001"));
+    assert!(!is_native("23125 001"));
 }
 
 #[test]

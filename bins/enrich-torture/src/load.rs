@@ -63,7 +63,7 @@ pub(crate) struct Load<'a> {
 }
 
 impl Keys {
-    /// Records a request whose outcome is unknown.
+    /// Notes a request whose outcome is unknown.
     pub(crate) fn unsettled(&self, keyed: Keyed) {
         held(&self.unsettled).push(keyed);
     }

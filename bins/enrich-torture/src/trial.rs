@@ -168,12 +168,12 @@ impl<'a> Trial<'a> {
         Ok(acted)
     }
 
-    /// Records calls that another part of the program has made.
+    /// Notes calls that another part of the program has made.
     pub(crate) fn book(&mut self, calls: Vec<Call>) {
         self.calls.extend(calls);
     }
 
-    /// Records a grant that another process made.
+    /// Notes a grant that another process made.
     pub(crate) fn granted(&mut self, grant: GrantCall) {
         self.grants.push(grant);
     }

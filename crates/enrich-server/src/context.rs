@@ -93,7 +93,7 @@ impl CallContext {
         self.signals().is_none_or(|signals| signals.admission.has_slot())
     }
 
-    /// Records that the body of the request was read. Until the request is answered, no further
+    /// Notes that the body of the request was read. Until the request is answered, no further
     /// input of the connection is read.
     pub(crate) fn end_body(&self) {
         self.0.is_body_read.set(true);

@@ -20,7 +20,8 @@ const LOCK: &str = "publish.lock";
 /// The name of a compressed snapshot's file until the file is complete.
 const UNFINISHED: &str = "unfinished.sqlite.zst";
 
-/// Which directory to publish, where, and at which time.
+/// What to publish: a directory (the data for look-ups), the folder for its snapshot, and the time
+/// that is written into the snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublishFrom {
     /// The data folder with the directory. The caller must have opened the data folder before,

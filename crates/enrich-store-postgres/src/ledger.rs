@@ -151,7 +151,8 @@ impl PostgresLedger {
         }
     }
 
-    /// Returns why charges of some accounts are refused; `None` if all lanes charge.
+    /// Returns the reason why at least one lane refuses charges; `None` if all lanes charge. Each
+    /// lane charges its own part of the accounts.
     pub(crate) fn not_charging(&self) -> Option<NotReady> {
         let mut stopped = self.lanes.iter().filter_map(|(_, status)| status.not_charging());
         self.not_serving().or_else(|| {

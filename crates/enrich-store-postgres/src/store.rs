@@ -46,7 +46,7 @@ pub struct Store {
     heartbeat: Heartbeat,
 }
 
-/// The ports for an operator's command. A process with these ports is not a node: it has no
+/// The ports (the traits through which the core uses a store) for an operator's command. A process with these ports is not a node: it has no
 /// heartbeat, counts no rate limits and does no background work.
 pub struct CommandPorts {
     /// The port for accounts and keys.

@@ -74,7 +74,7 @@ impl RefreshGate {
         Moment(self.now())
     }
 
-    /// Records that the cached content includes all changes that were made before `moment`.
+    /// Notes that the cached content includes all changes that were made before `moment`.
     pub fn seen(&self, moment: Moment) {
         self.seen.fetch_max(moment.0, Ordering::AcqRel);
     }

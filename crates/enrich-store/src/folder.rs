@@ -230,7 +230,7 @@ pub fn mark_ledger_moved(folder: &Path) -> Result<(), OpenError> {
     enrich_secrets::sync_folder(folder).map_err(unusable)
 }
 
-/// Records the secrets in a new ledger, and stores its seal: a keyed hash that protects its rows.
+/// Writes the secrets into a new ledger, and stores its seal: a keyed hash that protects its rows.
 pub(crate) fn begin_ledger(path: &Path, secrets: &Secrets) -> Result<(), OpenError> {
     let new: Vec<&Secret> = secrets.newest_first().collect();
     let noted =
@@ -377,7 +377,7 @@ fn compare<'a>(
     Ok(Ok(new))
 }
 
-/// Records new secrets in a database. If the database is a ledger without a recorded secret, it is
+/// Writes new secrets into a database. If the database is a ledger without a recorded secret, it is
 /// new. Then its seal is stored too: a keyed hash that shows later whether ledger rows were removed
 /// or reordered.
 fn note(

@@ -176,7 +176,7 @@ impl FakePorts {
         key.map(|(info, _)| change(info)).is_some()
     }
 
-    /// Records the name of the current thread, which reads rows of the ledger or usage counters.
+    /// Notes the name of the current thread, which reads rows of the ledger or usage counters.
     fn note_thread(&self) {
         let name = std::thread::current().name().unwrap_or_default().to_owned();
         self.reading_threads.lock().insert(name);

@@ -28,11 +28,12 @@ const NOTICE_MILLIS: std::ops::Range<u64> = 0..300;
 /// The time for which a primary is watched after its standby was promoted. In this time, the old
 /// primary must not confirm any commit.
 const WATCHED: Duration = Duration::from_millis(500);
-/// The query that finds the commit of [`confirms_a_commit`] while it waits for the standby.
+/// The query that finds the connection whose commit waits for the standby. The commit is that of
+/// the `COMMENT ON` statement in [`confirms_a_commit`].
 const WAITING: &str = "SELECT pid FROM pg_stat_activity
     WHERE query LIKE 'COMMENT ON %' AND wait_event = 'SyncRep'";
-/// The statement that ends the connection of the commit of [`confirms_a_commit`] while it waits
-/// for the standby.
+/// The statement that cuts a connection whose commit waits for the standby. The commit is that of
+/// the `COMMENT ON` statement in [`confirms_a_commit`].
 const END_WAITING: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE query LIKE 'COMMENT ON %' AND wait_event = 'SyncRep'";
 /// The PostgreSQL setting that names the synchronous standby.

@@ -61,7 +61,7 @@ impl Trial {
         Ok(node)
     }
 
-    /// Records a fault that happened at `time`.
+    /// Notes a fault that happened at `time`.
     pub(crate) fn note_fault(&mut self, time: Micros) {
         self.faults.push(time);
     }

@@ -234,7 +234,8 @@ impl Record {
         ReadAs { delimiter, encoding: Some(TextEncoding::UTF_8) }
     }
 
-    /// Returns the delimiter that a rewritten list has.
+    /// Returns the delimiter of the list after it is rewritten, which removes forgotten values from
+    /// it: the detected delimiter, or a comma.
     pub(super) fn rewritten_delimiter(&self) -> Delimiter {
         let detected = self.layout.as_ref().and_then(|layout| layout.delimiter);
         detected.unwrap_or(Delimiter::Comma)

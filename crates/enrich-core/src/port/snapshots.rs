@@ -88,7 +88,7 @@ pub trait Snapshots: Send + Sync {
     /// has this number.
     async fn answer_from(&self, number: SnapshotNumber) -> Result<bool, StoreError>;
 
-    /// Records that this node now answers from this snapshot, so that the operator can see it.
+    /// Notes that this node now answers from this snapshot, so that the operator can see it.
     fn note_live(&self, number: SnapshotNumber);
 
     /// Suppresses the values with these keyed hashes. If a hash is already suppressed, it keeps

@@ -26,7 +26,8 @@ pub(crate) struct LedgerFiles {
     is_reported: AtomicBool,
 }
 
-/// A file of the ledger, with its identity when the ledger was opened.
+/// A file of the ledger, with its device and inode number when the ledger was opened. If the path
+/// later leads to a file with other numbers, the file was replaced.
 struct OpenFile {
     path: PathBuf,
     identity: Option<Identity>,
@@ -95,9 +96,10 @@ impl LedgerFiles {
         Err(error)
     }
 
-    /// Whether the write-ahead log is the only file that was unlinked, and no other process has
-    /// written to a new log. Only in this case does the log's index describe the log that this
-    /// process has open.
+    /// Whether this process can still save the content of its write-ahead log, although somebody
+    /// has removed the log's file. It can if the database file and the log's index (`-shm`) are
+    /// still there, and if no other process has written to a new log. Otherwise the index describes
+    /// another log than the one that this process has open.
     fn is_log_unlinked_alone(&self) -> bool {
         let is_empty = std::fs::metadata(&self.log.path).map_or(true, |log| log.len() == 0);
         is_empty && !self.database.is_replaced() && !self.index.is_replaced()

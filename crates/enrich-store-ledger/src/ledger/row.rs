@@ -15,8 +15,8 @@ macro_rules! row_columns {
 }
 pub(super) use row_columns;
 
-/// The columns that [`Link::read`] reads, in this order. They follow the columns of
-/// [`row_columns`].
+/// The columns for the hash chain of the ledger, in the order in which [`Link::read`] reads them.
+/// In a query, they come after the columns of [`row_columns`].
 macro_rules! link_columns {
     () => {
         "chain, position, previous"

@@ -160,9 +160,9 @@ impl Lane {
         }
     }
 
-    /// Records that no commit has been confirmed since `since`, or since an earlier time if one is
-    /// recorded. Then moves the jobs of the queue to the jobs that wait for the next group, and
-    /// refuses the jobs that have waited for too long.
+    /// Notes that the database confirms no commits. `since` is the time from which this is true; an
+    /// earlier time that was noted before is kept. Then moves all jobs from `queue` to `waiting`,
+    /// the jobs for the next group, and refuses those that have waited for too long.
     fn note_down(&mut self, since: Instant) {
         let down_since = *self.state.down_since.get_or_insert(since);
         if down_since.elapsed() >= DOWN_AFTER
@@ -176,7 +176,7 @@ impl Lane {
         self.state.waiting = give_up(mem::take(&mut self.state.waiting), &self.status.doubts);
     }
 
-    /// Records that the database confirms commits.
+    /// Notes that the database confirms commits, so that this node reports itself as charging.
     pub(super) fn note_up(&mut self) {
         self.state.down_since = None;
         self.status.has_primary.store(true, Ordering::Release);

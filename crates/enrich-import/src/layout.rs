@@ -71,7 +71,7 @@ impl fmt::Display for Layout {
             write!(f, "Excel workbook, sheet `{sheet}`")?;
             return match self.sheets {
                 0 | 1 => Ok(()),
-                sheets => write!(f, ", one of {sheets}"),
+                sheets => write!(f, ", one of {sheets}; the others are not read"),
             };
         }
         f.write_str(match self.format {

@@ -17,7 +17,7 @@ use crate::layout::Layout;
 use crate::lines::Line;
 use crate::parsed::{Next, Parsed};
 use crate::read_error::ReadError;
-use crate::report::{Notes, REPEATED_HEADER, ROW_ABOVE, TOTAL_ROW};
+use crate::report::{Notes, REMARK, REPEATED_HEADER, ROW_ABOVE, TOTAL_ROW};
 use crate::shared_domains::{DomainCount, SharedDomains};
 use crate::source::Source;
 
@@ -212,6 +212,9 @@ impl MappedReading {
         if self.records.is_table() && is_total_of(fields, &records) {
             return notes.skip(TOTAL_ROW);
         }
+        if self.records.is_table() && is_remark(fields) && records.iter().all(name_only) {
+            return notes.skip(REMARK);
+        }
         for mut record in records {
             let limits = &self.map_as.mapping.merge().most_of_a_domain;
             for _ in 0..self.shared.remove_shared(&mut record, limits) {
@@ -275,6 +278,17 @@ fn is_total_of(fields: &Map<String, Value>, records: &[Map<String, Value>]) -> b
     let names = || records.iter().filter_map(|record| record.get("name")?.as_str());
     let cells = fields.iter().map(|(column, cell)| (column.as_str(), cell.as_str().unwrap_or("")));
     records.iter().all(name_only) && (is_total_row(cells) || names().any(is_total))
+}
+
+/// Whether a row of a table is a remark below or between the records: a sentence in its only cell
+/// that is not empty, such as `Note: Firms marked * are new.`.
+fn is_remark(fields: &Map<String, Value>) -> bool {
+    /// Minimum number of words of a sentence.
+    const LEAST_WORDS: usize = 5;
+    let mut filled = fields.values().filter_map(Value::as_str).filter(|it| !it.trim().is_empty());
+    let (Some(text), None) = (filled.next(), filled.next()) else { return false };
+    let is_sentence = text.trim().ends_with(['.', '!', '。']);
+    fields.len() > 2 && is_sentence && text.split_whitespace().count() >= LEAST_WORDS
 }
 
 /// Whether a row repeats the header, as tables with page breaks do. Then at least two cells contain

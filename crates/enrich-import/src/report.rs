@@ -24,6 +24,9 @@ const MAX_SEEN_BYTES: usize = 300;
 /// The reason that is reported for a skipped row of totals, such as `Total;12`.
 pub(crate) const TOTAL_ROW: &str = "total row";
 
+/// The reason that is reported for a skipped row that has only a sentence, such as a footnote.
+pub(crate) const REMARK: &str = "remark";
+
 /// The reason that is reported for a skipped row that repeats the header of its table.
 pub(crate) const REPEATED_HEADER: &str = "repeated header";
 

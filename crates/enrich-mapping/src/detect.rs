@@ -161,7 +161,7 @@ fn is_native_enough(sample: &Sample<'_>) -> bool {
     let others: Vec<String> = sample.keys.iter().filter(|key| !is_native(key)).cloned().collect();
     // Beside international numbers, a column of area codes is not needed.
     let is_needless = |meaning| meaning == "area_code" && !has_national_phones(sample);
-    Synonyms::known(&others).iter().all(|(_, meaning)| is_needless(*meaning))
+    Synonyms::known(&others, &[]).iter().all(|(_, meaning)| is_needless(*meaning))
 }
 
 /// Whether a phone number in a native column of the sample does not begin with `+` or `00`.

@@ -4,6 +4,7 @@
 use enrich_text::{Country, Domain, ExternalId, InvalidPhone, Network, PageUrl, PersonPage, Phone};
 use serde_json::{Map, Value, json};
 
+use crate::access_link::link_address;
 use crate::country_item::country_of_item;
 use crate::country_name::country_of_name;
 use crate::half_width::half_width;
@@ -11,7 +12,7 @@ use crate::mail_provider::is_of_another_provider;
 use crate::native::RecordType;
 use crate::outcome::Note;
 use crate::person_text::{PersonText, read_person};
-use crate::phone_text::{names_country, phone_texts, whole_numbers};
+use crate::phone_text::{names_country, phone_texts, whole_numbers, without_second_ending};
 use crate::role_mailbox::is_role_address;
 use crate::route::{Route, route_url};
 
@@ -85,7 +86,7 @@ impl Draft {
     /// URL and `is_domain` is `true`, adds the text as a domain, so that the import reports it as
     /// invalid.
     pub(crate) fn add_url(&mut self, text: &str, country: Option<Country>, is_domain: bool) {
-        match route_url(&half_width(text)) {
+        match route_url(&half_width(link_address(text))) {
             Route::Domain(domain) => self.add_domain(domain, country),
             Route::Page(page) if self.kind == RecordType::Company => self.add_page(&page),
             Route::Person(page) if self.kind == RecordType::Person => {
@@ -149,7 +150,7 @@ impl Draft {
     /// Adds an email address. If a person's address belongs to a role, such as `info@`, it is left
     /// out, and a [`Note`] is added.
     pub(crate) fn add_email(&mut self, text: &str) {
-        let text = half_width(text).into_owned();
+        let text = half_width(link_address(text)).into_owned();
         if self.kind == RecordType::Person && is_role_address(&text) {
             self.notes.push(Note::RoleAddress);
             return;
@@ -166,10 +167,12 @@ impl Draft {
         let country = self.countries.first().copied().or(country);
         let texts = phone_texts(&half_width(text));
         for text in texts.iter().flat_map(|text| whole_numbers(text)) {
-            let phone = match country {
+            let parse = |text: &str| match country {
                 Some(country) => Phone::parse_of(text, country),
                 None => Phone::parse_international(text),
             };
+            let first = || without_second_ending(text).and_then(|first| parse(first).ok());
+            let phone = parse(text).or_else(|error| first().ok_or(error));
             let note = if country.is_some() { Note::ForeignPhone } else { Note::NationalPhone };
             match phone {
                 Ok(phone) => add(&mut self.phones, phone.to_string()),
@@ -198,7 +201,7 @@ impl Draft {
     /// that is not a URL is set unchanged, so that the import reports it as invalid. An address
     /// on a social network or on a platform is left out.
     pub(crate) fn set_company_domain(&mut self, text: &str) {
-        match route_url(text) {
+        match route_url(&half_width(link_address(text))) {
             Route::Domain(domain) => self.company_domain = Some(domain),
             Route::Platform => self.notes.push(Note::Platform),
             Route::NoPage => self.notes.push(Note::NoPage),

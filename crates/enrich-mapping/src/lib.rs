@@ -38,8 +38,10 @@
 //! This crate does no input or output. The mapping files in `formats/` and the tables in `data/`
 //! are compiled into it.
 
+mod access_link;
 mod built_in;
 mod code_page;
+mod column_values;
 mod columns;
 mod condition;
 mod country_item;

@@ -17,7 +17,8 @@ static MEANINGS: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
 
 /// Returns the meaning of a column, such as `domains`; `None` if its name is not known.
 pub(crate) fn meaning(column: &str) -> Option<&'static str> {
-    MEANINGS.get(&plain_name(column)).copied()
+    // Microsoft Access writes blanks in the names of XML elements as `_x0020_`.
+    MEANINGS.get(&plain_name(&column.replace("_x0020_", " "))).copied()
 }
 
 /// Whether a column's name is the name of a native field, or another usual name of a native field.
@@ -37,7 +38,7 @@ pub(crate) fn target(
         (RecordType::Company, "company") => Some("name"),
         (RecordType::Company, "contact") => None,
         (RecordType::Company, "legal") => Some("aliases"),
-        (RecordType::Person, "legal") | (_, "party") => None,
+        (RecordType::Person, "legal") | (_, "party" | "particle") => None,
         (RecordType::Company, "company_linkedin") => Some("linkedin"),
         (RecordType::Company, "company_emails") => Some("emails"),
         (RecordType::Person, "name" | "contact") => (!is_named).then_some("full_name"),

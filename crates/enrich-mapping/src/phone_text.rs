@@ -46,14 +46,15 @@ pub(crate) fn phone_texts(text: &str) -> Vec<String> {
         let is_short = rest.starts_with('.') && WORDS.contains_key(format!("{word}.").as_str());
         let word = if is_short { format!("{word}.") } else { word };
         let kind = WORDS.get(word.as_str()).copied();
-        // A remark in parentheses after a number is left out: `(dem. Quill)`. If the remark says
-        // that the number is a fax number (`(nur Fax)`) or invalid, the number is left out too.
+        // A remark in parentheses after a number is left out: `(dem. Quill)`, `(3 lines)`. If the
+        // remark says that the number is a fax number (`(nur Fax)`) or invalid, the number is left
+        // out too.
         if kind.is_none()
-            && number.ends_with('(')
+            && let Some(open) = open_remark(&number)
             && let Some((remark, after)) = rest.split_once(')')
             && !remark.contains(|sign: char| sign.is_ascii_digit())
         {
-            number.pop();
+            number.truncate(open);
             if is_no_phone(&format!("{word}{remark}")) {
                 number.clear();
             }
@@ -80,6 +81,27 @@ pub(crate) fn phone_texts(text: &str) -> Vec<String> {
     }
     found.extend(whole(&number, part));
     found
+}
+
+/// Returns the position of the opening parenthesis if a text ends in a parenthesis that has only
+/// just begun, with at most two digits so far: `(` or `(3 `.
+fn open_remark(text: &str) -> Option<usize> {
+    let open = text.rfind('(')?;
+    let inside = text.get(open + 1..)?;
+    let digits = inside.chars().filter(char::is_ascii_digit).count();
+    (digits <= 2 && !inside.contains(')')).then_some(open)
+}
+
+/// Returns a number without the second ending that follows it: `0236 233 17 80` for
+/// `0236 233 17 80 - 81`. Returns `None` if there is no second ending.
+pub(crate) fn without_second_ending(number: &str) -> Option<&str> {
+    let (first, ending) = number.rsplit_once(['-', '–', '/'])?;
+    let is_ending = |text: &str| {
+        (1..=3).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let first = first.trim_end();
+    (is_ending(ending.trim()) && first.ends_with(|sign: char| sign.is_ascii_digit()))
+        .then_some(first)
 }
 
 /// Whether a remark after a number says that the number belongs to a fax machine, or is no longer
@@ -156,6 +178,20 @@ fn whole_numbers_between<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
     if are_whole { parts } else { vec![text] }
 }
 
+/// Whether a text without words may be a phone number: it has as many digits as one, and only
+/// signs that are usual in one. A date, such as `01.11.2026`, is none.
+pub(crate) fn is_like_phone(text: &str) -> bool {
+    let digits = text.chars().filter(char::is_ascii_digit).count();
+    let is_usual = |sign: char| sign.is_ascii_digit() || " +-./()".contains(sign);
+    let is_date = text.split(['.', '-', '/']).filter(|part| !part.trim().is_empty()).count() == 3
+        && text.split(['.', '-', '/']).any(|part| {
+            part.trim().len() == 4
+                && (part.trim().starts_with("19") || part.trim().starts_with("20"))
+        })
+        && digits <= 8;
+    (7..=15).contains(&digits) && text.chars().all(is_usual) && !is_date
+}
+
 /// Whether a phone number begins with `+` or `00`.
 pub(crate) fn names_country(number: &str) -> bool {
     let number = number.trim_start_matches([' ', '(']);
@@ -181,6 +217,7 @@ mod tests {
             ("030 23125001 (Zentrale)", &["030 23125001"]),
             ("030 23125001 (dem. M. Quill)", &["030 23125001"]),
             ("030 23125-299 (nur Fax)", &[]),
+            ("0232 502 18 44 (3 hat)", &["0232 502 18 44"]),
             ("030 23125001 (ungültig)", &[]),
             ("030 23125001, alt 030 23125002", &["030 23125001"]),
             ("Växel: 08-465 004 21, jour 08-465 004 22", &["08-465 004 21", "08-465 004 22"]),

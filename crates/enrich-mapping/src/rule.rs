@@ -37,6 +37,8 @@ pub(crate) struct Values {
     prefix: String,
     /// The place of the area code, which [`with_area_code`] puts before phone numbers.
     area_code: Option<Path>,
+    /// The place of a text that is put before the values, such as `van` before `Dijk`.
+    particle: Option<Path>,
 }
 
 #[derive(Clone, Debug)]
@@ -125,6 +127,18 @@ impl Rule {
         self
     }
 
+    /// Sets the column `particles` as that of texts that are put before the values.
+    pub(crate) fn with_particles(mut self, particles: &str) -> Self {
+        if let Self::All(rules) = &mut self {
+            for rule in rules {
+                if let Self::One(values) = rule {
+                    values.particle = Some(Path::column(particles));
+                }
+            }
+        }
+        self
+    }
+
     fn read_within(node: Node<'_, '_>, levels: usize) -> Result<Self, MappingError> {
         let Some(levels) = levels.checked_sub(1) else {
             return Err(node.wrong("is nested too deep"));
@@ -198,6 +212,7 @@ impl Values {
             apply: Vec::new(),
             prefix: String::new(),
             area_code: None,
+            particle: None,
         }
     }
 
@@ -266,6 +281,11 @@ impl Values {
             let code = area_code.find(record).into_iter().flat_map(texts).find(is_value);
             let numbers = found.iter().flat_map(|text| phone_texts(text));
             found = numbers.map(|number| with_area_code(code.as_deref(), number)).collect();
+        }
+        if let Some(particle) = &self.particle {
+            let particle = particle.find(record).into_iter().flat_map(texts).find(is_value);
+            let before = particle.map_or_else(String::new, |particle| format!("{particle} "));
+            found = found.into_iter().map(|text| format!("{before}{text}")).collect();
         }
         found.into_iter().filter_map(|text| self.changed(text)).collect()
     }

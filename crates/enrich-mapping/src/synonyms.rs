@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use crate::column_values::{meaning_of_values, names_more};
 use crate::columns::separators;
 use crate::mapping::{Mapping, is_address};
 use crate::meaning::{meaning, target};
@@ -23,17 +24,27 @@ pub struct Synonyms {
     pub used: Vec<(String, &'static str)>,
     /// The columns that are not read.
     pub unused: Vec<String>,
+    /// The columns of `used` whose names are not known, but whose values show what they are.
+    pub by_values: Vec<String>,
 }
 
 impl Synonyms {
     /// Returns the columns whose meaning is known, each with its meaning. If no column such as
     /// `Company` has the company's name, a column such as `Customer` or `Legal name` is taken for
     /// it.
-    pub(crate) fn known(columns: &[String]) -> Vec<(&str, &'static str)> {
+    ///
+    /// If the name of a column is not known, its values in `records` may show the meaning
+    /// ([`meaning_of_values`]). For each meaning, this is done only if no name has it, or if the
+    /// column's name contains a word such as `mail`.
+    pub(crate) fn known<'c>(
+        columns: &'c [String],
+        records: &[Map<String, Value>],
+    ) -> Vec<(&'c str, &'static str)> {
         let known = columns
             .iter()
             .filter_map(|column| Some((column.as_str(), meaning_among(columns, column)?)));
         let mut known: Vec<_> = known.collect();
+        add_by_values(&mut known, columns, records);
         // Beside a contact person, `Name` is the company's name, and so is `Nombre` without a last
         // name.
         let is_there = |known: &[(&str, &str)], wanted: &[&str]| {
@@ -70,6 +81,34 @@ impl Synonyms {
     }
 }
 
+/// Adds the columns whose names are not known, but whose values show their meaning.
+fn add_by_values<'c>(
+    known: &mut Vec<(&'c str, &'static str)>,
+    columns: &'c [String],
+    records: &[Map<String, Value>],
+) {
+    let of_name = known.clone();
+    let is_unknown = |column: &&String| {
+        !of_name.iter().any(|(name, _)| name == column) && !has_members(columns, column)
+    };
+    let unknown = columns.iter().filter(is_unknown);
+    for column in unknown {
+        let Some(meaning) = meaning_of_values(column, records) else { continue };
+        let same: &[&str] = match meaning {
+            "company" => &["company", "name", "party", "legal"],
+            "emails" => &["emails", "company_emails"],
+            "linkedin" | "company_linkedin" => &["linkedin", "company_linkedin"],
+            _ => &[meaning],
+        };
+        let is_there = known.iter().any(|(_, meaning)| same.contains(meaning));
+        if !is_there || names_more(column, meaning) {
+            known.push((column, meaning));
+        }
+    }
+    // The columns are read in the order in which the file has them.
+    known.sort_by_key(|(name, _)| columns.iter().position(|column| column == name));
+}
+
 /// Returns the meaning of a column. In JSON and XML, a column such as `company.name` is a member of
 /// the object `company`:
 ///
@@ -78,10 +117,7 @@ impl Synonyms {
 ///   meaning, because they may be those of anything.
 /// - Other members have the meaning of their own name: `contact.email` has that of `email`.
 fn meaning_among(columns: &[String], column: &str) -> Option<&'static str> {
-    let is_inside = |inner: &String, outer: &str| {
-        inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('.'))
-    };
-    if columns.iter().any(|other| is_inside(other, column)) {
+    if has_members(columns, column) {
         return None;
     }
     let outer = column.rsplit_once('.').filter(|(outer, _)| columns.iter().any(|it| it == outer));
@@ -93,6 +129,11 @@ fn meaning_among(columns: &[String], column: &str) -> Option<&'static str> {
         (_, Some(of_inner)) => Some(of_inner),
         (_, None) => meaning(column),
     }
+}
+
+/// Whether a column is an object of JSON or XML, so that its members are columns too.
+fn has_members(columns: &[String], column: &str) -> bool {
+    columns.iter().any(|other| other.strip_prefix(column).is_some_and(|rest| rest.starts_with('.')))
 }
 
 /// Returns two columns: the column with area codes, such as `Vorwahl`, and the column with the
@@ -131,9 +172,12 @@ impl Mapping {
     /// - There is a contact and a job title, and no domain.
     ///
     /// Otherwise the records are companies if there is a name or a company. Otherwise they are
-    /// facts of domains.
-    pub fn from_synonyms(columns: &[String]) -> Option<Synonyms> {
-        let known = Synonyms::known(columns);
+    /// facts of domains, if there is a page rank or an IP address.
+    ///
+    /// `records` are the first records of the file. Their values show the meaning of columns whose
+    /// names are not known.
+    pub fn from_synonyms(columns: &[String], records: &[Map<String, Value>]) -> Option<Synonyms> {
+        let known = Synonyms::known(columns, records);
         let has = |meaning: &str| known.iter().any(|(_, known)| *known == meaning);
         let is_person = has("first_name")
             || has("last_name")
@@ -143,16 +187,20 @@ impl Mapping {
         let record_type = match () {
             () if is_person => RecordType::Person,
             () if has("name") || has("company") => RecordType::Company,
-            () if has("domains") => RecordType::Domain,
+            () if has("domains") && (has("page_rank") || has("ip")) => RecordType::Domain,
             () => return None,
         };
-        Self::from_synonyms_of(columns, record_type)
+        Self::from_synonyms_of(columns, records, record_type)
     }
 
     /// Like [`from_synonyms`](Self::from_synonyms), but for records of the given kind. Returns
     /// `None` if no column fills a field of this kind of record. External ids do not count.
-    pub fn from_synonyms_of(columns: &[String], record_type: RecordType) -> Option<Synonyms> {
-        let known = Synonyms::known(columns);
+    pub fn from_synonyms_of(
+        columns: &[String],
+        records: &[Map<String, Value>],
+        record_type: RecordType,
+    ) -> Option<Synonyms> {
+        let known = Synonyms::known(columns, records);
         let has = |meaning: &str| known.iter().any(|(_, known)| *known == meaning);
         let is_named = has("full_name") || has("first_name");
         // Beside a column of first names (`Prénom`, `Vorname`), a column `Nom` or `Name` has last
@@ -191,8 +239,16 @@ impl Mapping {
         {
             used.push((column.to_owned(), "area code"));
         }
+        let particles = known.iter().find(|(_, meaning)| *meaning == "particle");
+        let particles = particles.filter(|_| fields.iter().any(|(it, _)| *it == Field::LastName));
+        if let Some((column, _)) = particles {
+            used.push(((*column).to_owned(), "particle"));
+        }
         let rule = |(field, columns): (Field, Vec<&str>)| {
             let rule = Rule::columns(columns, separators(field));
+            if let Some((column, _)) = particles.filter(|_| field == Field::LastName) {
+                return (field, rule.with_particles(column));
+            }
             match area_codes.filter(|_| field == Field::Phones) {
                 Some((area_codes, phones)) => (field, rule.with_area_codes(phones, area_codes)),
                 None => (field, rule),
@@ -200,8 +256,14 @@ impl Mapping {
         };
         let fields = fields.into_iter().map(rule);
         let rule = RecordRule::of(record_type, fields.collect(), ids);
-        let is_unused = |column: &&String| !used.iter().any(|(known, _)| known == *column);
+        let is_unused = |column: &&String| {
+            !used.iter().any(|(known, _)| known == *column) && !has_members(columns, column)
+        };
         let unused = columns.iter().filter(is_unused).cloned().collect();
-        Some(Synonyms { mapping: Mapping::of(vec![rule]), record_type, used, unused })
+        let is_by_values = |(column, _): &&(String, &'static str)| {
+            known.iter().any(|(name, _)| name == column) && meaning_among(columns, column).is_none()
+        };
+        let by_values = used.iter().filter(is_by_values).map(|(name, _)| name.clone()).collect();
+        Some(Synonyms { mapping: Mapping::of(vec![rule]), record_type, used, unused, by_values })
     }
 }

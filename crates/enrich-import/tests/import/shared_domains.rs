@@ -70,6 +70,16 @@ fn rows_of_totals_are_skipped_in_tables() {
 }
 
 #[test]
+fn footnotes_are_skipped_in_tables() {
+    let text = format!(
+        "{PLACES}Note: Firms marked * are new.,,,\nQuill And Ink Of Nib Inc.,q.example,,\n"
+    );
+    let places = seen(text, u64::MAX);
+    assert_eq!(places.report.skipped.get("remark"), Some(&1));
+    assert_eq!(places.report.added, 7);
+}
+
+#[test]
 fn rows_that_repeat_the_header_are_skipped() {
     let (header, _) = PLACES.split_once('\n').unwrap();
     let text = format!("{PLACES}{}\n{header}\nName,name.example,,\n", header.to_uppercase());

@@ -74,7 +74,7 @@ fn a_workbook_s_first_shown_sheet_is_read_as_people_see_it() {
     assert_eq!(rows[0], ["name", "phones", "Since", "domain", "x"]);
     assert_eq!(rows[1], ["Müller & <Söhne>", "442079460123", "2024-02-29", "quill.example", ""]);
     assert_eq!(rows[2], ["Ink, Ltd", "", "", "ink.example", "TRUE"]);
-    assert_eq!(layout, "Excel workbook, sheet `Leads`, one of 2");
+    assert_eq!(layout, "Excel workbook, sheet `Leads`, one of 2; the others are not read");
 
     let (report, _) = imported("leads.csv", bytes.clone());
     assert_eq!((report.added, report.rejected, report.name_only), (2, 0, 0), "{report:?}");

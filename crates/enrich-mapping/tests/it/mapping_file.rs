@@ -101,7 +101,7 @@ fn columns_of_the_command_line_make_a_mapping() {
 
 fn synonyms(columns: &[&str]) -> String {
     let columns: Vec<String> = columns.iter().map(|&column| column.to_owned()).collect();
-    let Some(found) = Mapping::from_synonyms(&columns) else { return "none".to_owned() };
+    let Some(found) = Mapping::from_synonyms(&columns, &[]) else { return "none".to_owned() };
     let used: Vec<String> =
         found.used.iter().map(|(column, field)| format!("{column} → {field}")).collect();
     format!(
@@ -172,11 +172,11 @@ fn members_of_objects_are_known_by_their_own_names() {
         (
             &["nazwa", "kontakt", "kontakt.www", "kontakt.email", "kontakt.name"][..],
             "company: nazwa → name, kontakt.www → domains, kontakt.email → emails; \
-             unused: kontakt, kontakt.name",
+             unused: kontakt.name",
         ),
         (
             &["company", "company.name", "company.website"],
-            "company: company.name → name, company.website → domains; unused: company",
+            "company: company.name → name, company.website → domains; unused: ",
         ),
         (&["Tel.", "Firma"], "company: Tel. → phones, Firma → name; unused: "),
     ];
@@ -184,16 +184,72 @@ fn members_of_objects_are_known_by_their_own_names() {
         assert_eq!(synonyms(columns), expected);
     }
     let columns = ["name", "contact", "contact.website"].map(str::to_owned);
-    let found = Mapping::from_synonyms(&columns).unwrap();
+    let found = Mapping::from_synonyms(&columns, &[]).unwrap();
     let row = json!({"name": "Quill", "contact": {"website": "quill.example"}});
     let expected = json!([{"type": "company", "name": "Quill", "domains": ["quill.example"]}]);
     assert_eq!(records(&found.mapping, &row), expected);
 }
 
+/// Returns how columns are read whose names are not known, each with three values.
+fn read_by_values(columns: &[(&str, [&str; 3])]) -> String {
+    let names: Vec<String> = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let record = |at: usize| {
+        let cells = columns.iter().map(|(name, cells)| ((*name).to_owned(), cells[at].into()));
+        cells.collect::<Map<_, _>>()
+    };
+    let records: Vec<_> = (0..3).map(record).collect();
+    let Some(found) = Mapping::from_synonyms(&names, &records) else { return "none".to_owned() };
+    let used: Vec<String> =
+        found.used.iter().map(|(column, field)| format!("{column} → {field}")).collect();
+    format!("{}; by values: {}", used.join(", "), found.by_values.join(", "))
+}
+
+#[test]
+fn values_show_the_meaning_of_columns_with_unknown_names() {
+    let firm = ("Unternehmung", ["Quill GmbH", "Inkwell", "Nib & Co. KG"]);
+    let site = ("Auftritt", ["www.quill.example", "https://inkwell.example/de", "nib.example"]);
+    let mail = ("Adresse", ["info@quill.example", "a@inkwell.example", "#mailto:b@nib.example#"]);
+    let phone = ("Telefon-Nr. (Büro)", ["030 23125 001", "+49 30 23125002", "030/23125003"]);
+    assert_eq!(
+        read_by_values(&[firm, site, mail, phone]),
+        "Unternehmung → name, Auftritt → domains, Adresse → emails, Telefon-Nr. (Büro) → phones; \
+         by values: Unternehmung, Auftritt, Adresse, Telefon-Nr. (Büro)"
+    );
+    // Fax numbers, dates, and addresses of the user of the program are something else.
+    let fax = ("Telefax Büro", ["030 23125 001", "030 23125002", "030 23125003"]);
+    let date = ("Telefonisch erreicht", ["01.11.2026", "02.11.2026", "03.11.2026"]);
+    let owner = ("Record owner", ["ada@quill.example", "bob@quill.example", "eve@quill.example"]);
+    let user = ("Login", ["a.byte", "b.nib", "c.quill"]);
+    let same = ("Team", ["x@quill.example", "x@quill.example", "x@quill.example"]);
+    assert_eq!(
+        read_by_values(&[("Firma", ["Quill", "Ink", "Nib"]), fax, date, owner, user, same]),
+        "Firma → name; by values: "
+    );
+    // The name of a column counts more than the values of another one.
+    let firm = ("Firma", ["Quill", "Ink", "Nib"]);
+    let sites = ("Website", ["quill.example", "ink.example", "nib.example"]);
+    assert_eq!(
+        read_by_values(&[firm, sites, site]),
+        "Firma → name, Website → domains; by values: "
+    );
+    assert_eq!(read_by_values(&[("A", ["1", "2", "3"]), site]), "none");
+}
+
+#[test]
+fn a_particle_is_a_part_of_the_last_name() {
+    let columns = ["Voornaam", "Tussenvoegsel", "Achternaam"].map(str::to_owned);
+    let found = Mapping::from_synonyms(&columns, &[]).unwrap();
+    let read = |particle: &str| {
+        let row = json!({"Voornaam": "Ada", "Tussenvoegsel": particle, "Achternaam": "Dijk"});
+        records(&found.mapping, &row)[0]["last_name"].clone()
+    };
+    assert_eq!((read("van"), read("")), ("van Dijk".into(), "Dijk".into()));
+}
+
 #[test]
 fn full_width_characters_are_read_as_ascii() {
     let columns = ["会社名", "メール", "電話", "ホームページ", "国"].map(str::to_owned);
-    let found = Mapping::from_synonyms(&columns).unwrap();
+    let found = Mapping::from_synonyms(&columns, &[]).unwrap();
     let row = json!({"会社名": "青空製作所", "メール": "info＠aozora.example",
         "電話": "０３－３２３４－５６７８（代表）", "ホームページ": "ａｏｚｏｒａ．ｅｘａｍｐｌｅ", "国": "JP"});
     let expected = json!([{"type": "company", "name": "青空製作所", "country": "JP",
@@ -214,10 +270,10 @@ fn columns_with_addresses_that_are_not_read_are_named() {
 #[test]
 fn the_kind_of_a_file_with_plain_columns_may_be_given() {
     let columns = ["Name", "Job Title", "Website"].map(str::to_owned);
-    let found = Mapping::from_synonyms_of(&columns, RecordType::Company).unwrap();
+    let found = Mapping::from_synonyms_of(&columns, &[], RecordType::Company).unwrap();
     let used: Vec<&str> = found.used.iter().map(|(_, field)| *field).collect();
     assert_eq!(used, ["name", "domains"]);
-    assert!(Mapping::from_synonyms_of(&["a".to_owned()], RecordType::Company).is_none());
+    assert!(Mapping::from_synonyms_of(&["a".to_owned()], &[], RecordType::Company).is_none());
 }
 
 #[test]
@@ -235,7 +291,7 @@ fn the_null_texts_of_a_mapping_add_to_those_of_every_source() {
 /// Returns the columns that are read, each with its field.
 fn read_as(columns: &[&str]) -> Vec<(String, &'static str)> {
     let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
-    Mapping::from_synonyms(&columns).map_or(Vec::new(), |synonyms| synonyms.used)
+    Mapping::from_synonyms(&columns, &[]).map_or(Vec::new(), |synonyms| synonyms.used)
 }
 
 #[test]
@@ -295,7 +351,7 @@ fn an_unknown_column_of_distinct_texts_may_be_the_companys_name() {
             columns.iter().cloned().zip(cells).collect::<Map<_, _>>()
         };
         let records: Vec<_> = rows.iter().map(record).collect();
-        let synonyms = Mapping::from_synonyms(&columns)?;
+        let synonyms = Mapping::from_synonyms(&columns, &[])?;
         synonyms.likely_company(&records).map(str::to_owned)
     };
     let rows = [["Quillmark", "Ada Byte", "Hall 1"], ["Inkwell Ltd", "Bob Nib", "Hall 1"]];

@@ -389,7 +389,7 @@ fn a_cell_may_have_several_numbers_between_slashes() {
 #[test]
 fn a_number_gets_the_area_code_of_its_row() {
     let columns = ["Firma", "Land", "Vorwahl", "Telefon", "Handy"].map(str::to_owned);
-    let found = Mapping::from_synonyms(&columns).unwrap();
+    let found = Mapping::from_synonyms(&columns, &[]).unwrap();
     assert!(found.unused.is_empty(), "{:?}", found.unused);
     let phones = |area_code: &str, phone: &str, mobile: &str| {
         let record = json!({"Firma": "Quill", "Land": "DE", "Vorwahl": area_code, "Telefon": phone,

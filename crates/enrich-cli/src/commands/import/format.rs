@@ -18,7 +18,7 @@ use super::notes::{
 };
 
 /// Number of records that are read to recognise the format of a file.
-const SAMPLE_RECORDS: usize = 20;
+const SAMPLE_RECORDS: usize = 50;
 /// The name, for `--format`, of Enrich's own import format.
 const NATIVE: &str = "native";
 
@@ -213,9 +213,9 @@ impl FormatArgs {
                 file.display(),
                 names.join(" or ")
             ))),
-            Detection::Unknown => match Mapping::from_synonyms(&sample.names) {
+            Detection::Unknown => match Mapping::from_synonyms(&sample.names, &records) {
                 Some(synonyms) if !sample.records.is_empty() => {
-                    note_columns(file, &synonyms.used, &synonyms.unused, console);
+                    note_columns(file, &synonyms, console);
                     if let Some(column) = synonyms.likely_company(&records) {
                         note_likely_company(file, column, console);
                     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use enrich_import::Sample;
-use enrich_mapping::Mapping;
+use enrich_mapping::{Mapping, Synonyms};
 
 use super::super::{Console, Failure};
 
@@ -47,23 +47,26 @@ pub(super) fn note_format(file: &Path, mapping: &Mapping, console: &mut Console<
     console.note(&format!("{}: the format is {name}", file.display()));
 }
 
-pub(super) fn note_columns(
-    file: &Path,
-    used: &[(String, &'static str)],
-    unused: &[String],
-    console: &mut Console<'_>,
-) {
-    let used: Vec<_> = used.iter().map(|(column, field)| format!("{field}={column}")).collect();
+pub(super) fn note_columns(file: &Path, synonyms: &Synonyms, console: &mut Console<'_>) {
+    let used: Vec<_> = synonyms
+        .used
+        .iter()
+        .map(|(column, field)| format!("{field}={}", without_text_sign(column)))
+        .collect();
     console.note(&format!("{}: read as {}", file.display(), used.join(", ")));
-    note_not_used(file, unused, console);
+    if !synonyms.by_values.is_empty() {
+        let names = shown(&synonyms.by_values);
+        console.note(&format!("{}: recognised by their values: {names}", file.display()));
+    }
+    note_not_used(file, &synonyms.unused, console);
 }
 
 /// Prints that no column was recognised as the company at which the people work, but that `column`
 /// may be this column.
 pub(super) fn note_likely_company(file: &Path, column: &str, console: &mut Console<'_>) {
     console.note(&format!(
-        "{}: no column for the company's name; is it `{column}`? Then name the columns to read, such \
-         as --column name=\"{column}\"",
+        "{}: no column for the company's name; is it `{column}`? Then name all columns to read, such \
+         as --column company=\"{column}\" --column full_name=\"Contact\"",
         file.display()
     ));
 }
@@ -89,9 +92,15 @@ fn note_not_used(file: &Path, columns: &[String], console: &mut Console<'_>) {
 
 /// Returns the names of the first columns as text, and how many more columns there are.
 fn shown(columns: &[String]) -> String {
+    let columns: Vec<&str> = columns.iter().map(|column| without_text_sign(column)).collect();
     let (first, others) = columns.split_at(columns.len().min(MOST_SHOWN));
     match others.len() {
         0 => first.join(", "),
         more => format!("{} and {more} more", first.join(", ")),
     }
+}
+
+/// Returns the name of an XML element: `name` for `name.$`, which stands for the element's text.
+fn without_text_sign(column: &str) -> &str {
+    column.strip_suffix(".$").unwrap_or(column)
 }

@@ -1,0 +1,154 @@
+//! Finds the meaning of a column from its values, if its name is not known.
+
+use std::collections::HashSet;
+
+use enrich_text::{CompanyName, EmailAddress, Network};
+use serde_json::{Map, Value};
+
+use crate::access_link::link_address;
+use crate::mapping::is_address;
+use crate::native::plain_name;
+use crate::no_value::is_no_name;
+use crate::path::{Path, texts};
+use crate::phone_text::{is_like_phone, phone_texts};
+use crate::route::{Route, route_url};
+
+/// Minimum number of values of a column whose meaning is found from them.
+const LEAST_VALUES: usize = 3;
+/// Parts of the names of columns with phone numbers, in several languages.
+const PHONE_NAMES: [&str; 14] = [
+    "tel", "phone", "fon", "mobi", "gsm", "handy", "cell", "cep", "тел", "電話", "携帯", "전화",
+    "휴대", "手机",
+];
+/// Parts of the names of columns with email addresses, in several languages.
+const EMAIL_NAMES: [&str; 8] =
+    ["mail", "posta", "correo", "courriel", "почт", "メール", "메일", "邮箱"];
+/// Parts of the names of columns whose addresses and numbers are not those of the row's company or
+/// person: fax numbers, the user of the program who works on the row, and files.
+const OTHER_NAMES: [&str; 24] = [
+    "fax",
+    "faks",
+    "télécop",
+    "факс",
+    "ファックス",
+    "팩스",
+    "传真",
+    "owner",
+    "creat",
+    "assign",
+    "manager",
+    "editor",
+    "author",
+    "bearbeiter",
+    "betreuer",
+    "verantwort",
+    "logo",
+    "image",
+    "photo",
+    "avatar",
+    "mirror",
+    "feed",
+    "privacy",
+    "unsubscribe",
+];
+
+/// Returns the meaning that most of a column's values have, such as `domains`; `None` if they have
+/// none. The values must differ in most records: a column with a few values that occur again and
+/// again is about something else than the record, such as the user who added it.
+///
+/// - `emails`, `domains`, `linkedin`, `company_linkedin`: the values are such addresses.
+/// - `phones`: the values may be phone numbers, and the name of the column says so.
+/// - `company`: the values are names, and many of them have a legal form such as `Ltd`.
+pub(crate) fn meaning_of_values(
+    column: &str,
+    records: &[Map<String, Value>],
+) -> Option<&'static str> {
+    let name = plain_name(column);
+    let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+    if has(&OTHER_NAMES) {
+        return None;
+    }
+    let values = distinct_values(column, records)?;
+    let are_mostly = |is: &dyn Fn(&str) -> bool| {
+        5 * values.iter().filter(|value| is(value)).count() >= 4 * values.len()
+    };
+    if are_mostly(&is_email) {
+        return Some("emails");
+    }
+    if has(&PHONE_NAMES) && are_mostly(&are_phones) {
+        return Some("phones");
+    }
+    if are_mostly(&|value| matches!(route_url(value), Route::Person(_))) {
+        return Some("linkedin");
+    }
+    if are_mostly(&is_company_page) {
+        return Some("company_linkedin");
+    }
+    if are_mostly(&is_site) {
+        return Some("domains");
+    }
+    let with_form = values.iter().filter(|value| has_legal_form(value)).count();
+    (3 * with_form >= values.len() && !values.iter().any(|value| is_address(value)))
+        .then_some("company")
+}
+
+/// Whether the name of a column says that it has email addresses or phone numbers, so that its
+/// values are read even beside another column of these.
+pub(crate) fn names_more(column: &str, meaning: &str) -> bool {
+    let name = plain_name(column);
+    let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+    match meaning {
+        "emails" => has(&EMAIL_NAMES),
+        "phones" => has(&PHONE_NAMES),
+        _ => false,
+    }
+}
+
+/// Returns the values of a column. Returns `None` if there are fewer than [`LEAST_VALUES`], or if
+/// fewer than three quarters of them differ.
+fn distinct_values(column: &str, records: &[Map<String, Value>]) -> Option<Vec<String>> {
+    let path = Path::column(column);
+    let values = records.iter().filter_map(|record| {
+        let mut found = path.find(record).into_iter().flat_map(texts);
+        found.find(|text| !is_no_name(text)).map(|text| text.trim().to_owned())
+    });
+    let values: Vec<String> = values.collect();
+    let distinct: HashSet<&str> = values.iter().map(String::as_str).collect();
+    let is_enough = values.len() >= LEAST_VALUES && 4 * distinct.len() >= 3 * values.len();
+    is_enough.then_some(values)
+}
+
+fn is_email(text: &str) -> bool {
+    let first = link_address(text).split([' ', ';', ',', '/']).next().unwrap_or_default();
+    EmailAddress::parse(first).is_ok()
+}
+
+fn are_phones(text: &str) -> bool {
+    let numbers = phone_texts(text);
+    !numbers.is_empty() && numbers.iter().all(|number| is_like_phone(number))
+}
+
+fn is_company_page(text: &str) -> bool {
+    matches!(route_url(text), Route::Page(page) if page.network() == Network::LinkedIn)
+}
+
+/// Whether a text is a web address. A text such as `a.byte` may be a user's name, so an address
+/// without `www.` and `://` must end in a usual top-level domain.
+fn is_site(text: &str) -> bool {
+    const ENDINGS: [&str; 9] =
+        ["com", "net", "org", "info", "biz", "edu", "gov", "example", "coop"];
+    let first = link_address(text).split([' ', ';', ',']).next().unwrap_or_default();
+    let is_marked = first.contains("://") || first.starts_with("www.");
+    match route_url(first) {
+        Route::Domain(domain) => {
+            let ending = domain.rsplit('.').next().unwrap_or_default();
+            is_marked || ending.len() == 2 || ENDINGS.contains(&ending)
+        }
+        Route::Platform | Route::Page(_) => true,
+        _ => false,
+    }
+}
+
+fn has_legal_form(text: &str) -> bool {
+    CompanyName::parse(text).is_ok_and(|name| name.stripped() != name.folded())
+}

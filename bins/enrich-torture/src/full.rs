@@ -142,7 +142,7 @@ fn live_on(
             fill_and_free(world, &server, &filler, &name)
         })?;
         let filled = filled.with_context(|| format!("round {}", round + 1))?;
-        trial.book(filled.calls);
+        trial.add_calls(filled.calls);
         counts.free_while_full += filled.free_while_full;
         counts.refused_while_full += filled.refused_while_full;
         match filled.resumed_after {

@@ -169,7 +169,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Notes calls that another part of the program has made.
-    pub(crate) fn book(&mut self, calls: Vec<Call>) {
+    pub(crate) fn add_calls(&mut self, calls: Vec<Call>) {
         self.calls.extend(calls);
     }
 

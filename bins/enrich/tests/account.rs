@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use enrich_testkit::http::{Call, Reply, form};
 use serde_json::json;
-use server::{Server, import_fixtures, text, told};
+use server::{Server, import_fixtures, json_of, text};
 use tempfile::TempDir;
 
 const PASSWORD: &str = "correct horse battery";
@@ -44,7 +44,7 @@ impl World {
         let (folder, data, log) = folder();
         prepare(&data);
         let owner = ["--credits", "1000", "--email", "ada@quill.example"];
-        let created = told(&data, &[&["account", "create", "Quill Ltd"], &owner[..]].concat());
+        let created = json_of(&data, &[&["account", "create", "Quill Ltd"], &owner[..]].concat());
         let server = Server::start(&data, &log, options);
         let invitation = text(&created, "invitation");
         let path = invitation.split_once("8080").unwrap().1.to_owned();
@@ -94,7 +94,7 @@ impl World {
 
     /// Returns the id of the account's only key.
     fn key_id(&self) -> String {
-        let shown = told(&self.data, &["account", "show", &self.account]);
+        let shown = json_of(&self.data, &["account", "show", &self.account]);
         text(&shown["keys"][0], "key_id")
     }
 }
@@ -121,7 +121,7 @@ fn names_that_were_imported_show_as_text() {
             let company = json!({ "type": "company", "name": name, "domains": [domain] });
             writeln!(file, "{company}").unwrap();
         }
-        told(data, &["import", path.to_str().unwrap()]);
+        json_of(data, &["import", path.to_str().unwrap()]);
     });
     let key = world.key_id();
     let mut found = 0;
@@ -172,7 +172,7 @@ fn a_form_that_is_too_long_or_not_ours_changes_nothing() {
         .header("Sec-Fetch-Site", "cross-site")
         .typed("application/x-www-form-urlencoded", form(&[("label", "forged")]));
     assert_eq!(forged.send(world.address()).unwrap().status, 403);
-    let shown = told(&world.data, &["account", "show", &world.account]);
+    let shown = json_of(&world.data, &["account", "show", &world.account]);
     assert_eq!(shown["keys"].as_array().unwrap().len(), 1);
 }
 
@@ -184,7 +184,7 @@ fn a_session_outlives_the_process_and_ends_with_the_operators_word() {
     world.server.take().unwrap().stop();
     world.server = Some(Server::start(&world.data, &log, &[]));
     assert_eq!(world.get("/account/").status, 200);
-    told(&world.data, &["account", "sign-out", &world.account]);
+    json_of(&world.data, &["account", "sign-out", &world.account]);
     assert_eq!(world.get("/account/").status, 303);
 }
 
@@ -239,7 +239,7 @@ fn what_is_forgotten_leaves_lists_and_repeats_of_a_running_server() {
     let before = world.download(&output);
     assert!(before.contains("telefonica.com") && before.contains("northmoor-lanterns.example"));
 
-    told(&world.data, &["forget", "telefonica.com", "--kind", "domain"]);
+    json_of(&world.data, &["forget", "telefonica.com", "--kind", "domain"]);
     let after = world.download(&output);
     assert!(!after.contains("telefonica.com"), "{after}");
     assert!(after.contains("northmoor-lanterns.example"), "{after}");
@@ -254,7 +254,7 @@ fn a_suppression_list_reaches_a_running_server() {
         let file = data.with_file_name("records.jsonl");
         let record = r#"{"name":"Quill Ltd","domains":["quill.example"],"emails":["info@quill.example","anna.smith@domain.com"]}"#;
         std::fs::write(&file, record).unwrap();
-        told(data, &["import", file.to_str().unwrap()]);
+        json_of(data, &["import", file.to_str().unwrap()]);
     });
     let ask = |repeat: &str| {
         let fields = json!({ "apiKey": world.key, "companyName": "Quill Ltd" });
@@ -267,7 +267,7 @@ fn a_suppression_list_reaches_a_running_server() {
     let list = world.data.with_file_name("list.txt");
     std::fs::write(&list, "280d7c313fe987a207623cd3f73c044f2483432bd287ced8ba8481a4e42d9211\n")
         .unwrap();
-    told(&world.data, &["forget", "--list", list.to_str().unwrap()]);
+    json_of(&world.data, &["forget", "--list", list.to_str().unwrap()]);
     assert_eq!(ask("another").json()["emails"], json!(["info@quill.example"]));
     let again = ask("once");
     assert_eq!((again.status, again.header("Idempotency-Replayed")), (200, Some("true")));

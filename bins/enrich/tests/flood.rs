@@ -20,7 +20,7 @@ use std::thread;
 use serde_json::json;
 
 use enrich_testkit::http::{Call, Reply};
-use server::{Server, import_fixtures, text, told};
+use server::{Server, import_fixtures, json_of, text};
 
 /// The number of concurrent requests: twice as many as may wait for a search.
 const FLOODERS: usize = 512;
@@ -89,7 +89,7 @@ fn a_flood_of_searches_is_refused_for_nothing_and_holds_up_nobody_else() {
     let charged = flooded.found + 1;
     assert_eq!(balance(&data, &flooder), GRANTED - charged);
     assert_eq!(balance(&data, &other), GRANTED - answered);
-    let said = told(&data, &["ledger", "verify"]);
+    let said = json_of(&data, &["ledger", "verify"]);
     let sums = json!([said["ok"], said["granted"], said["charged"], said["charges"]]);
     let all = charged + answered;
     assert_eq!(sums, json!([true, 2 * GRANTED, all, all]), "ledger verify said {said}");
@@ -179,12 +179,12 @@ fn ask_until_over(server: SocketAddr, key: &str, is_over: &AtomicBool) -> u64 {
 }
 
 fn create_account(data: &Path, name: &str) -> (String, String) {
-    let said = told(data, &["account", "create", name, "--credits", &GRANTED.to_string()]);
+    let said = json_of(data, &["account", "create", name, "--credits", &GRANTED.to_string()]);
     (text(&said, "account"), text(&said, "key"))
 }
 
 fn balance(data: &Path, account: &str) -> u64 {
-    let accounts = told(data, &["account", "list"]);
+    let accounts = json_of(data, &["account", "list"]);
     let all = accounts.as_array().unwrap().iter();
     let mut its = all.filter(|listed| listed["account"] == account);
     its.next().and_then(|listed| listed["balance"].as_u64()).unwrap()

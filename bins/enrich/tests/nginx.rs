@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use enrich_testkit::http::{Call, Reply};
 use serde_json::json;
-use server::{Server, import_fixtures, text, told};
+use server::{Server, import_fixtures, json_of, text};
 use socket2::{Domain, Socket, Type};
 
 const PUBLIC_URL: &str = "https://enrich.quill.example";
@@ -122,7 +122,7 @@ fn the_documented_proxy_passes_on_what_people_and_programs_ask_for() {
     let (data, log) = (folder.path().join("data"), folder.path().join("log"));
     import_fixtures(&data);
     let owner = ["--credits", "1000", "--email", "ada@quill.example"];
-    let created = told(&data, &[&["account", "create", "Quill Ltd"], &owner[..]].concat());
+    let created = json_of(&data, &[&["account", "create", "Quill Ltd"], &owner[..]].concat());
     let server = Server::start(&data, &log, &["--public-url", PUBLIC_URL]);
     let Some(nginx) = nginx(server.address, &folder.path().join("nginx")) else { return };
     let send = |call: &Call| call.clone().host(HOST).send(nginx.address).unwrap();
@@ -164,7 +164,7 @@ fn the_documented_proxy_passes_on_what_people_and_programs_ask_for() {
 fn the_documented_proxy_says_for_whom_it_asks() {
     let folder = tempfile::tempdir().unwrap();
     let (data, log) = (folder.path().join("data"), folder.path().join("log"));
-    told(&data, &["account", "create", "Quill Ltd", "--email", "ada@quill.example"]);
+    json_of(&data, &["account", "create", "Quill Ltd", "--email", "ada@quill.example"]);
     let server = Server::start(&data, &log, &["--public-url", PUBLIC_URL]);
     let Some(nginx) = nginx(server.address, &folder.path().join("nginx")) else { return };
     let [guesser, other] = [Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::new(127, 0, 0, 3)];

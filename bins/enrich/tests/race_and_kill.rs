@@ -23,7 +23,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use enrich_testkit::http::{Call, Reply};
-use server::{Server, command, import_fixtures, text, told};
+use server::{Server, command, import_fixtures, json_of, text};
 
 const CLIENTS: usize = 200;
 const RACES: usize = 50;
@@ -45,7 +45,7 @@ fn of_two_hundred_racing_for_the_last_credit_one_gets_it() {
         let clients: Vec<_> =
             (0..CLIENTS).map(|_| scope.spawn(|| race(address, &call, &start, &end))).collect();
         for race in 0..RACES {
-            let said = told(&data, &["credits", "grant", &account, "1"]);
+            let said = json_of(&data, &["credits", "grant", &account, "1"]);
             assert_eq!(said["balance"], json!(1), "race {race} starts with one credit");
             start.wait();
             end.wait();
@@ -234,13 +234,13 @@ fn repeated(request: &str) -> String {
 }
 
 fn create_account(data: &Path, credits: &str) -> (String, String) {
-    let said = told(data, &["account", "create", "Racer", "--credits", credits]);
+    let said = json_of(data, &["account", "create", "Racer", "--credits", credits]);
     (text(&said, "account"), text(&said, "key"))
 }
 
 /// Runs `ledger verify` and compares its totals with the expected ones.
 fn assert_ledger(data: &Path, granted: u64, charged: u64) {
-    let said = told(data, &["ledger", "verify"]);
+    let said = json_of(data, &["ledger", "verify"]);
     let sums = json!([said["ok"], said["granted"], said["charged"], said["charges"]]);
     assert_eq!(sums, json!([true, granted, charged, charged]), "ledger verify said {said}");
 }

@@ -242,9 +242,8 @@ const KNOWN: f64 = 0.15;
 const KNOWN_ABROAD: f64 = 0.25;
 /// For a company with at least this prominence, the raw probability is used without calibration.
 const CALIBRATED_FROM: f64 = 0.3;
-/// The prominence of a company is calculated only if the best score exceeds the company's score by
-/// less than this. A company with a lower score cannot become the answer, even if it is very well
-/// known.
+/// Prominence is calculated only for companies whose score is less than this below the best score.
+/// A company with a lower score cannot become the answer, even if it is very well known.
 const WITHIN_REACH: f64 = 12.0;
 /// A company is preferred to another company with the same name if its score is higher by at least
 /// this value, and its prominence is at least [`KNOWN`]. The value is ln 7.4: the company is at

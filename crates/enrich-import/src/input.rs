@@ -27,7 +27,7 @@ use crate::layout::{Layout, ReadAs};
 use crate::read_error::ReadError;
 use crate::source::Source;
 use crate::workbook::Limits;
-use archive::{Archive, Member};
+use archive::{Archive, ArchiveMember};
 use content::{Content, Opened};
 pub(crate) use header::is_table;
 pub use record::{InputRecord, Place};
@@ -180,7 +180,7 @@ impl InputRecords {
         self.current = None;
         let Some(archive) = &mut self.archive else { return Ok(()) };
         let next = archive.next_member().map_err(|error| ReadError::of(error, true))?;
-        let Some(Member { name, mut content }) = next else { return Ok(()) };
+        let Some(ArchiveMember { name, mut content }) = next else { return Ok(()) };
         self.member = Some(name.clone());
         // A file in an archive may be compressed itself.
         let compression = match content.fill_buf() {

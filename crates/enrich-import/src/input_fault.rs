@@ -105,7 +105,7 @@ pub enum InputFault {
     NotXml {
         /// The number of the record that is read, from 1.
         record: u64,
-        /// The position in the text, in bytes.
+        /// Where the fault is: the number of bytes of the decompressed file before it.
         byte: u64,
     },
     /// The XML file declares or uses its own entities.

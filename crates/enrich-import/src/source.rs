@@ -195,7 +195,7 @@ impl Source {
             };
             return Ok((first, Again { source, kept: None }));
         }
-        let kept = Arc::new(Mutex::new(Kept { input: source.input, bytes: Vec::new() }));
+        let kept = Arc::new(Mutex::new(CopiedStream { input: source.input, bytes: Vec::new() }));
         let first = Self {
             input: Box::new(Keeping(Arc::clone(&kept))),
             file_name: source.file_name.clone(),
@@ -243,7 +243,7 @@ impl Source {
 /// A source that is to be read a second time.
 pub(crate) struct Again {
     source: Source,
-    kept: Option<Arc<Mutex<Kept>>>,
+    kept: Option<Arc<Mutex<CopiedStream>>>,
 }
 
 impl Again {
@@ -258,12 +258,12 @@ impl Again {
 }
 
 /// A stream, and a copy of the bytes that were already read from it.
-struct Kept {
+struct CopiedStream {
     input: Box<dyn Read + Send>,
     bytes: Vec<u8>,
 }
 
-struct Keeping(Arc<Mutex<Kept>>);
+struct Keeping(Arc<Mutex<CopiedStream>>);
 
 impl Read for Keeping {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {

@@ -5,13 +5,13 @@ use serde_json::{Map, Value};
 use enrich_text::{Country, Network};
 
 use crate::condition::Condition;
-use crate::draft::Draft;
 use crate::error::MappingError;
 use crate::meaning::{meaning, target};
 use crate::native::{Field, RecordType};
 use crate::no_value::{is_no_name, is_no_value};
 use crate::node::{Node, Table, list};
 use crate::path::texts;
+use crate::record_draft::RecordDraft;
 use crate::rule::Rule;
 use crate::source::SourceInfo;
 
@@ -96,8 +96,8 @@ impl RecordRule {
         record: &Map<String, Value>,
         source: &SourceInfo,
         seat: Option<Country>,
-    ) -> Draft {
-        let mut draft = Draft::new(self.kind);
+    ) -> RecordDraft {
+        let mut draft = RecordDraft::new(self.kind);
         let values = |rule: &Rule| rule.values(record, &source.null);
         draft.id = self.id.as_ref().and_then(|rule| values(rule).into_iter().next());
         let mut fields: Vec<(Field, Vec<String>)> =
@@ -180,7 +180,7 @@ impl RecordRule {
     }
 }
 
-fn fill(draft: &mut Draft, field: Field, mut values: Vec<String>, seat: Option<Country>) {
+fn fill(draft: &mut RecordDraft, field: Field, mut values: Vec<String>, seat: Option<Country>) {
     let network = match field {
         Field::LinkedIn => Some(Network::LinkedIn),
         Field::Facebook => Some(Network::Facebook),
@@ -216,7 +216,7 @@ fn fill(draft: &mut Draft, field: Field, mut values: Vec<String>, seat: Option<C
 }
 
 /// Sets a field that has a single value.
-fn set(draft: &mut Draft, field: Field, value: String) {
+fn set(draft: &mut RecordDraft, field: Field, value: String) {
     let place = match field {
         Field::Name => &mut draft.name,
         Field::Ip => &mut draft.ip,

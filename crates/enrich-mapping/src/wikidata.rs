@@ -6,8 +6,8 @@ use enrich_text::{Country, Network};
 use serde_json::{Map, Value};
 
 use crate::country_item::country_of_item;
-use crate::draft::Draft;
 use crate::native::RecordType;
+use crate::record_draft::RecordDraft;
 
 use statement::{Statement, item, statements};
 
@@ -54,7 +54,7 @@ pub(crate) fn is_entity(record: &Map<String, Value>) -> bool {
 pub(crate) fn draft(
     entity: &Map<String, Value>,
     seat: Option<Country>,
-) -> Result<Draft, &'static str> {
+) -> Result<RecordDraft, &'static str> {
     if entity.get("type").and_then(Value::as_str) != Some("item") {
         return Err("no item");
     }
@@ -71,7 +71,7 @@ pub(crate) fn draft(
     if !is("P856") {
         return Err("no website");
     }
-    let mut draft = Draft::new(RecordType::Company);
+    let mut draft = RecordDraft::new(RecordType::Company);
     if let Some(id) = entity.get("id").and_then(Value::as_str) {
         draft.id = Some(id.to_owned());
         draft.add_id("wikidata", id);
@@ -111,7 +111,7 @@ pub(crate) fn draft(
 
 /// Adds the name: the English label, else the label for all languages (`mul`), else any label.
 /// Adds all other labels, the aliases and the values of the properties in [`NAMES`] as aliases.
-fn add_names(draft: &mut Draft, entity: &Map<String, Value>, claims: &Map<String, Value>) {
+fn add_names(draft: &mut RecordDraft, entity: &Map<String, Value>, claims: &Map<String, Value>) {
     let value = |value: &Value| value.get("value").and_then(Value::as_str).map(str::to_owned);
     if let Some(labels) = entity.get("labels").and_then(Value::as_object) {
         let first = ["en", "mul"].iter().find_map(|language| labels.get(*language));
@@ -132,7 +132,7 @@ fn add_names(draft: &mut Draft, entity: &Map<String, Value>, claims: &Map<String
 }
 
 /// Adds the countries of the entity. If there are none, adds the countries of its headquarters.
-fn add_countries(draft: &mut Draft, claims: &Map<String, Value>) {
+fn add_countries(draft: &mut RecordDraft, claims: &Map<String, Value>) {
     let of_item = |value: &Value| item(value).and_then(|id| country_of_item(&id));
     let own: Vec<Country> =
         statements(claims, "P17").iter().filter_map(|s| of_item(s.value)).collect();
@@ -151,7 +151,7 @@ fn add_countries(draft: &mut Draft, claims: &Map<String, Value>) {
 }
 
 /// Adds the websites. Websites for all countries come before websites for one country.
-fn add_sites(draft: &mut Draft, claims: &Map<String, Value>) {
+fn add_sites(draft: &mut RecordDraft, claims: &Map<String, Value>) {
     let country = |site: &Statement<'_>| {
         let mut of_site = site.qualifiers("P17");
         of_site.extend(site.qualifiers("P1001"));

@@ -82,10 +82,10 @@ async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, RequestRe
 /// The HTTP layer works in turns: it reads input, polls handlers and writes answers. Most bodies
 /// arrive together with the head of their request. Then the HTTP layer polls the handler twice in
 /// one turn: after it has read the head, and after it has delivered the body. So most futures are
-/// complete at the second poll, and this function avoids unnecessary work until then:
+/// complete at the second poll, and this function does little before it:
 ///
-/// 1. The first poll uses a waker that does nothing. A wake-up would only make the HTTP layer
-///    process the whole connection once more.
+/// 1. The first poll uses a waker that does nothing. This is safe, because a second poll follows
+///    always. A real waker would make the HTTP layer process the whole connection once more.
 /// 2. If the HTTP layer polls only once in this turn, as it may with pipelined requests,
 ///    `poll_again` makes the connection start another turn.
 /// 3. A timer starts only at the second poll. So most calls need no timer.

@@ -34,7 +34,7 @@ const PAGE: u32 = 10_000;
 
 /// The state that several threads of a node share: all threads that make look-ups, the thread
 /// that follows the list of snapshots, and the thread that follows the suppressions.
-pub(crate) struct Shared {
+pub(crate) struct FollowState {
     pub(crate) snapshots: Arc<dyn Snapshots>,
     pub(crate) settings: SnapshotSettings,
     pub(crate) files: LocalFiles,
@@ -158,7 +158,7 @@ pub(crate) fn read_suppressions(
 /// Changes the node to another snapshot whenever the snapshot in use changes. The snapshot in use
 /// is the one from which all nodes should answer. Returns when the owner of this thread no longer
 /// exists.
-pub(crate) fn follow(shared: &Shared, owner: &Owner) {
+pub(crate) fn follow(shared: &FollowState, owner: &Owner) {
     let mut failed: Option<Failed> = None;
     // The snapshots from which the node answered before. A look-up that began earlier may still use
     // such a snapshot. This list keeps each snapshot until no look-up uses it. So this thread
@@ -196,7 +196,7 @@ pub(crate) fn follow(shared: &Shared, owner: &Owner) {
 
 /// Reads new suppressions from the store again and again, and leaves their values out of all
 /// answers. Returns when the owner of this thread no longer exists.
-pub(crate) fn follow_suppressions(shared: &Shared, owner: &Owner) {
+pub(crate) fn follow_suppressions(shared: &FollowState, owner: &Owner) {
     while owner.is_there_after(INTERVAL) {
         let newest = shared.snapshots.state().suppression;
         let known = {
@@ -229,7 +229,7 @@ pub(crate) fn follow_suppressions(shared: &Shared, owner: &Owner) {
     }
 }
 
-impl Shared {
+impl FollowState {
     /// The number of the snapshot that the node answers from.
     pub(crate) fn live_number(&self) -> SnapshotNumber {
         self.live.load().opened.number

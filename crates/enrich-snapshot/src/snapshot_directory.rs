@@ -16,7 +16,7 @@ use enrich_store_sqlite::Background;
 use parking_lot::Mutex;
 
 use crate::error::SnapshotError;
-use crate::follow::{Shared, first, follow, follow_suppressions, read_suppressions};
+use crate::follow::{FollowState, first, follow, follow_suppressions, read_suppressions};
 use crate::live::{Live, StoreSuppressions};
 use crate::local_files::LocalFiles;
 use crate::settings::SnapshotSettings;
@@ -27,7 +27,7 @@ use crate::settings::SnapshotSettings;
 /// error is logged, and the node goes on answering from the previous snapshot. Values that were
 /// suppressed after a snapshot was published are left out of its answers.
 pub struct SnapshotDirectory {
-    shared: Arc<Shared>,
+    shared: Arc<FollowState>,
     /// One thread follows the list of snapshots, the other one the suppressions. Dropping this
     /// field ends both threads, and waits for their end.
     _threads: [Background; 2],
@@ -80,7 +80,7 @@ impl SnapshotDirectory {
         read_suppressions(&*snapshots, &mut suppressions)?;
         let path = files.path(opened.number);
         let live = Live::new(Arc::new(opened), &suppressions);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(FollowState {
             snapshots,
             settings,
             files,
@@ -103,7 +103,7 @@ impl SnapshotDirectory {
     /// Returns which snapshot the node answers from, for health pages and metrics.
     pub fn status(&self) -> SnapshotStatus {
         let live = self.shared.live.load_full();
-        // `problem` is unlocked before `suppressions` is locked. [`Shared::swap`] locks `problem`
+        // `problem` is unlocked before `suppressions` is locked. [`FollowState::swap`] locks `problem`
         // while it still has `suppressions` locked. If this method had both locked in the opposite
         // order, the two threads could wait for each other for ever.
         let problem = self.shared.problem.lock().clone();

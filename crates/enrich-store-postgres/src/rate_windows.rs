@@ -38,10 +38,10 @@ use crate::pulse::Reading;
 
 mod exchange;
 mod window;
-mod windows;
+mod window_counts;
 
 use window::Counted;
-use windows::Windows;
+use window_counts::WindowCounts;
 
 /// Interval between exchanges of counts with the database, with [`RatePolicy::Observe`].
 const INTERVAL: Duration = Duration::from_millis(200);
@@ -65,7 +65,7 @@ pub struct PostgresRateLimiter {
 /// The data that the rate limiter shares with the task that exchanges the windows.
 struct Counter {
     policy: RatePolicy,
-    windows: Mutex<Windows>,
+    windows: Mutex<WindowCounts>,
     live_nodes: LiveNodes,
     clock: DatabaseClock,
     /// Wakes the task when the counts of a window must be exchanged immediately.
@@ -85,7 +85,7 @@ impl PostgresRateLimiter {
     pub(crate) fn start(node: &Node, heartbeat: &Heartbeat, policy: RatePolicy) -> Self {
         let counter = Arc::new(Counter {
             policy,
-            windows: Mutex::new(Windows::new(policy)),
+            windows: Mutex::new(WindowCounts::new(policy)),
             live_nodes: heartbeat.live_nodes().clone(),
             clock: DatabaseClock { readings: node.pulse.readings(), latest: AtomicI64::new(0) },
             due: Notify::new(),

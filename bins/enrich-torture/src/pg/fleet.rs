@@ -26,7 +26,7 @@ const ENDED_WITHIN: Duration = Duration::from_secs(60);
 const INTERVAL: Duration = Duration::from_millis(2);
 
 /// The calls that the nodes have reported so far, each with the number of its node.
-type Told = Arc<Mutex<Vec<(usize, Call)>>>;
+type ReportedCalls = Arc<Mutex<Vec<(usize, Call)>>>;
 /// The counts of calls whose first reply from the database was lost. The node had to ask the
 /// database for their outcomes. There is one count for each outcome, in this order: taken, repeat
 /// of another call, refused, still unknown.
@@ -42,7 +42,7 @@ pub(crate) struct Fleet {
     started: usize,
     /// The names of the nodes that were killed.
     pub(crate) killed: BTreeSet<String>,
-    told: Told,
+    reported: ReportedCalls,
     /// How many calls lost their first reply from the database, over all nodes that have ended (see
     /// [`Doubts`]). A killed node reports no counts.
     pub(crate) doubts: Doubts,
@@ -69,7 +69,7 @@ impl Fleet {
             nodes: Vec::new(),
             started: 0,
             killed: BTreeSet::new(),
-            told: Told::default(),
+            reported: ReportedCalls::default(),
             doubts: Doubts::default(),
             log,
         }
@@ -91,7 +91,7 @@ impl Fleet {
             .stderr(log)
             .spawn()?;
         let (input, output) = (child.stdin.take(), child.stdout.take().context("a pipe")?);
-        let told = Arc::clone(&self.told);
+        let told = Arc::clone(&self.reported);
         let reader = Some(thread::spawn(move || read(number, output, &told)));
         self.nodes.push(Running { number, url: url.to_owned(), child, input, reader });
         Ok(number)
@@ -141,12 +141,12 @@ impl Fleet {
     }
 
     pub(crate) fn calls(&self) -> Vec<Call> {
-        self.told().iter().map(|(_, call)| call.clone()).collect()
+        self.reported().iter().map(|(_, call)| call.clone()).collect()
     }
 
     /// Returns the number of calls that were reported so far.
     pub(crate) fn count(&self) -> usize {
-        self.told().len()
+        self.reported().len()
     }
 
     /// Returns the number of clients of each node.
@@ -165,7 +165,7 @@ impl Fleet {
     ) -> Result<Micros> {
         let (begun, mut seen) = (Instant::now(), told);
         while begun.elapsed() < RESUMED_WITHIN {
-            let calls = self.told();
+            let calls = self.reported();
             let is_one = |(node, call): &&(usize, Call)| {
                 nodes(*node) && call.is_charged() && call.asked_at > time
             };
@@ -179,8 +179,8 @@ impl Fleet {
         Err(Broken::because("charging did not resume within a minute"))
     }
 
-    fn told(&self) -> MutexGuard<'_, Vec<(usize, Call)>> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn reported(&self) -> MutexGuard<'_, Vec<(usize, Call)>> {
+        self.reported.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -199,7 +199,7 @@ fn name_of(number: usize) -> String {
 
 /// Reads the calls that a node reports, and the counts in the node's last line. Ignores an
 /// incomplete last line of a killed node.
-fn read(number: usize, output: ChildStdout, told: &Told) -> Result<Doubts> {
+fn read(number: usize, output: ChildStdout, told: &ReportedCalls) -> Result<Doubts> {
     let mut output = BufReader::new(output);
     let mut line = String::new();
     let mut doubts = Doubts::default();

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
-use crate::server::{Server, import_fixtures, text, told};
+use crate::server::{Server, import_fixtures, json_of, text};
 
 pub(crate) struct Fixture {
     folder: tempfile::TempDir,
@@ -44,7 +44,7 @@ impl Fixture {
     /// Starts a server, and creates an account with these credits.
     pub(crate) fn new(credits: &str) -> Self {
         let mut fixture = Self::without_server();
-        let said = told(&fixture.data(), &["account", "create", "Lister", "--credits", credits]);
+        let said = json_of(&fixture.data(), &["account", "create", "Lister", "--credits", credits]);
         (fixture.account, fixture.key) = (text(&said, "account"), text(&said, "key"));
         let log = fixture.path("server.log");
         fixture.server = Some(Server::start(&fixture.data(), &log, &[]));
@@ -111,12 +111,12 @@ impl Fixture {
     }
 
     pub(crate) fn grant(&self, credits: &str) {
-        told(&self.data(), &["credits", "grant", &self.account, credits]);
+        json_of(&self.data(), &["credits", "grant", &self.account, credits]);
     }
 
     /// Verifies the ledger; returns the charged credits.
     pub(crate) fn charged(&self) -> u64 {
-        let said = told(&self.data(), &["ledger", "verify"]);
+        let said = json_of(&self.data(), &["ledger", "verify"]);
         assert_eq!(said["ok"], Value::Bool(true), "{said}");
         said["charged"].as_u64().unwrap()
     }

@@ -49,7 +49,7 @@ fn a_list_costs_one_credit_for_each_five_items_begun() {
         }
     }
     let charged = 1000 - account.balance.get();
-    let said = world.told(&["ledger", "verify"]);
+    let said = world.json_of(&["ledger", "verify"]);
     world.same("the ledger holds", &said["ok"], &json!(true));
     world.same("the ledger knows the grants", &said["granted"], &json!(1000));
     world.same("the ledger knows the charges", &said["charged"], &json!(charged));

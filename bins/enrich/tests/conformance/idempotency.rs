@@ -25,8 +25,8 @@ fn a_repeat_gets_the_first_answer_in_every_encoding_and_with_every_key() {
     // balance after the first call.
     world.ask(&account, "/v1/cuf", &[("companyName", "Telefónica")]);
 
-    let issued = world.told(&["key", "issue", &account.id]);
-    let rotated = world.told(&["key", "rotate", &text(&issued, "key_id"), "--keep", "24h"]);
+    let issued = world.json_of(&["key", "issue", &account.id]);
+    let rotated = world.json_of(&["key", "rotate", &text(&issued, "key_id"), "--keep", "24h"]);
     let form = Call::post("/v1/dte").header("x-api-key", key).form(&fields);
     let number = Call::post("/v1/dte")
         .json(&json!({ "limit": 6, "companyDomain": "orbeval.example", "apiKey": key }));
@@ -80,7 +80,7 @@ fn a_kept_miss_stays_a_miss_though_the_record_has_come() {
     world.same("a miss at first", &original.json()["url"], &json!(""));
     let company =
         r#"{"type":"company","name":"Late Arrival Ltd","domains":["late-arrival.example"]}"#;
-    world.told(&["import", &world.file("late.jsonl", company)]);
+    world.json_of(&["import", &world.file("late.jsonl", company)]);
     is_repeat(&world, "a kept miss", &original, &world.send(&call), 10);
     world.answers(
         &account,

@@ -87,7 +87,7 @@ fn an_account_may_have_any_number_of_keys_and_its_credits_are_one() {
     let account = world.account(5);
     let answer = endpoint("/v1/cuf").answer;
     for _ in 0..3 {
-        let issued = world.told(&["key", "issue", &account.id]);
+        let issued = world.json_of(&["key", "issue", &account.id]);
         let call = world.call("/v1/cuf", &text(&issued, "key"), &[("companyName", "Telefónica")]);
         world.answers_to("an issued key", &account, &call, answer, 1);
     }
@@ -104,10 +104,10 @@ fn an_account_may_have_any_number_of_keys_and_its_credits_are_one() {
 fn a_revoked_key_stops_within_a_second() {
     let world = World::new(&[]);
     let account = world.account(10);
-    let issued = world.told(&["key", "issue", &account.id]);
+    let issued = world.json_of(&["key", "issue", &account.id]);
     let call = world.call("/v1/cuf", &text(&issued, "key"), &[("companyName", "Telefónica")]);
     world.has_status("before", &call, 200);
-    world.told(&["key", "revoke", &text(&issued, "key_id")]);
+    world.json_of(&["key", "revoke", &text(&issued, "key_id")]);
     thread::sleep(WITHIN_A_SECOND);
     world.has_status("a second after it was revoked", &call, 401);
     let other = world.call("/v1/cuf", &account.key, &[("companyName", "Telefónica")]);
@@ -122,21 +122,21 @@ fn rotation_issues_a_key_and_keeps_the_old_one_as_long_as_told() {
     let world = World::new(&[]);
     let account = world.account(20);
     let telefonica = [("companyName", "Telefónica")];
-    let first = world.told(&["key", "issue", &account.id]);
-    let kept = world.told(&["key", "rotate", &text(&first, "key_id"), "--keep", "24h"]);
+    let first = world.json_of(&["key", "issue", &account.id]);
+    let kept = world.json_of(&["key", "rotate", &text(&first, "key_id"), "--keep", "24h"]);
     let second = text(&kept, "key");
     thread::sleep(WITHIN_A_SECOND);
     let old = world.call("/v1/cuf", &text(&first, "key"), &telefonica);
     world.has_status("the old key, kept", &old, 200);
     let new = world.call("/v1/cuf", &second, &telefonica);
     world.has_status("the new key", &new, 200);
-    let replaced = world.told(&["key", "rotate", &key_id(&kept)]);
+    let replaced = world.json_of(&["key", "rotate", &key_id(&kept)]);
     thread::sleep(WITHIN_A_SECOND);
     world.has_status("rotated without `--keep`", &new, 401);
     let third = world.call("/v1/cuf", &text(&replaced, "key"), &telefonica);
     world.has_status("the newest key", &third, 200);
     world.has_status("the first is kept still", &old, 200);
-    let short = world.told(&["key", "rotate", &key_id(&replaced), "--keep", "1s"]);
+    let short = world.json_of(&["key", "rotate", &key_id(&replaced), "--keep", "1s"]);
     thread::sleep(WITHIN_A_SECOND * 2);
     world.has_status("kept for a second", &third, 401);
     let fourth = world.call("/v1/cuf", &text(&short, "key"), &telefonica);
@@ -148,8 +148,8 @@ fn rotation_issues_a_key_and_keeps_the_old_one_as_long_as_told() {
 fn the_operator_can_show_a_key_again() {
     let world = World::new(&[]);
     let account = world.account(1);
-    let issued = world.told(&["key", "issue", &account.id]);
-    let shown = world.told(&["key", "show", &text(&issued, "key_id")]);
+    let issued = world.json_of(&["key", "issue", &account.id]);
+    let shown = world.json_of(&["key", "show", &text(&issued, "key_id")]);
     world.same("the key shown", &shown["key"], &issued["key"]);
     world.finish();
 }
@@ -179,7 +179,7 @@ fn neither_keys_nor_kept_answers_lie_readable_in_the_data() {
     let call = world.call("/v1/cuf", &account.key, &[("companyName", "Telefónica")]);
     let call = call.header("Idempotency-Key", "at-rest");
     world.has_status("a kept answer", &call, 200);
-    let issued = world.told(&["key", "issue", &account.id]);
+    let issued = world.json_of(&["key", "issue", &account.id]);
     let data = world.data();
     let secrets = [account.key.clone(), text(&issued, "key"), "confidence_level".to_owned()];
     world.restart();

@@ -173,7 +173,7 @@ fn private_suffixes_end_a_domain() {
     let world = World::new(&[]);
     let account = world.account(10);
     let fact = r#"{"type":"domain","domain":"enrich-example.github.io","page_rank":"1.11"}"#;
-    world.told(&["import", &world.file("private.jsonl", fact)]);
+    world.json_of(&["import", &world.file("private.jsonl", fact)]);
     for (host, rank) in [
         ("enrich-example.github.io", "1.11"),
         ("docs.enrich-example.github.io", "1.11"),

@@ -48,7 +48,7 @@ fn both_versions_and_all_endpoints_share_a_keys_window() {
         world.same(&format!("{path}: calls left"), &r, &left);
         left -= 1;
     }
-    let second_key = world.told(&["key", "issue", &account.id]);
+    let second_key = world.json_of(&["key", "issue", &account.id]);
     let second_key = second_key["key"].as_str().unwrap();
     let call = world.call("/v1/cuf", second_key, endpoint("/v1/cuf").found);
     let (r, _) = rate(&world, &world.send(&call));
@@ -100,9 +100,9 @@ fn reject_refuses_beyond_the_limit_and_charges_nothing() {
 fn a_single_key_may_have_a_limit_and_a_window_of_its_own() {
     let world = World::new(&["--rate-policy", "reject"]);
     let account = world.account(20);
-    let issued = world.told(&["key", "issue", &account.id]);
+    let issued = world.json_of(&["key", "issue", &account.id]);
     let limits = ["--rate-limit", "2", "--rate-window", "120"];
-    world.told(&[&["key", "set", &text(&issued, "key_id")], &limits[..]].concat());
+    world.json_of(&[&["key", "set", &text(&issued, "key_id")], &limits[..]].concat());
     await_room(&world, &account);
     let telefonica = [("companyName", "Telefónica")];
     let call = world.call("/v1/cuf", &text(&issued, "key"), &telefonica);

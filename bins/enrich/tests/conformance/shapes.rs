@@ -29,7 +29,7 @@ fn every_endpoint_answers_and_misses_in_its_shape_however_it_is_asked() {
 #[test]
 fn the_list_of_endpoints_is_the_interface() {
     let world = World::new(&[]);
-    let listed = world.told(&["endpoints"]).to_string();
+    let listed = world.json_of(&["endpoints"]).to_string();
     for endpoint in ENDPOINTS {
         let times = listed.matches(&format!("{:?}", endpoint.path)).count();
         world.same(&format!("`enrich endpoints` lists {}", endpoint.path), &times, &1);

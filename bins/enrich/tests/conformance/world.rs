@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
-use crate::server::{Server, command, import_fixtures, text, told};
+use crate::server::{Server, command, import_fixtures, json_of, text};
 use enrich_testkit::http::{Call, Reply};
 
 /// The fields of a request, each as a name and a text.
@@ -76,7 +76,7 @@ impl World {
 
     pub(crate) fn account(&self, credits: i64) -> Account {
         let credits_text = credits.to_string();
-        let said = self.told(&["account", "create", "Tester", "--credits", &credits_text]);
+        let said = self.json_of(&["account", "create", "Tester", "--credits", &credits_text]);
         let account = Account {
             id: text(&said, "account"),
             key: text(&said, "key"),
@@ -87,13 +87,13 @@ impl World {
         account
     }
 
-    pub(crate) fn told(&self, arguments: &[&str]) -> Value {
-        told(&self.data(), arguments)
+    pub(crate) fn json_of(&self, arguments: &[&str]) -> Value {
+        json_of(&self.data(), arguments)
     }
 
     pub(crate) fn grant(&self, account: &Account, credits: i64) {
         let credits_text = credits.to_string();
-        let said = self.told(&["credits", "grant", &account.id, &credits_text]);
+        let said = self.json_of(&["credits", "grant", &account.id, &credits_text]);
         account.balance.set(account.balance.get() + credits);
         self.same("a grant tells the balance", &said["balance"], &json!(account.balance.get()));
     }

@@ -78,7 +78,7 @@ pub(crate) fn command(data: &Path, arguments: &[&str]) -> Output {
 }
 
 /// Runs a command that must succeed; returns its JSON output.
-pub(crate) fn told(data: &Path, arguments: &[&str]) -> Value {
+pub(crate) fn json_of(data: &Path, arguments: &[&str]) -> Value {
     let output = command(data, &[arguments, &["--json"]].concat());
     let said = String::from_utf8_lossy(&output.stdout);
     let complaint = String::from_utf8_lossy(&output.stderr);
@@ -101,7 +101,7 @@ pub(crate) fn import_fixtures(data: &Path) -> Value {
         .iter()
         .map(|name| folder.join(name).to_str().unwrap().to_owned())
         .collect();
-    told(data, &["import", &files[0], &files[1], &files[2]])
+    json_of(data, &["import", &files[0], &files[1], &files[2]])
 }
 
 fn appended(log: &Path) -> File {

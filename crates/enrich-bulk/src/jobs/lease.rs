@@ -104,7 +104,7 @@ enum Renewed {
 
 /// The main function of the thread that renews the leases of this process. It ends when the process
 /// shuts down and holds no lease any more.
-pub(super) fn keep(shared: &JobsState) {
+pub(super) fn renew_leases(shared: &JobsState) {
     let Some(records) = &shared.records else { return };
     loop {
         let (held, is_full) = {

@@ -42,7 +42,7 @@ impl Jobs {
         record.turn_folder = shared.records.as_ref().map(|_| 1);
         let (id, arriving) = (record.id, shared.folder.join(ARRIVING));
         let taken = shared.arrive(&arriving, record, content);
-        let taken = taken.and_then(|entry| shared.keep(&arriving, entry));
+        let taken = taken.and_then(|entry| shared.take_over(&arriving, entry));
         if taken.is_err() {
             record::remove(&arriving, id)?;
         }
@@ -184,7 +184,7 @@ impl JobsState {
     }
 
     /// Moves a finished upload into the folder of jobs.
-    fn keep(&self, arriving: &Path, entry: Entry) -> Result<Job, JobError> {
+    fn take_over(&self, arriving: &Path, entry: Entry) -> Result<Job, JobError> {
         let mut registry = self.registry.lock();
         if registry.is_closing {
             return Err(Refusal::Elsewhere.into());

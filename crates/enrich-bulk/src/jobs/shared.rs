@@ -56,7 +56,7 @@ impl Jobs {
         for _ in 0..settings.running.max(1) {
             jobs.begin(running::work)?;
         }
-        jobs.begin(lease::keep)?;
+        jobs.begin(lease::renew_leases)?;
         Ok(jobs)
     }
 }

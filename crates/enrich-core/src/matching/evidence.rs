@@ -100,11 +100,11 @@ features! {
     AgreedSpecificSome "agreed_specific_some",
     /// No words match, or all matching words are general words, such as `university`, or places.
     NoSpecific "no_specific",
-    /// The rarity of the rarest word that only the requested name has, in units of 10 nats. General
-    /// words, such as `university`, and places are left out.
+    /// The rarity of the rarest word that the requested name has and the candidate's name lacks, in
+    /// units of 10 nats. General words, such as `university`, and places are left out.
     AskedMissingSpecific "asked_missing_specific",
-    /// The rarity of the rarest word that only the candidate's name has, in units of 10 nats.
-    /// General words, such as `university`, and places are left out.
+    /// The rarity of the rarest word that the candidate's name has and the requested name lacks, in
+    /// units of 10 nats. General words, such as `university`, and places are left out.
     HeldMissingSpecific "held_missing_specific",
     /// The total rarity of the words that match only as translations or other forms, such as
     /// `university` and `Universität`. It is a share of the total rarity of all matching words.

@@ -29,7 +29,7 @@ pub(super) struct MeteredCall<'a> {
     balance: &'a mut Option<Credits>,
 }
 
-/// An answer that is written but not yet charged.
+/// An answer whose text is ready, except for the balance in it. It is not charged yet.
 struct WrittenAnswer {
     template: ResponseTemplate,
     /// The revision (version number) of the look-up data from which the answer was read.

@@ -53,7 +53,7 @@ struct Entry {
 }
 
 /// A file of an archive: its name with its folder, and its decompressed content.
-pub(super) struct Member {
+pub(super) struct ArchiveMember {
     pub(super) name: String,
     pub(super) content: Box<dyn BufRead>,
 }
@@ -134,7 +134,7 @@ impl Archive {
     }
 
     /// Opens the next file; `None` after the last one.
-    pub(super) fn next_member(&mut self) -> io::Result<Option<Member>> {
+    pub(super) fn next_member(&mut self) -> io::Result<Option<ArchiveMember>> {
         let Some(Entry { place, method, is_encrypted, name }) = self.files.pop() else {
             return Ok(None);
         };
@@ -159,7 +159,7 @@ impl Archive {
         };
         let verified = entry.verifying_reader(unpacked);
         let content = Box::new(BufReader::with_capacity(BUFFER_BYTES, verified));
-        Ok(Some(Member { name, content }))
+        Ok(Some(ArchiveMember { name, content }))
     }
 }
 

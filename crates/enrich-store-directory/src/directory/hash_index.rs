@@ -21,7 +21,7 @@
 //! unchanged for a while. It then builds the hash index and stores it in the file. Building it
 //! reads a large part of the directory's index, and uses at most a quarter of a processor.
 
-pub(crate) mod kept;
+pub(crate) mod kept_index;
 mod making;
 pub(crate) mod stored;
 mod table;

@@ -20,7 +20,8 @@ const HELD_FOR: Duration = Duration::from_millis(100);
 /// makes an attempt every millisecond, so at least one attempt falls into the pause.
 const PAUSE: Duration = Duration::from_millis(3);
 
-/// Starts the thread that keeps a read of the database at `path` open.
+/// Starts the thread that keeps a read transaction open on the database at `path`. As long as one
+/// is open, other reads of this process need fewer system calls.
 pub(super) fn start(path: &Path) -> Result<Background, OpenError> {
     let connection = sqlite::reader(path).map_err(|source| OpenError::of_sqlite(path, source))?;
     Background::start(path, "enrich-hold", move |owner| {

@@ -30,7 +30,7 @@ use super::resolution;
 use super::turn;
 use super::unwritten::KnownKeys;
 use super::writer::Writer;
-use crate::directory::hash_index::{self, kept::KeptIndex, stored::DirectoryState};
+use crate::directory::hash_index::{self, kept_index::KeptIndex, stored::DirectoryState};
 
 /// The time for which a transaction of a load accepts batches although another writer waits. A
 /// shorter time would make imports slower: writing pages is a large part of their cost, and a page

@@ -33,7 +33,7 @@ use super::turn;
 use super::unwritten::KnownKeys;
 use super::writer::Writer;
 use crate::directory::codes::{sql_id, subject_id};
-use crate::directory::hash_index::kept::KeptIndex;
+use crate::directory::hash_index::kept_index::KeptIndex;
 use assignment::Assignment;
 use neighbourhood::{KnownSharing, Neighbourhood};
 

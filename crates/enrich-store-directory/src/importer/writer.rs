@@ -22,7 +22,7 @@ use super::unwritten_records::UnwrittenRecords;
 use super::words::WordChanges;
 use super::{fact_rows, stored_facts};
 use crate::directory::codes::{COMPANY, PERSON, sql_id, subject_id};
-use crate::directory::hash_index::kept::KeptIndex;
+use crate::directory::hash_index::kept_index::KeptIndex;
 use crate::directory::unwritten::{Change, add_written};
 use crate::directory::view::{View, unreadable};
 

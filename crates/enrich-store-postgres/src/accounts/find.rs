@@ -45,7 +45,7 @@ struct KeyRead {
 /// A read of several keys failed. Each waiting caller gets this error.
 #[derive(Debug, thiserror::Error)]
 #[error("the keys of several callers could not be read")]
-struct Shared(#[source] Arc<StoreError>);
+struct SharedFailure(#[source] Arc<StoreError>);
 
 impl KeyReads {
     /// Starts the task that reads keys. The task ends when the returned value is dropped.
@@ -88,9 +88,9 @@ async fn answer(connections: &Connections, recent: &RecentKeys, group: &mut Vec<
         let result = match &keys {
             Ok(keys) => {
                 let found = hashes.iter().find_map(|hash| keys.get(hash)).cloned();
-                found.transpose().map_err(|error| shared(&error))
+                found.transpose().map_err(|error| copy_of(&error))
             }
-            Err(error) => Err(shared(error)),
+            Err(error) => Err(copy_of(error)),
         };
         if let (Ok(found), Some(hash)) = (&result, hashes.first()) {
             recent.remember(*hash, found.as_ref(), reading);
@@ -113,11 +113,11 @@ async fn read_keys(client: &Client, hashes: &[Hash]) -> Result<ReadKeys, Failure
     Ok(keys)
 }
 
-fn shared(error: &Arc<StoreError>) -> StoreError {
+fn copy_of(error: &Arc<StoreError>) -> StoreError {
     match &**error {
         StoreError::Overloaded => StoreError::Overloaded,
         StoreError::Failed(_) | StoreError::Unknown(_) => {
-            StoreError::failed(Shared(Arc::clone(error)))
+            StoreError::failed(SharedFailure(Arc::clone(error)))
         }
     }
 }

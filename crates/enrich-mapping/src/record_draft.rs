@@ -17,7 +17,7 @@ use crate::role_mailbox::is_role_address;
 use crate::route::{Route, route_url};
 
 #[derive(Clone, Debug)]
-pub(crate) struct Draft {
+pub(crate) struct RecordDraft {
     pub(crate) kind: RecordType,
     pub(crate) id: Option<String>,
     pub(crate) name: Option<String>,
@@ -41,7 +41,7 @@ pub(crate) struct Draft {
     pub(crate) notes: Vec<Note>,
 }
 
-impl Draft {
+impl RecordDraft {
     pub(crate) fn new(kind: RecordType) -> Self {
         Self {
             kind,

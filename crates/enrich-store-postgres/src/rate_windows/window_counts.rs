@@ -17,7 +17,7 @@ const SWEEP_FROM: usize = 4096;
 const PER_EXCHANGE: usize = 1_000;
 
 /// The current window of each key and account on this node.
-pub(super) struct Windows {
+pub(super) struct WindowCounts {
     policy: RatePolicy,
     windows: FxHashMap<Uuid, Window>,
     /// The ids of the windows whose counts must be exchanged with the database.
@@ -26,7 +26,7 @@ pub(super) struct Windows {
     is_alone: bool,
 }
 
-impl Windows {
+impl WindowCounts {
     pub(super) fn new(policy: RatePolicy) -> Self {
         Self { policy, windows: FxHashMap::default(), due: VecDeque::new(), is_alone: false }
     }

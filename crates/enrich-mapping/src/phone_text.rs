@@ -151,8 +151,8 @@ fn whole(number: &str, part: Part) -> Option<String> {
 }
 
 /// Returns the phone numbers in a text without words. Splits the text at slashes, or at dashes
-/// between blanks, only if every part is a complete number. A slash or a dash can also be inside one number: after
-/// the area code (`030/5550100`), or before a second ending (`5550100/01`).
+/// between blanks, only if every part is a complete number. A slash or a dash can also be inside
+/// one number: after the area code (`030/5550100`), or before a second ending (`5550100/01`).
 pub(crate) fn whole_numbers(text: &str) -> Vec<&str> {
     let separators =
         [" / ", "/", " - ", " – "].into_iter().filter(|separator| text.contains(separator));

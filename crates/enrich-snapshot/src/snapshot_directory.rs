@@ -103,9 +103,9 @@ impl SnapshotDirectory {
     /// Returns which snapshot the node answers from, for health pages and metrics.
     pub fn status(&self) -> SnapshotStatus {
         let live = self.shared.live.load_full();
-        // `problem` is unlocked before `suppressions` is locked. [`FollowState::swap`] locks `problem`
-        // while it still has `suppressions` locked. If this method had both locked in the opposite
-        // order, the two threads could wait for each other for ever.
+        // `problem` is unlocked before `suppressions` is locked. [`FollowState::swap`] locks
+        // `problem` while it still has `suppressions` locked. If this method had both locked in the
+        // opposite order, the two threads could wait for each other for ever.
         let problem = self.shared.problem.lock().clone();
         let suppression = self.shared.suppressions.lock().number;
         SnapshotStatus {

@@ -46,8 +46,9 @@ pub struct Store {
     heartbeat: Heartbeat,
 }
 
-/// The ports (the traits through which the core uses a store) for an operator's command. A process with these ports is not a node: it has no
-/// heartbeat, counts no rate limits and does no background work.
+/// The ports (the traits through which the core uses a store) for an operator's command. A process
+/// with these ports is not a node: it has no heartbeat, counts no rate limits and does no
+/// background work.
 pub struct CommandPorts {
     /// The port for accounts and keys.
     pub accounts: Arc<PostgresAccounts>,

@@ -56,8 +56,8 @@ impl UnwrittenIdentifiers {
         }
     }
 
-    /// Notes in memory that a subject becomes a holder of an identifier, or is no longer one. A later
-    /// change of the same holder and tier replaces an earlier one.
+    /// Notes in memory that a subject becomes a holder of an identifier, or is no longer one. A
+    /// later change of the same holder and tier replaces an earlier one.
     pub(crate) fn change(&mut self, kind: IdentifierKind, key: &str, change: Change) {
         let at = match self.kinds.binary_search_by_key(&kind, |(kind, _)| *kind) {
             Ok(at) => at,

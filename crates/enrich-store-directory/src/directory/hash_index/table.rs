@@ -255,8 +255,8 @@ mod tests {
         for count in [1, 8, 9, 10, 100, 50_000] {
             let table = full(count);
             // A few entries in neighbouring buckets may have the same fingerprint by chance. For
-            // these entries, `get` returns `Elsewhere`: the answer has to be read from the database.
-            // By such a chance, a few hashes that were never added also seem to be there.
+            // these entries, `get` returns `Elsewhere`: the answer has to be read from the
+            // database. By such a chance, a few hashes that were never added also seem to be there.
             let entries = (0..count).map(|n| (table.get(hash(n)), SubjectId(n), percent(n)));
             let elsewhere = entries
                 .filter(|&(entry, subject, percent)| match entry {

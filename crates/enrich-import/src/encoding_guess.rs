@@ -1,10 +1,12 @@
 //! Guesses the encoding of a text.
 
+use std::collections::HashMap;
+
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::MACINTOSH;
 use enrich_mapping::CodePage;
 
-use crate::encoding::TextEncoding;
+use crate::text_encoding::TextEncoding;
 
 /// Encodings that programs on DOS and on older Macintoshes write. The library `chardetng`, which
 /// guesses encodings, never returns these.
@@ -33,13 +35,32 @@ pub(crate) fn guess(window: &[u8], is_cut: bool) -> TextEncoding {
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(window, !is_cut);
-    let likely = TextEncoding::Standard(detector.guess(None, Utf8Detection::Deny));
+    let country = country_domain(window);
+    let country = country.as_ref().map(<[u8; 2]>::as_slice);
+    let likely = TextEncoding::Standard(detector.guess(country, Utf8Detection::Deny));
     let with_likely = misplaced(&likely.decode(window));
     let old = OLD.into_iter().map(|old| (misplaced(&old.decode(window)), old));
     match old.min_by_key(|(misplaced, _)| *misplaced) {
         Some((with_old, old)) if 10 * with_old < with_likely => old,
         _ => likely,
     }
+}
+
+/// Returns the country's top-level domain that most domains in a text have, such as `hu`; `None` if
+/// there are fewer than three. The detector needs it to tell apart languages with similar letters.
+fn country_domain(text: &[u8]) -> Option<[u8; 2]> {
+    const LEAST: usize = 3;
+    let mut counts: HashMap<[u8; 2], usize> = HashMap::new();
+    for part in text.windows(5) {
+        let &[before, dot, first, second, after] = part else { continue };
+        let is_domain = before.is_ascii_alphanumeric() && dot == b'.';
+        let is_whole = after.is_ascii() && !after.is_ascii_alphanumeric() && after != b'.';
+        if is_domain && is_whole && first.is_ascii_lowercase() && second.is_ascii_lowercase() {
+            *counts.entry([first, second]).or_default() += 1;
+        }
+    }
+    let most = counts.into_iter().max_by_key(|(domain, count)| (*count, *domain))?;
+    (most.1 >= LEAST).then_some(most.0)
 }
 
 /// Counts the characters that are probably decoded wrongly, because a word of Latin letters does
@@ -64,7 +85,7 @@ fn misplaced(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use encoding_rs::{GBK, SHIFT_JIS, WINDOWS_1251, WINDOWS_1252};
+    use encoding_rs::{GBK, SHIFT_JIS, WINDOWS_1250, WINDOWS_1251, WINDOWS_1252};
 
     use super::*;
 
@@ -94,6 +115,10 @@ mod tests {
         assert_eq!(guessed(&western), "Windows-1252");
         let (quotes, ..) = WINDOWS_1252.encode("L’Oréal – d’Or;“Quill®s”\nCO™x;Société Générale\n");
         assert_eq!(guessed(&quotes), "Windows-1252");
+        let (hungarian, ..) = WINDOWS_1250
+            .encode("Név;Honlap\nKőhegyi Pincészet;kohegyi.hu\nŐsapák;osapak.hu\nDűlő;dulo.hu\n");
+        // All letters of the text have the same bytes in Windows-1250.
+        assert_eq!(guessed(&hungarian), "ISO-8859-2");
         let (russian, ..) =
             WINDOWS_1251.encode("Название;Город\nООО Перо;Москва\nQuillПеро;Тверь\n");
         assert_eq!(guessed(&russian), "Windows-1251");

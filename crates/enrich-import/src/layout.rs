@@ -7,8 +7,8 @@ use enrich_mapping::Input;
 use serde::{Deserialize, Serialize};
 
 use crate::delimiter::Delimiter;
-use crate::encoding::TextEncoding;
 use crate::format::Format;
+use crate::text_encoding::TextEncoding;
 
 /// The caller's settings for reading a source. A setting that is `None` is detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -52,13 +52,13 @@ mod sorted_rows;
 mod source;
 mod splitter;
 mod suppression_list;
+mod text_encoding;
 mod value;
 mod workbook;
 
 pub use bounds::{Bounds, Halt};
 pub use content::{Content, NoList};
 pub use delimiter::Delimiter;
-pub use encoding::TextEncoding;
 pub use enrich_mapping::plain_name;
 pub use format::{Compression, Format, format_from_file_name};
 pub use import::{Cause, ImportError, Preview, Progress, import, preview};
@@ -76,3 +76,4 @@ pub use suppression_list::{
     DropFile, DropList, EntryContent, LineFault, ListEntries, ListEntry, ListFault, ListFile,
     ListFormat, ListPart,
 };
+pub use text_encoding::TextEncoding;

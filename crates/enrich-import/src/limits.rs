@@ -11,3 +11,9 @@ pub(crate) const MAX_LINES_OF_A_ROW: usize = 100;
 /// Maximum number of values of a list; further values are dropped. Each value becomes a row of the
 /// database, and a part of every answer with this list.
 pub(crate) const MAX_LIST_VALUES: usize = 1_000;
+
+/// Maximum number of lines that are examined to detect the format and the delimiter.
+pub(crate) const LOOKED_AT_LINES: usize = 100;
+
+/// Maximum number of bytes of the lines that are examined to detect the format and the delimiter.
+pub(crate) const LOOKED_AT_BYTES: usize = 256 * 1024;

@@ -12,6 +12,7 @@ use crate::encoding::{Decoding, KnownEncoding, detect_by_start, resumed};
 use crate::format::Format;
 use crate::input::is_table;
 use crate::layout::{Layout, ReadAs};
+use crate::limits::{LOOKED_AT_BYTES, LOOKED_AT_LINES};
 use crate::lines::Lines;
 use crate::quoting::has_quoting;
 use crate::read_error::ReadError;
@@ -20,10 +21,6 @@ use crate::workbook::{Limits, Workbook};
 
 /// Number of bytes at the beginning of a source that are used to detect its content.
 pub(crate) const HEAD_BYTES: usize = 16 * 1024;
-/// Maximum number of lines that are examined to detect the format and the delimiter.
-pub(crate) const LOOKED_AT_LINES: usize = 100;
-/// Maximum number of bytes of the lines that are examined to detect the format and the delimiter.
-pub(crate) const LOOKED_AT_BYTES: usize = 256 * 1024;
 /// Maximum size of a workbook that is read from a stream, in bytes. The whole workbook is then
 /// kept in memory.
 pub(crate) const MAX_HELD_WORKBOOK: usize = 64 * 1024 * 1024;

@@ -1,8 +1,8 @@
 //! Decides whether quotes enclose fields in a file with tabs between columns.
 
 use crate::delimiter::Delimiter;
+use crate::limits::LOOKED_AT_LINES;
 use crate::lines::Line;
-use crate::opened::LOOKED_AT_LINES;
 
 /// Maximum number of lines of a field that is still open after the lines that are examined.
 const MAX_FIELD_LINES: usize = 20;

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use enrich_text::{CompanyName, EmailAddress, Network};
+use enrich_text::{CompanyName, Country, EmailAddress, Network};
 use serde_json::{Map, Value};
 
 use crate::access_link::link_address;
+use crate::country_name::country_of_name;
 use crate::mapping::is_address;
 use crate::native::plain_name;
 use crate::no_value::is_no_name;
@@ -23,6 +24,21 @@ const PHONE_NAMES: [&str; 14] = [
 /// Parts of the names of columns with email addresses, in several languages.
 const EMAIL_NAMES: [&str; 8] =
     ["mail", "posta", "correo", "courriel", "почт", "メール", "메일", "邮箱"];
+/// Parts of the names of columns with countries, in several languages.
+const COUNTRY_NAMES: [&str; 12] = [
+    "countr",
+    "land",
+    "pays",
+    "país",
+    "pais",
+    "kraj",
+    "ország",
+    "země",
+    "ülke",
+    "стран",
+    "国",
+    "국가",
+];
 /// Parts of the names of columns whose addresses and numbers are not those of the row's company or
 /// person: fax numbers, the user of the program who works on the row, and files.
 const OTHER_NAMES: [&str; 24] = [
@@ -58,6 +74,7 @@ const OTHER_NAMES: [&str; 24] = [
 ///
 /// - `emails`, `domains`, `linkedin`, `company_linkedin`: the values are such addresses.
 /// - `phones`: the values may be phone numbers, and the name of the column says so.
+/// - `country`: the values are countries, and the name of the column says so. They need not differ.
 /// - `company`: the values are names, and many of them have a legal form such as `Ltd`.
 pub(crate) fn meaning_of_values(
     column: &str,
@@ -68,7 +85,13 @@ pub(crate) fn meaning_of_values(
     if has(&OTHER_NAMES) {
         return None;
     }
-    let values = distinct_values(column, records)?;
+    let values = values_of(column, records);
+    let is_country =
+        |value: &String| Country::parse(value).is_ok() || country_of_name(value).is_some();
+    if has(&COUNTRY_NAMES) && !values.is_empty() && values.iter().all(is_country) {
+        return Some("country");
+    }
+    let values = Some(values).filter(|values| are_distinct(values))?;
     let are_mostly = |is: &dyn Fn(&str) -> bool| {
         5 * values.iter().filter(|value| is(value)).count() >= 4 * values.len()
     };
@@ -104,18 +127,20 @@ pub(crate) fn names_more(column: &str, meaning: &str) -> bool {
     }
 }
 
-/// Returns the values of a column. Returns `None` if there are fewer than [`LEAST_VALUES`], or if
-/// fewer than three quarters of them differ.
-fn distinct_values(column: &str, records: &[Map<String, Value>]) -> Option<Vec<String>> {
+/// Returns the first value of the column in each record that has one.
+fn values_of(column: &str, records: &[Map<String, Value>]) -> Vec<String> {
     let path = Path::column(column);
     let values = records.iter().filter_map(|record| {
         let mut found = path.find(record).into_iter().flat_map(texts);
         found.find(|text| !is_no_name(text)).map(|text| text.trim().to_owned())
     });
-    let values: Vec<String> = values.collect();
+    values.collect()
+}
+
+/// Whether there are at least [`LEAST_VALUES`] values, and three quarters of them differ.
+fn are_distinct(values: &[String]) -> bool {
     let distinct: HashSet<&str> = values.iter().map(String::as_str).collect();
-    let is_enough = values.len() >= LEAST_VALUES && 4 * distinct.len() >= 3 * values.len();
-    is_enough.then_some(values)
+    values.len() >= LEAST_VALUES && 4 * distinct.len() >= 3 * values.len()
 }
 
 fn is_email(text: &str) -> bool {

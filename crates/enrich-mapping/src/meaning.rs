@@ -18,7 +18,37 @@ static MEANINGS: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
 /// Returns the meaning of a column, such as `domains`; `None` if its name is not known.
 pub(crate) fn meaning(column: &str) -> Option<&'static str> {
     // Microsoft Access writes blanks in the names of XML elements as `_x0020_`.
-    MEANINGS.get(&plain_name(&column.replace("_x0020_", " "))).copied()
+    let plain = plain_name(&column.replace("_x0020_", " "));
+    MEANINGS.get(&plain).copied().or_else(|| without_prefix(&plain))
+}
+
+/// Returns the meaning of a name such as `customer_email` or `billing_address_country`: that of the
+/// name without the word for the record that it begins with.
+fn without_prefix(plain: &str) -> Option<&'static str> {
+    /// Words for the company or the person of a row.
+    const SUBJECTS: [&str; 18] = [
+        "customer",
+        "client",
+        "contact",
+        "billingaddress",
+        "billing",
+        "invoice",
+        "lead",
+        "person",
+        "primary",
+        "main",
+        "business",
+        "vendor",
+        "supplier",
+        "partner",
+        "member",
+        "speaker",
+        "attendee",
+        "participant",
+    ];
+    let rest = SUBJECTS.iter().find_map(|subject| plain.strip_prefix(subject))?;
+    // The name alone may be that of a person or of a company.
+    MEANINGS.get(rest).copied().filter(|meaning| !matches!(*meaning, "name" | "contact"))
 }
 
 /// Whether a column's name is the name of a native field, or another usual name of a native field.

@@ -95,7 +95,7 @@ fn open_remark(text: &str) -> Option<usize> {
 /// Returns a number without the second ending that follows it: `0236 233 17 80` for
 /// `0236 233 17 80 - 81`. Returns `None` if there is no second ending.
 pub(crate) fn without_second_ending(number: &str) -> Option<&str> {
-    let (first, ending) = number.rsplit_once(['-', '–', '/'])?;
+    let (first, ending) = number.rsplit_once(['-', '–', '/', '~'])?;
     let is_ending = |text: &str| {
         (1..=3).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
     };

@@ -246,13 +246,12 @@ impl Mapping {
         }
         let rule = |(field, columns): (Field, Vec<&str>)| {
             let rule = Rule::columns(columns, separators(field));
-            if let Some((column, _)) = particles.filter(|_| field == Field::LastName) {
-                return (field, rule.with_particles(column));
-            }
-            match area_codes.filter(|_| field == Field::Phones) {
-                Some((area_codes, phones)) => (field, rule.with_area_codes(phones, area_codes)),
-                None => (field, rule),
-            }
+            let rule = match (field, area_codes, particles) {
+                (Field::LastName, _, Some((column, _))) => rule.with_particles(column),
+                (Field::Phones, Some((codes, phones)), _) => rule.with_area_codes(phones, codes),
+                _ => rule,
+            };
+            (field, rule)
         };
         let fields = fields.into_iter().map(rule);
         let rule = RecordRule::of(record_type, fields.collect(), ids);

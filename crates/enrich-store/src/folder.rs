@@ -377,9 +377,8 @@ fn compare<'a>(
     Ok(Ok(new))
 }
 
-/// Writes new secrets into a database. If the database is a ledger without a recorded secret, it is
-/// new. Then its seal is stored too: a keyed hash that shows later whether ledger rows were removed
-/// or reordered.
+/// Writes new secrets into a database. In a new ledger, which has no secret yet, also stores its
+/// seal: a keyed hash that shows later whether ledger rows were removed or reordered.
 fn note(
     mut connection: Connection,
     new: &[&Secret],

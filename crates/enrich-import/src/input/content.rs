@@ -13,12 +13,13 @@ use super::table::TableReader;
 use super::xml::{self, XmlReader};
 use crate::content::{self, NoList, ZIP_MAGIC};
 use crate::delimiter::Delimiter;
-use crate::encoding::{Decoding, KnownEncoding, TextEncoding, detect_by_start, resumed};
+use crate::encoding::{Decoding, KnownEncoding, detect_by_start, resumed};
 use crate::format::{Format, format_from_file_name};
 use crate::layout::ReadAs;
 use crate::lines::Lines;
 use crate::opened::{HEAD_BYTES, MAX_HELD_WORKBOOK};
 use crate::rows::MAX_COLUMNS;
+use crate::text_encoding::TextEncoding;
 use crate::workbook::{Limits, Workbook};
 
 /// Number of bytes of a text that are used to detect the layout of JSON and XML.

@@ -159,6 +159,15 @@ fn plain_columns_are_known_in_several_languages() {
             "person: 氏名 → full_name, 会社名 → company, ホームページ → company_domain, \
              TEL（代表） → phones; unused: ",
         ),
+        (
+            &["customer_company", "customer_first_name", "customer_last_name", "customer_email"],
+            "person: customer_company → company, customer_first_name → first_name, \
+             customer_last_name → last_name, customer_email → emails; unused: ",
+        ),
+        (
+            &["Company", "billing_address_country", "billing_name"],
+            "company: Company → name, billing_address_country → country; unused: billing_name",
+        ),
         (&["a", "b"], "none"),
     ];
     for (columns, expected) in cases {
@@ -233,6 +242,11 @@ fn values_show_the_meaning_of_columns_with_unknown_names() {
         "Firma → name, Website → domains; by values: "
     );
     assert_eq!(read_by_values(&[("A", ["1", "2", "3"]), site]), "none");
+    // A column of countries needs a name that says so: `CA` and `DE` are also states.
+    let country = ("Country / Pays", ["CA", "USA", "Canada"]);
+    let state = ("State", ["CA", "DE", "IN"]);
+    let read = read_by_values(&[firm, country, state]);
+    assert_eq!(read, "Firma → name, Country / Pays → country; by values: Country / Pays");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use quick_xml::events::Event;
 
 use super::{MAX_DEPTH, local};
-use crate::encoding::TextEncoding;
+use crate::text_encoding::TextEncoding;
 
 /// Returns the encoding in the XML declaration: `ISO-8859-1` in `<?xml encoding="ISO-8859-1"?>`,
 /// for example. Ignores the name UTF-16, because the byte order mark shows this encoding.

@@ -135,8 +135,8 @@ impl Candidates<'_> {
 /// The explanation for the only company with the requested name, if the comparison of names has no
 /// explanation for this company.
 const ONLY_BEARER: &str = "No other company has exactly this name.";
-/// Minimum probability of a listed candidate. A directory compares at most 32 companies with the
-/// same name. Even if all 32 are equally likely, the calibrated probability of each is higher
+/// Minimum probability of a listed candidate. A directory compares at most 20 companies with the
+/// same name. Even if all 20 are equally likely, the calibrated probability of each is higher
 /// than this minimum, so they are listed.
 const LIKELY: f64 = 0.05;
 /// Minimum sum of the probabilities of the listed candidates. With a lower sum, the directory

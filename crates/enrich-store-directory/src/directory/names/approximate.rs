@@ -16,8 +16,7 @@ const MOST_COMPARED: usize = 20;
 const MOST_READ_IN_COUNTRY: usize = 512;
 /// Limit for the total length of all aliases that are compared, in bytes. When the aliases of the
 /// companies that were read exceed this limit, no further company is read. Most companies have few
-/// names, but some have thousands. 32 companies with a hundred names each have about this much
-/// text.
+/// names, but some have thousands. 20 companies with 160 names each have about this much text.
 const MOST_TEXT: usize = 128 * 1024;
 
 /// Maximum number of companies outside the requested country that are compared.

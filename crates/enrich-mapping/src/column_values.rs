@@ -115,6 +115,14 @@ pub(crate) fn meaning_of_values(
         .then_some("company")
 }
 
+/// Whether most values of a column of names have several words. Then they are whole names of people,
+/// also in a column such as `Jméno` ("name" or "first name").
+pub(crate) fn are_whole_names(column: &str, records: &[Map<String, Value>]) -> bool {
+    let values = values_of(column, records);
+    let whole = values.iter().filter(|value| value.split_whitespace().nth(1).is_some()).count();
+    values.len() >= LEAST_VALUES && 2 * whole > values.len()
+}
+
 /// Whether the name of a column says that it has email addresses or phone numbers, so that its
 /// values are read even beside another column of these.
 pub(crate) fn names_more(column: &str, meaning: &str) -> bool {

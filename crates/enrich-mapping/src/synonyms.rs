@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use crate::column_values::{meaning_of_values, names_more};
+use crate::column_values::{are_whole_names, meaning_of_values, names_more};
 use crate::columns::separators;
 use crate::mapping::{Mapping, is_address};
 use crate::meaning::{meaning, target};
@@ -44,6 +44,12 @@ impl Synonyms {
             .iter()
             .filter_map(|column| Some((column.as_str(), meaning_among(columns, column)?)));
         let mut known: Vec<_> = known.collect();
+        let has_last_name = known.iter().any(|(_, meaning)| *meaning == "last_name");
+        for (column, meaning) in &mut known {
+            if *meaning == "first_name" && !has_last_name && are_whole_names(column, records) {
+                *meaning = "contact";
+            }
+        }
         add_by_values(&mut known, columns, records);
         // Beside a contact person, `Name` is the company's name, and so is `Nombre` without a last
         // name.
@@ -51,7 +57,6 @@ impl Synonyms {
             known.iter().any(|(_, meaning)| wanted.contains(meaning))
         };
         if is_there(&known, &["contact"]) && !is_there(&known, &["company", "full_name"]) {
-            let has_last_name = is_there(&known, &["last_name"]);
             let is_company = |(_, meaning): &&mut (&str, &str)| {
                 *meaning == "name" || (*meaning == "first_name" && !has_last_name)
             };

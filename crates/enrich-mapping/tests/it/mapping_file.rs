@@ -242,6 +242,9 @@ fn values_show_the_meaning_of_columns_with_unknown_names() {
         "Firma → name, Website → domains; by values: "
     );
     assert_eq!(read_by_values(&[("A", ["1", "2", "3"]), site]), "none");
+    // Whole names in a column of first names are those of contact persons.
+    let whole = ("Jméno", ["Ada Byte", "Bob Nib", "Ing. Eve Quill"]);
+    assert_eq!(read_by_values(&[firm, whole]), "Firma → name; by values: ");
     // A column of countries needs a name that says so: `CA` and `DE` are also states.
     let country = ("Country / Pays", ["CA", "USA", "Canada"]);
     let state = ("State", ["CA", "DE", "IN"]);

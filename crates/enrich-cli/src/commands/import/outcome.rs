@@ -178,8 +178,8 @@ pub(super) fn note_rejected(file: &Path, report: &Report, console: &mut Console<
     }
     if report.read == 0 && !report.skipped.is_empty() {
         console.note(&format!(
-            "{}: the mapping uses no record of this file; compare the columns or keys in the \
-             mapping with those of the file",
+            "{}: no record of this file was used; the reasons are counted below. If the columns or \
+             keys were not understood, name them with --column",
             file.display()
         ));
     }

@@ -78,7 +78,8 @@ fn misplaced(text: &str) -> usize {
             let is_in_small = before.is_ascii_lowercase() || after.is_ascii_lowercase();
             return letter.is_uppercase() && is_in_small;
         }
-        after.is_ascii_alphabetic() && !matches!(letter, '\'' | '’' | '·' | '–' | '—' | '\u{ad}')
+        after.is_ascii_alphabetic()
+            && !matches!(letter, '\'' | '’' | '‘' | '…' | '•' | '·' | '–' | '—' | '\u{ad}')
     };
     letters.windows(3).filter(|three| is_misplaced(three)).count()
 }

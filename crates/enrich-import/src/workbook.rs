@@ -133,8 +133,11 @@ impl Workbook {
         }
         for sheet in 0..self.visible.len().min(MAX_CHOICES) {
             self.turn_to(sheet)?;
-            if is_table(self.peek(CHOICE_ROWS)?) {
-                return Ok(());
+            match self.peek(CHOICE_ROWS) {
+                Ok(rows) if is_table(rows) => return Ok(()),
+                Err(error) if sheet == 0 => return Err(error),
+                // A damaged sheet further behind is not read.
+                _ => {}
             }
         }
         self.turn_to(0)

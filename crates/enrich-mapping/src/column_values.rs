@@ -16,11 +16,10 @@ use crate::route::{Route, route_url};
 
 /// Minimum number of values of a column whose meaning is found from them.
 const LEAST_VALUES: usize = 3;
+/// Words with which the names of columns with phone numbers begin, or a word in them.
+const PHONE_WORDS: [&str; 7] = ["tel", "fon", "mobi", "gsm", "handy", "cell", "тел"];
 /// Parts of the names of columns with phone numbers, in several languages.
-const PHONE_NAMES: [&str; 14] = [
-    "tel", "phone", "fon", "mobi", "gsm", "handy", "cell", "cep", "тел", "電話", "携帯", "전화",
-    "휴대", "手机",
-];
+const PHONE_NAMES: [&str; 7] = ["phone", "telefon", "電話", "携帯", "전화", "휴대", "手机"];
 /// Parts of the names of columns with email addresses, in several languages.
 const EMAIL_NAMES: [&str; 8] =
     ["mail", "posta", "correo", "courriel", "почт", "メール", "메일", "邮箱"];
@@ -88,7 +87,8 @@ pub(crate) fn meaning_of_values(
     let values = values_of(column, records);
     let is_country =
         |value: &String| Country::parse(value).is_ok() || country_of_name(value).is_some();
-    if has(&COUNTRY_NAMES) && !values.is_empty() && values.iter().all(is_country) {
+    let is_part = has(&["bundesland", "landkreis"]);
+    if has(&COUNTRY_NAMES) && !is_part && !values.is_empty() && values.iter().all(is_country) {
         return Some("country");
     }
     let values = Some(values).filter(|values| are_distinct(values))?;
@@ -98,7 +98,7 @@ pub(crate) fn meaning_of_values(
     if are_mostly(&is_email) {
         return Some("emails");
     }
-    if has(&PHONE_NAMES) && are_mostly(&are_phones) {
+    if names_phones(column) && are_mostly(&are_phones) {
         return Some("phones");
     }
     if are_mostly(&|value| matches!(route_url(value), Route::Person(_))) {
@@ -108,7 +108,9 @@ pub(crate) fn meaning_of_values(
         return Some("company_linkedin");
     }
     if are_mostly(&is_site) {
-        return Some("domains");
+        // Links to pages of one site, such as a register, are not the companies' websites.
+        let hosts: Vec<String> = values.iter().filter_map(|value| host(value)).collect();
+        return are_distinct(&hosts).then_some("domains");
     }
     let with_form = values.iter().filter(|value| has_legal_form(value)).count();
     (3 * with_form >= values.len() && !values.iter().any(|value| is_address(value)))
@@ -130,7 +132,7 @@ pub(crate) fn names_more(column: &str, meaning: &str) -> bool {
     let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
     match meaning {
         "emails" => has(&EMAIL_NAMES),
-        "phones" => has(&PHONE_NAMES),
+        "phones" => names_phones(column),
         _ => false,
     }
 }
@@ -156,6 +158,15 @@ fn is_email(text: &str) -> bool {
     EmailAddress::parse(first).is_ok()
 }
 
+/// Whether the name of a column says that it has phone numbers. `Hotel ID` and `Kostenstelle` don't.
+fn names_phones(column: &str) -> bool {
+    let name = plain_name(column);
+    let column = column.to_lowercase();
+    let mut words = column.split(|sign: char| !sign.is_alphanumeric());
+    PHONE_NAMES.iter().any(|part| name.contains(part))
+        || words.any(|word| PHONE_WORDS.iter().any(|start| word.starts_with(start)))
+}
+
 fn are_phones(text: &str) -> bool {
     let numbers = phone_texts(text);
     !numbers.is_empty() && numbers.iter().all(|number| is_like_phone(number))
@@ -179,6 +190,15 @@ fn is_site(text: &str) -> bool {
         }
         Route::Platform | Route::Page(_) => true,
         _ => false,
+    }
+}
+
+/// Returns the domain of a web address, or the whole address if it is on a network or a platform.
+fn host(text: &str) -> Option<String> {
+    let first = link_address(text).split([' ', ';', ',']).next()?;
+    match route_url(first) {
+        Route::Domain(domain) => Some(domain),
+        _ => Some(first.to_owned()),
     }
 }
 

@@ -26,17 +26,15 @@ pub(crate) fn meaning(column: &str) -> Option<&'static str> {
 /// name without the word for the record that it begins with.
 fn without_prefix(plain: &str) -> Option<&'static str> {
     /// Words for the company or the person of a row.
-    const SUBJECTS: [&str; 18] = [
+    const SUBJECTS: [&str; 16] = [
         "customer",
         "client",
         "contact",
         "billingaddress",
         "billing",
-        "invoice",
         "lead",
         "person",
         "primary",
-        "main",
         "business",
         "vendor",
         "supplier",
@@ -46,9 +44,11 @@ fn without_prefix(plain: &str) -> Option<&'static str> {
         "attendee",
         "participant",
     ];
+    /// The other meanings are not safe: `Lead URL` may lead to the page of the lead.
+    const MEANINGS_LEFT: [&str; 6] =
+        ["company", "country", "emails", "first_name", "last_name", "phones"];
     let rest = SUBJECTS.iter().find_map(|subject| plain.strip_prefix(subject))?;
-    // The name alone may be that of a person or of a company.
-    MEANINGS.get(rest).copied().filter(|meaning| !matches!(*meaning, "name" | "contact"))
+    MEANINGS.get(rest).copied().filter(|meaning| MEANINGS_LEFT.contains(meaning))
 }
 
 /// Whether a column's name is the name of a native field, or another usual name of a native field.

@@ -45,8 +45,10 @@ impl Synonyms {
             .filter_map(|column| Some((column.as_str(), meaning_among(columns, column)?)));
         let mut known: Vec<_> = known.collect();
         let has_last_name = known.iter().any(|(_, meaning)| *meaning == "last_name");
+        let may_be_last_name = known.iter().any(|(_, meaning)| *meaning == "name");
+        let is_alone = !has_last_name && !may_be_last_name;
         for (column, meaning) in &mut known {
-            if *meaning == "first_name" && !has_last_name && are_whole_names(column, records) {
+            if *meaning == "first_name" && is_alone && are_whole_names(column, records) {
                 *meaning = "contact";
             }
         }

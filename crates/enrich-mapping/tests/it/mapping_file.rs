@@ -242,6 +242,11 @@ fn values_show_the_meaning_of_columns_with_unknown_names() {
         "Firma → name, Website → domains; by values: "
     );
     assert_eq!(read_by_values(&[("A", ["1", "2", "3"]), site]), "none");
+    // Links to pages of one site are not websites of companies, and ids are no phone numbers.
+    let links = ("Profile", ["https://a.example/1", "https://a.example/2", "https://a.example/3"]);
+    let ids = ("Hotel ID", ["030231250", "030231251", "030231252"]);
+    let region = ("Bundesland", ["BY", "BY", "BE"]);
+    assert_eq!(read_by_values(&[firm, links, ids, region]), "Firma → name; by values: ");
     // Whole names in a column of first names are those of contact persons.
     let whole = ("Jméno", ["Ada Byte", "Bob Nib", "Ing. Eve Quill"]);
     assert_eq!(read_by_values(&[firm, whole]), "Firma → name; by values: ");

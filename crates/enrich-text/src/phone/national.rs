@@ -3,7 +3,8 @@
 use phonenumber::metadata::DATABASE;
 
 use super::{
-    InvalidPhone, Phone, international_digits, is_separator, says_its_country, without_link,
+    InvalidPhone, Phone, international_digits, is_separator, says_its_country, without_extension,
+    without_link,
 };
 use crate::Country;
 use crate::input;
@@ -115,6 +116,7 @@ impl Phone {
 
 /// Whether a text has the form of a number in North America: `(202) 555-0152`.
 fn is_north_american(text: &str) -> bool {
+    let text = without_extension(text);
     let mut digits = text.chars().filter(char::is_ascii_digit);
     let Some((area, _)) = text.strip_prefix('(').and_then(|rest| rest.split_once(')')) else {
         return false;

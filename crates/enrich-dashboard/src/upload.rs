@@ -138,8 +138,8 @@ async fn store(
     match (stored?, read) {
         (Ok(job), _) => Ok(job),
         (Err(JobError::TooLarge(bytes)), _) => Err(too_large(bytes)),
-        // The upload broke off, so the list could not be stored. The user is told the cause: the
-        // broken upload.
+        // The list could not be stored, because the upload ended too early. The answer to the user
+        // names this cause, not the error of the store.
         (Err(_), Err(fault)) => Err(broken(fault, dashboard.job_settings.max_upload_bytes)),
         (Err(error), _) => Err(match Fault::of_job(error) {
             Ok(said) => UploadError::Message(422, said),

@@ -16,7 +16,7 @@ use crate::route::{Route, route_url};
 
 /// Minimum number of values of a column whose meaning is found from them.
 const LEAST_VALUES: usize = 3;
-/// Words with which the names of columns with phone numbers begin, or a word in them.
+/// Beginnings of words in the names of columns with phone numbers, such as `Tel. 2` and `Mobiele`.
 const PHONE_WORDS: [&str; 7] = ["tel", "fon", "mobi", "gsm", "handy", "cell", "тел"];
 /// Parts of the names of columns with phone numbers, in several languages.
 const PHONE_NAMES: [&str; 7] = ["phone", "telefon", "電話", "携帯", "전화", "휴대", "手机"];
@@ -109,7 +109,7 @@ pub(crate) fn meaning_of_values(
     }
     if are_mostly(&is_site) {
         // Links to pages of one site, such as a register, are not the companies' websites.
-        let hosts: Vec<String> = values.iter().filter_map(|value| host(value)).collect();
+        let hosts: Vec<String> = values.iter().map(|value| host(value)).collect();
         return are_distinct(&hosts).then_some("domains");
     }
     let with_form = values.iter().filter(|value| has_legal_form(value)).count();
@@ -181,7 +181,7 @@ fn is_company_page(text: &str) -> bool {
 fn is_site(text: &str) -> bool {
     const ENDINGS: [&str; 9] =
         ["com", "net", "org", "info", "biz", "edu", "gov", "example", "coop"];
-    let first = link_address(text).split([' ', ';', ',']).next().unwrap_or_default();
+    let first = first_address(text);
     let is_marked = first.contains("://") || first.starts_with("www.");
     match route_url(first) {
         Route::Domain(domain) => {
@@ -194,12 +194,17 @@ fn is_site(text: &str) -> bool {
 }
 
 /// Returns the domain of a web address, or the whole address if it is on a network or a platform.
-fn host(text: &str) -> Option<String> {
-    let first = link_address(text).split([' ', ';', ',']).next()?;
+fn host(text: &str) -> String {
+    let first = first_address(text);
     match route_url(first) {
-        Route::Domain(domain) => Some(domain),
-        _ => Some(first.to_owned()),
+        Route::Domain(domain) => domain,
+        _ => first.to_owned(),
     }
+}
+
+/// Returns the first of the web addresses in a cell.
+fn first_address(text: &str) -> &str {
+    link_address(text).split([' ', ';', ',']).next().unwrap_or_default()
 }
 
 fn has_legal_form(text: &str) -> bool {

@@ -7,6 +7,7 @@ use crate::input::{Input, InputKind};
 use crate::mapping::Mapping;
 use crate::native::{Field, RecordType};
 use crate::path::Path;
+use crate::phone_text::names_country;
 use crate::synonyms::Synonyms;
 
 /// What a reader knows about a file after it has read the beginning. The source of the file is
@@ -174,8 +175,7 @@ fn has_national_phones(sample: &Sample<'_>) -> bool {
         .flatten()
         .filter(|(key, _)| is_phones(key))
         .filter_map(|(_, value)| value.as_str().map(str::trim));
-    numbers
-        .any(|number| !number.is_empty() && !number.starts_with('+') && !number.starts_with("00"))
+    numbers.any(|number| !number.is_empty() && !names_country(number))
 }
 
 fn has_subject(sample: &Sample<'_>) -> bool {

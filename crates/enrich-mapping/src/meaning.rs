@@ -45,10 +45,10 @@ fn without_prefix(plain: &str) -> Option<&'static str> {
         "participant",
     ];
     /// The other meanings are not safe: `Lead URL` may lead to the page of the lead.
-    const MEANINGS_LEFT: [&str; 6] =
+    const SAFE_MEANINGS: [&str; 6] =
         ["company", "country", "emails", "first_name", "last_name", "phones"];
     let rest = SUBJECTS.iter().find_map(|subject| plain.strip_prefix(subject))?;
-    MEANINGS.get(rest).copied().filter(|meaning| MEANINGS_LEFT.contains(meaning))
+    MEANINGS.get(rest).copied().filter(|meaning| SAFE_MEANINGS.contains(meaning))
 }
 
 /// Whether a column's name is the name of a native field, or another usual name of a native field.

@@ -183,12 +183,11 @@ fn whole_numbers_between<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
 pub(crate) fn is_like_phone(text: &str) -> bool {
     let digits = text.chars().filter(char::is_ascii_digit).count();
     let is_usual = |sign: char| sign.is_ascii_digit() || " +-./()".contains(sign);
-    let is_date = text.split(['.', '-', '/']).filter(|part| !part.trim().is_empty()).count() == 3
-        && text.split(['.', '-', '/']).any(|part| {
-            part.trim().len() == 4
-                && (part.trim().starts_with("19") || part.trim().starts_with("20"))
-        })
-        && digits <= 8;
+    let parts = text.split(['.', '-', '/']).map(str::trim);
+    let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+    let is_year =
+        |part: &&str| part.len() == 4 && (part.starts_with("19") || part.starts_with("20"));
+    let is_date = parts.len() == 3 && digits <= 8 && parts.iter().any(is_year);
     (7..=15).contains(&digits) && text.chars().all(is_usual) && !is_date
 }
 

@@ -300,7 +300,7 @@ features! {
     /// `ჭილყვი`. The company is in one of these countries.
     LettersAgree "letters_agree",
     /// The letters of the requested name are used in few countries, such as the Georgian letters of
-    /// `ჭილყვი`. The company's country is known, and is none of these countries.
+    /// `ჭილყვი`. The company is in another country, where they are not used.
     LettersDiffer "letters_differ",
     /// The requested name is a domain that does not belong to the company.
     OtherDomain "other_domain",

@@ -29,7 +29,7 @@ use yardstick::Yardstick;
 const SEED: u64 = 20_261_121;
 /// Minimum number of companies for which the limits for a large directory apply.
 const LARGE: u64 = 10_000_000;
-/// The number of records in one step of an import. The time of each step is measured, to show
+/// The number of companies in one step of an import. The time of each step is measured, to show
 /// whether the import becomes slower.
 const STEP: u64 = 1_000_000;
 
@@ -179,14 +179,11 @@ fn load(
     (file, records): (&PathBuf, u64),
     log: File,
 ) -> anyhow::Result<Load> {
-    // The source gets the name of the file. So a second import of the first file is an import of
-    // the same source.
-    let source = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let mut command = program.command(["import", "-", "--json", "--source"]);
-    command.arg(source.unwrap_or_default()).arg("--data").arg(data);
+    let mut command = program.command(["import", "--json"]);
+    command.arg(file).arg("--data").arg(data);
     let path = data.join("directory.sqlite");
     let mut committed = CommittedCompanies::default();
-    let (usage, report) = child::feed(command, (file, STEP), log, || committed.read(&path))?;
+    let (usage, report) = child::watch(command, log, || committed.read(&path))?;
     ensure!(
         report["read"] == records && report["rejected"] == 0,
         "`enrich import` was given {records} records and says {report}"
@@ -257,6 +254,16 @@ impl Load {
         self.seconds_until(all) - self.seconds_until(all.saturating_sub(STEP))
     }
 
+    /// Returns the seconds in which each [`STEP`] of new companies was committed.
+    fn step_seconds(&self) -> impl Iterator<Item = f64> {
+        let companies = |(_, companies): &(f64, u64)| *companies;
+        let before = self.usage.commits.first().map_or(0, companies);
+        let all = self.usage.commits.last().map_or(0, companies);
+        let steps = if before < all { all / STEP } else { 0 };
+        (1..=steps)
+            .map(|step| self.seconds_until(step * STEP) - self.seconds_until((step - 1) * STEP))
+    }
+
     fn memory_gb(&self) -> f64 {
         self.usage.private_bytes as f64 / 1e9
     }
@@ -288,9 +295,9 @@ impl Report {
             "memory, MB",
         ];
         let mut rows = vec![heads.map(str::to_owned).to_vec()];
-        rows[0].extend(["directory, MB", "s of each million"].map(str::to_owned));
+        rows[0].extend(["directory, MB", "s of each new million"].map(str::to_owned));
         for load in &self.loads {
-            let steps = load.usage.step_seconds.iter().map(|seconds| format!("{seconds:.0}"));
+            let steps = load.step_seconds().map(|seconds| format!("{seconds:.0}"));
             rows.push(vec![
                 load.name.to_owned(),
                 load.records.to_string(),

@@ -73,6 +73,12 @@ pub(crate) enum Texts {
 struct ReceiverGone;
 
 impl Batch {
+    /// Returns the number of records of the source that the batch contains: those to import,
+    /// rejected ones and known ones.
+    pub(crate) fn count(&self) -> u64 {
+        self.known + (self.records.len() + self.rejected.len()) as u64
+    }
+
     fn push(&mut self, parsed: Parsed, options: ReadOptions) {
         self.line_bytes += parsed.text.len();
         let text = if options.texts == Texts::Dropped { Vec::new() } else { parsed.text };

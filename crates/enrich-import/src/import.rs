@@ -10,6 +10,7 @@ use enrich_core::port::importer::{Atomic, Effect, Importer, KnownRecords, Load, 
 use enrich_core::{Record, SourceName};
 
 use crate::batch::{self, Batch, ReadOptions, SourceLine, Texts};
+use crate::expected_records::ExpectedRecords;
 use crate::import_source::ImportSource;
 use crate::read_error::ReadError;
 use crate::record;
@@ -192,10 +193,12 @@ impl Import<'_> {
         let mut loading = importer.begin(load).await?;
         let texts = if self.rejects.is_some() { Texts::AsRead } else { Texts::Dropped };
         let options = ReadOptions { texts, until_rejected: self.is_whole };
+        let mut expected = ExpectedRecords::new(source.total_bytes());
         let (batches, reading) = start_reading(source, options, known)?;
         while let Ok(batch) = batches.recv() {
             let bytes = batch.read_bytes;
             let before = self.report.read;
+            loading.expect(expected.after(bytes, batch.count()));
             self.take(batch, loading.as_mut()).await?;
             progress.advance(bytes, self.report.read - before);
         }
@@ -219,8 +222,8 @@ impl Import<'_> {
     }
 
     async fn take(&mut self, batch: Batch, loading: &mut dyn Loading) -> Result<(), Cause> {
+        let read = batch.count();
         let Batch { records, source_lines, mut rejected, known, notes, .. } = batch;
-        let read = known + (records.len() + rejected.len()) as u64;
         if known > 0 {
             self.report.unchanged += known;
             // This call stores no record. It only stores that the source was imported again.

@@ -21,6 +21,7 @@ mod delimiter;
 mod delimiter_detection;
 mod encoding;
 mod encoding_guess;
+mod expected_records;
 mod format;
 mod glob;
 mod ids;

@@ -21,6 +21,7 @@ mod loading;
 mod log;
 mod matching;
 mod origins;
+mod part;
 mod people;
 mod removal;
 mod resolution;

@@ -1,9 +1,8 @@
 //! Runs `enrich import`, and reads from Linux's `/proc` which resources the process uses.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::path::Path;
-use std::process::{ChildStdin, Command, Stdio};
+use std::io::Read;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,8 +15,6 @@ use crate::process::{Process, kib_of};
 
 /// Interval at which the resources of the process are read.
 const INTERVAL: Duration = Duration::from_millis(20);
-/// The number of bytes in one read from the file.
-const AT_ONCE: usize = 1 << 18;
 
 /// The resources that a process has used.
 #[derive(Clone, Debug, Serialize)]
@@ -28,29 +25,22 @@ pub(super) struct Usage {
     pub(super) written_bytes: u64,
     /// The highest private memory of the process, in bytes.
     pub(super) private_bytes: u64,
-    /// The seconds in which the process read each group of `step` records (see [`feed`]).
-    pub(super) step_seconds: Vec<f64>,
     /// The commits of the process: seconds since its start, and the companies in the directory.
     pub(super) commits: Vec<(f64, u64)>,
 }
 
-/// Runs a command with a file as its standard input. Returns the resources that the process has
-/// used, and the JSON that it prints. After every `step` lines, notes the seconds since the
-/// previous note. While the process runs, calls `companies` several times a second. `companies`
-/// returns how many companies the directory has; `None` if this is unknown at this moment.
-pub(super) fn feed(
+/// Runs a command. Returns the resources that the process has used, and the JSON that it prints.
+/// While the process runs, calls `companies` several times a second. `companies` returns how many
+/// companies the directory has; `None` if this is unknown at this moment.
+pub(super) fn watch(
     mut command: Command,
-    (file, step): (&Path, u64),
     log: File,
     mut companies: impl FnMut() -> Option<u64>,
 ) -> anyhow::Result<(Usage, Value)> {
-    let file = File::open(file).with_context(|| file.display().to_string())?;
     let began = Instant::now();
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
     let mut child = command.spawn().context("`enrich import` cannot be run")?;
-    let input = child.stdin.take().context("no standard input")?;
     let mut output = child.stdout.take().context("no standard output")?;
-    let feeding = thread::spawn(move || give(file, input, step));
     let (mut private_bytes, mut commits) = (0, Vec::new());
     let mut note_commit = || {
         let now = companies().filter(|now| commits.last().is_none_or(|(_, last)| now != last));
@@ -72,34 +62,10 @@ pub(super) fn feed(
     let mut text = String::new();
     output.read_to_string(&mut text)?;
     ensure!(status.success(), "`enrich import` ended with {status}");
-    let given = feeding.join().map_err(|_| anyhow::anyhow!("the file was not given"))?;
-    let step_seconds = given.context("the file was not given")?;
     Ok((
-        Usage { seconds, processor_seconds, written_bytes, private_bytes, step_seconds, commits },
+        Usage { seconds, processor_seconds, written_bytes, private_bytes, commits },
         serde_json::from_str(&text)?,
     ))
-}
-
-/// Writes a file to the input of a process. For each `step` lines, returns the seconds that writing
-/// them took.
-fn give(file: File, mut input: ChildStdin, step: u64) -> std::io::Result<Vec<f64>> {
-    let mut file = BufReader::with_capacity(AT_ONCE, file);
-    let (mut began, mut lines, mut steps) = (Instant::now(), 0, Vec::new());
-    loop {
-        let bytes = file.fill_buf()?;
-        if bytes.is_empty() {
-            return Ok(steps);
-        }
-        input.write_all(bytes)?;
-        let length = bytes.len();
-        lines += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
-        file.consume(length);
-        if lines >= step {
-            lines -= step;
-            steps.push(began.elapsed().as_secs_f64());
-            began = Instant::now();
-        }
-    }
 }
 
 /// Whether a child process has ended. The child stays in the process table, so that its files in
@@ -138,14 +104,13 @@ mod tests {
     }
 
     #[test]
-    fn a_process_is_fed_and_watched() {
+    fn a_process_is_watched_until_it_ends() {
         let folder = tempfile::tempdir().unwrap();
-        let (lines, log) = (folder.path().join("lines"), folder.path().join("log"));
-        fs::write(&lines, "[1,\n2]\n").unwrap();
-        let log = File::create(log).unwrap();
-        let (usage, printed) = feed(Command::new("cat"), (&lines, 2), log, || Some(3)).unwrap();
+        let log = File::create(folder.path().join("log")).unwrap();
+        let mut command = Command::new("echo");
+        command.arg("[1, 2]");
+        let (usage, printed) = watch(command, log, || Some(3)).unwrap();
         assert_eq!(printed, serde_json::json!([1, 2]));
-        assert_eq!(usage.step_seconds.len(), 1);
         assert!(matches!(usage.commits[..], [(_, 3)]), "{usage:?}");
         assert!((0.0..1.0).contains(&usage.processor_seconds), "{usage:?}");
     }

@@ -178,6 +178,11 @@ pub trait Loading: Send {
     /// time of this import as the time of the source's last import.
     async fn take(&mut self, records: Vec<Record>) -> Result<Vec<ImportOutcome>, StoreError>;
 
+    /// Sets the number of records that will probably follow the next batch. The number is an
+    /// estimate. A store can use it to choose how many records it commits together. The default
+    /// implementation ignores it.
+    fn expect(&mut self, _records: u64) {}
+
     /// Ends the import and makes all imported records durable.
     async fn finish(self: Box<Self>) -> Result<(), StoreError>;
 }

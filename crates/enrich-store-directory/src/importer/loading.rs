@@ -26,6 +26,7 @@ use tokio::sync::oneshot;
 
 use super::batch::take;
 use super::log::Log;
+use super::part::Part;
 use super::resolution;
 use super::turn;
 use super::unwritten::KnownKeys;
@@ -46,15 +47,23 @@ const IDLE: Duration = Duration::from_millis(50);
 type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
 
 enum Command {
-    Take(Vec<Record>, Answer<Vec<ImportOutcome>>),
+    Take(Batch),
     Finish(Answer<()>),
+}
+
+/// A batch of records to import.
+struct Batch {
+    records: Vec<Record>,
+    /// The number of records that will probably follow this batch; 0 if it is unknown.
+    following: u64,
+    answer: Answer<Vec<ImportOutcome>>,
 }
 
 impl Command {
     /// Sends an error to the caller who waits for this command.
     fn fail(self, error: rusqlite::Error) {
         match self {
-            Self::Take(_, answer) => send_answer(answer, Err(store_error(error))),
+            Self::Take(batch) => send_answer(batch.answer, Err(store_error(error))),
             Self::Finish(answer) => send_answer(answer, Err(store_error(error))),
         }
     }
@@ -80,6 +89,8 @@ pub(crate) struct Target {
 /// A running load. When this value is dropped, the load's thread ends.
 pub(crate) struct SqliteLoading {
     commands: Sender<Command>,
+    /// The number of records that will probably follow the next batch; see [`Loading::expect`].
+    following: u64,
 }
 
 impl SqliteLoading {
@@ -91,7 +102,7 @@ impl SqliteLoading {
             .spawn(move || run(&target, &load, begun, &received))
             .map_err(StoreError::failed)?;
         has_begun.await.map_err(StoreError::failed)??;
-        Ok(Self { commands })
+        Ok(Self { commands, following: 0 })
     }
 
     async fn send<T>(&self, command: impl FnOnce(Answer<T>) -> Command) -> Result<T, StoreError> {
@@ -105,7 +116,12 @@ impl SqliteLoading {
 #[async_trait]
 impl Loading for SqliteLoading {
     async fn take(&mut self, records: Vec<Record>) -> Result<Vec<ImportOutcome>, StoreError> {
-        self.send(|answer| Command::Take(records, answer)).await
+        let following = self.following;
+        self.send(|answer| Command::Take(Batch { records, following, answer })).await
+    }
+
+    fn expect(&mut self, records: u64) {
+        self.following = records;
     }
 
     async fn finish(self: Box<Self>) -> Result<(), StoreError> {
@@ -148,17 +164,15 @@ impl Run<'_> {
         while let Ok(command) = commands.recv() {
             let finish = match command {
                 Command::Finish(answer) => Some(answer),
-                Command::Take(records, answer) => {
-                    match self.transaction(records, answer, commands) {
-                        Ok(finish) => finish,
-                        Err((error, waiting)) => {
-                            if let Some(waiting) = waiting.or_else(|| commands.recv().ok()) {
-                                waiting.fail(error);
-                            }
-                            return;
+                Command::Take(batch) => match self.transaction(batch, commands) {
+                    Ok(finish) => finish,
+                    Err((error, waiting)) => {
+                        if let Some(waiting) = waiting.or_else(|| commands.recv().ok()) {
+                            waiting.fail(error);
                         }
+                        return;
                     }
-                }
+                },
             };
             if let Some(answer) = finish {
                 let done = self.resolve().and_then(|()| self.make_durable());
@@ -172,11 +186,11 @@ impl Run<'_> {
     /// sender for its answer.
     fn transaction(
         &self,
-        mut records: Vec<Record>,
-        mut answer: Answer<Vec<ImportOutcome>>,
+        mut batch: Batch,
         commands: &Receiver<Command>,
     ) -> Result<Option<Answer<()>>, Failure> {
         let begun = Instant::now();
+        let mut part = Part::new(self.target.unwritten);
         let opened =
             turn::begin(self.connection).and_then(|transaction| Ok((self.writer()?, transaction)));
         let (mut writer, transaction) = match opened {
@@ -184,20 +198,25 @@ impl Run<'_> {
             // The transaction could not begin, so nothing of the first batch was written, and the
             // caller can send the batch again.
             Err(error) => {
-                send_answer(answer, Err(store_error(error)));
+                send_answer(batch.answer, Err(store_error(error)));
                 return Ok(None);
             }
         };
         let finish = loop {
+            let Batch { records, following, answer } = batch;
+            part.add(records.len(), following);
             match take(&mut writer, self.load, records) {
                 Ok(taken) => send_answer(answer, Ok(taken)),
-                Err(error) => return Err((error, Some(Command::Take(Vec::new(), answer)))),
+                Err(error) => {
+                    let waiting = Batch { records: Vec::new(), following, answer };
+                    return Err((error, Some(Command::Take(waiting))));
+                }
             }
-            if self.is_full(&writer, begun) {
+            if part.is_full(writer.unwritten_bytes()) || self.must_yield(begun) {
                 break None;
             }
             match commands.recv_timeout(IDLE) {
-                Ok(Command::Take(next, waiting)) => (records, answer) = (next, waiting),
+                Ok(Command::Take(next)) => batch = next,
                 Ok(Command::Finish(waiting)) => break Some(waiting),
                 // No batch arrived in time, or the load was dropped. In both cases, the imported
                 // batches are committed.
@@ -221,11 +240,10 @@ impl Run<'_> {
         }
     }
 
-    /// Whether the transaction accepts no further batch, because its rows take too much memory, or
-    /// because it has lasted a second and another writer waits. `begun` is the time when it began.
-    fn is_full(&self, writer: &Writer<'_>, begun: Instant) -> bool {
-        writer.unwritten_bytes() >= self.target.unwritten
-            || (begun.elapsed() >= TRANSACTION && turns::is_awaited(self.connection))
+    /// Whether the transaction accepts no further batch because it has lasted a second and another
+    /// writer waits. `begun` is the time when it began.
+    fn must_yield(&self, begun: Instant) -> bool {
+        begun.elapsed() >= TRANSACTION && turns::is_awaited(self.connection)
     }
 
     fn as_a_whole(&self, begun: Answer<()>, commands: &Receiver<Command>) {
@@ -236,14 +254,18 @@ impl Run<'_> {
             Err(error) => return send_answer(begun, Err(store_error(error))),
         };
         send_answer(begun, Ok(()));
+        let mut part = Part::new(self.target.unwritten);
         for command in commands {
             match command {
-                Command::Take(records, answer) => match self.take(&mut writer, records) {
-                    Ok(taken) => send_answer(answer, Ok(taken)),
-                    // One batch failed. A single batch of the transaction cannot be undone, so the
-                    // whole transaction is rolled back.
-                    Err(error) => return send_answer(answer, Err(store_error(error))),
-                },
+                Command::Take(Batch { records, following, answer }) => {
+                    part.add(records.len(), following);
+                    match self.take(&mut writer, records, &mut part) {
+                        Ok(taken) => send_answer(answer, Ok(taken)),
+                        // One batch failed. A single batch of the transaction cannot be undone, so the
+                        // whole transaction is rolled back.
+                        Err(error) => return send_answer(answer, Err(store_error(error))),
+                    }
+                }
                 Command::Finish(answer) => {
                     let done = self
                         .finish(writer)
@@ -264,10 +286,12 @@ impl Run<'_> {
         &self,
         writer: &mut Writer<'_>,
         records: Vec<Record>,
+        part: &mut Part,
     ) -> rusqlite::Result<Vec<ImportOutcome>> {
         let taken = take(writer, self.load, records)?;
-        if writer.unwritten_bytes() >= self.target.unwritten {
+        if part.is_full(writer.unwritten_bytes()) {
             writer.write_unwritten()?;
+            *part = Part::new(self.target.unwritten);
         }
         Ok(taken)
     }

@@ -1,5 +1,5 @@
-//! The calls of a round: their requests, times and answers. The code in this file does not read the
-//! ledger.
+//! The calls that clients made during a torture: their requests, times and answers. The code in
+//! this file does not read the ledger.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -239,9 +239,9 @@ fn all(
     fsync::check()?;
     full::check()?;
     let share = |rounds: u64| rounds.div_ceil(divide_by);
-    // SQLite reads a damaged log only up to the damage, as if the log ended there. No check can
-    // distinguish a damaged log from a shorter one. So the flips in the log are allowed to cut off
-    // the end of the log.
+    // SQLite reads a damaged write-ahead log only up to the damage, as if the log ended there. No
+    // check can distinguish a damaged log from a shorter one. So a flip in the log may cut off the
+    // end of the log.
     for (rounds, log_percent, allow_cut) in [(1000, 0, false), (200, 100, true)] {
         let (rounds, allow_check, keep_going) = (share(rounds), false, false);
         let plan = flip::Plan { rounds, log_percent, allow_check, allow_cut, keep_going };

@@ -79,8 +79,8 @@ enum FlipResult {
     Wrong(String),
 }
 
-/// The result of comparing the stored responses with the stored responses of the undamaged ledger.
-/// They are compared only if all balances and rows are unchanged.
+/// How the stored responses of a damaged ledger differ from those of the undamaged ledger. They are
+/// compared only if all balances and rows are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum StoredResponseOutcome {
     /// All stored responses are unchanged. A response that cannot be read also counts as unchanged,
@@ -332,8 +332,8 @@ fn charge_after(
     let proof = pollster::block_on(store.ledger.verify());
     match proof.map_err(|error| anyhow!(error)) {
         Ok(proof) if proof.faults.is_empty() => {}
-        // The later charges made the damage visible to `verify`, and no wrong balance was returned
-        // before. This counts like a refused charge.
+        // `verify` finds the damage after the later charges, and no wrong balance was returned
+        // before. So the damage was reported in time, as it is by a refused charge.
         Ok(_) | Err(_) => charge_refused = true,
     }
     Ok(FlipResult::Harmless { is_kept_lost, is_used_otherwise, charge_refused })

@@ -83,8 +83,8 @@ struct Counts {
     in_checkpoint: u64,
     /// The number of servers in which a system call of a checkpoint was made to fail.
     checkpoints: u64,
-    /// The number of positions at which nothing failed, because no thread made so many system
-    /// calls.
+    /// The number of runs in which nothing failed. The N-th system call of each thread was to fail,
+    /// but no thread made N system calls.
     not_reached: u64,
 }
 
@@ -291,8 +291,9 @@ impl Failure {
         Ok((!hits.is_empty()).then_some(effect))
     }
 
-    /// Sends questions to a server with the failure. Returns the effect of the failure, and the
-    /// thread that writes the ledger: `None` if the server did not start.
+    /// Starts a server in which a system call fails, and sends questions to it. Returns the effect
+    /// of the failure. Also returns the id of the thread that writes the ledger, or `None` if the
+    /// server did not start.
     fn observe(self, trial: &mut Trial<'_>, trace: &Path) -> Result<(FailureEffect, Option<u32>)> {
         let said_before = trial.log_length();
         // The trace of an earlier server must not be mistaken for the trace of this server.
@@ -356,7 +357,9 @@ impl Failure {
     fn recover(self, trial: &mut Trial<'_>) -> Result<()> {
         let server = trial.serve(&[])?;
         trial.probe(server.address())?;
-        // The first judgement allows errors, and records which calls have an unknown outcome.
+        // First judges the calls before the restart, and allows errors. This also records which
+        // calls have an unknown outcome. Then repeats these calls, and judges the repeats without
+        // allowing errors.
         trial.judge(Ruling { excused: &[500, 503], ..Ruling::default() })?;
         trial.settle(server.address())?;
         trial.judge(Ruling::default())?;

@@ -41,12 +41,12 @@ const CALM_TIME: Duration = Duration::from_millis(100);
 const QUESTIONS_WHILE_FULL: usize = 20;
 const PROBE_PAUSE: Duration = Duration::from_millis(5);
 
-/// Counts of the results of all rounds.
+/// The counts of a whole torture. In each of its rounds, the disk is filled and freed once.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// The number of rounds after which charges resumed without a restart.
+    /// The number of rounds in which charges resumed without a restart of the server.
     resumed: u64,
-    /// The number of rounds after which charges resumed only after a restart.
+    /// The number of rounds in which charges resumed only after a restart of the server.
     restarted: u64,
     /// The longest time from freeing the disk until charges resumed, in all rounds.
     slowest: Duration,
@@ -58,8 +58,8 @@ struct Counts {
 
 /// The results of filling and freeing the disk once.
 struct Filled {
-    /// The time from freeing the disk until charges resumed; `None` if none succeeded within
-    /// [`PATIENCE`].
+    /// The time from freeing the disk until a charge succeeded; `None` if no charge succeeded
+    /// within [`PATIENCE`].
     resumed_after: Option<Duration>,
     free_while_full: u64,
     refused_while_full: u64,

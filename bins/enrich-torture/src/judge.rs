@@ -33,7 +33,8 @@ pub(crate) struct Row {
     pub(crate) balance: u64,
 }
 
-/// What the judge must know to judge one round.
+/// One round of a torture, as the judge sees it: the calls since the previous judgement, and the
+/// new rows of the ledger. Most rounds have one fault, such as a kill.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Round<'a> {
     /// The calls of the round, with their answers.
@@ -56,7 +57,8 @@ pub(crate) enum Kind {
     Doubled,
     /// The ledger has a row that belongs to no call.
     Foreign,
-    /// The call was answered as not charged, but has a row in the ledger.
+    /// The call has taken credits, although its answer says that it was not charged: it has a row
+    /// in the ledger.
     Taken,
     /// The row in the ledger has another price, account, endpoint or balance than the answer.
     Differs,
@@ -99,7 +101,8 @@ struct First {
 }
 
 impl Judge {
-    /// Judges a round. Returns the counts of the round and the broken promises.
+    /// Judges the calls of one round of a torture. Returns the counts of the calls, and the broken
+    /// promises.
     pub(crate) fn round(
         &mut self,
         questions: &[Question],

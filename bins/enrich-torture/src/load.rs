@@ -19,13 +19,13 @@ const KEYED_PERCENT: u8 = 30;
 /// Of the requests with an idempotency key, this percentage repeats a request whose outcome is
 /// unknown, if there is one.
 const UNSETTLED_PERCENT: u8 = 50;
-/// Of the requests with an idempotency key that repeat no request with an unknown outcome
-/// ([`UNSETTLED_PERCENT`]), this percentage repeats an earlier request.
+/// Of the requests with an idempotency key that do not fall under [`UNSETTLED_PERCENT`], this
+/// percentage repeats any earlier request. The rest are new requests.
 const REPEATED_PERCENT: u8 = 40;
 /// Percentage of requests that the account with few credits sends.
 const POOR_PERCENT: u8 = 10;
 /// Of the requests that repeat an earlier request, this percentage has one of the [`NEWEST`] newest
-/// idempotency keys. The first call with such a key may still run.
+/// idempotency keys. Then the first request with this key may still run, which is also tested.
 const NEWEST_PERCENT: u8 = 50;
 const NEWEST: usize = 32;
 
@@ -39,7 +39,8 @@ pub(crate) struct Keyed {
     pub(crate) question: usize,
 }
 
-/// The idempotency keys that were used in a data folder.
+/// The idempotency keys that were used in a data folder: all of them, and the unsettled ones, whose
+/// requests have an unknown outcome.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
     all: Mutex<Vec<Keyed>>,
@@ -73,7 +74,8 @@ impl Keys {
         std::mem::take(&mut held(&self.unsettled))
     }
 
-    /// Selects an earlier request, which is then repeated, or selects `new`.
+    /// Selects the request to send: an earlier request, which is then repeated, or the request
+    /// `new`.
     fn choose(&self, chance: &mut Rng, new: Keyed) -> Keyed {
         if chance.u8(..100) < UNSETTLED_PERCENT
             && let Some(keyed) = held(&self.unsettled).pop()

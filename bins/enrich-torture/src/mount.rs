@@ -51,7 +51,8 @@ pub(crate) struct Cut {
     /// The time just before `xfs_io` got the command to cut the power. A request that was answered
     /// after this time counts as in flight.
     pub(crate) began: Instant,
-    /// The time from this command until `xfs_io` had shut down the file system and had ended.
+    /// The time from the command to cut the power until `xfs_io` had shut down the file system and
+    /// had ended.
     pub(crate) took: Duration,
 }
 

@@ -152,8 +152,8 @@ impl Cutter<'_> {
         let control = self.plan.control;
         let data = disk.at().join("data");
         let mut trial = Trial::begin(self.setting, data, folder.join("server.log"))?;
-        // Everything that was written before the load must be on the disk before the first power
-        // cut.
+        // Unmounting writes everything to the disk. So the first power cut cannot lose what was
+        // written before the load.
         disk.remount()?;
         let mut server = serve(&trial, control)?;
         for round in 0..rounds {

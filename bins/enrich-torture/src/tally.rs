@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::call_log::{Call, End};
 use crate::world::Question;
 
-/// The counts of one round, or the sums over several rounds.
+/// The counts of one round of a torture, or the sums over several rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     /// Requests that were sent.

@@ -48,7 +48,8 @@ pub(crate) struct Trial<'a> {
     named: u64,
 }
 
-/// What a judgement must know about a round: the power cut, and the failures that are allowed.
+/// The rules for judging one round of the torture: the time of the power cut, and the failures that
+/// are allowed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ruling<'a> {
     /// The time of the power cut, if there was one.

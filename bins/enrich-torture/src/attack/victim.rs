@@ -10,8 +10,8 @@ use enrich_testkit::http::Connection;
 
 /// The time for which response times are measured before the attack.
 const IDLE: Duration = Duration::from_secs(2);
-/// Maximum ratio of two response times of the victim: the 99th percentile during the attack,
-/// divided by the 99th percentile before the attack.
+/// Maximum ratio of the victim's response times. The 99th percentile during the attack may be at
+/// most this many times the 99th percentile before the attack.
 const MOST_TIMES_SLOWER: f64 = 5.0;
 /// The pause of the victim between two requests.
 const PAUSE: Duration = Duration::from_millis(2);
@@ -19,7 +19,8 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// The index of the victim's account in `World::payers`.
 pub(super) const VICTIM: usize = 1;
 
-/// The response times of the victim, before and during an attack.
+/// The response times of the victim (the customer who does not attack), before and during an
+/// attack.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
     idle: Latencies,

@@ -87,8 +87,8 @@ impl Original {
         Ok(original)
     }
 
-    /// Makes a ledger as it is after its process was killed. It continues a copy of the closed
-    /// ledger, so the last rows are only in the write-ahead log.
+    /// Makes the ledger that a killed process leaves: its newest rows are only in the write-ahead
+    /// log. For this, adds charges to a copy of the closed ledger.
     pub(super) fn died(closed: &Self, folder: &Path) -> Result<Self> {
         closed.copy_to(folder, |_, _| {})?;
         let mut original = Self {
@@ -104,8 +104,8 @@ impl Original {
         };
         let store = Store::open(folder)?;
         original.write(&store, CHARGES_EACH_IN_LOG)?;
-        // The files are read while the ledger is still open. So their content is the same as after
-        // the process was killed.
+        // The files are read while the store is still open. A kill at this moment would leave the
+        // same files.
         original.remember()?;
         ensure!(!original.log.is_empty(), "a ledger that is open has no log");
         Ok(original)
@@ -309,7 +309,8 @@ impl State {
         self.accounts.iter().map(|told| (told.account, told.balance.unwrap_or_default()))
     }
 
-    /// Describes the first account that differs in `other`; `None` if all accounts are equal.
+    /// Describes the first account whose balance or rows differ in the ledger `other`; `None` if
+    /// all accounts are equal.
     pub(super) fn difference(&self, other: &Self) -> Option<String> {
         if self.accounts.len() != other.accounts.len() {
             return Some("not the same accounts".to_owned());
@@ -343,14 +344,15 @@ impl State {
             })
     }
 
-    /// Whether the usage counters differ from those in the original. Counters that cannot be read
-    /// count as equal.
+    /// Whether the usage counters differ from those of the undamaged ledger `original`. Counters
+    /// that cannot be read count as equal.
     pub(super) fn is_used_otherwise(&self, original: &Self) -> bool {
         let pairs = self.used.iter().zip(&original.used);
         pairs.into_iter().any(|(is, was)| is.is_some() && is != was)
     }
 
-    /// Compares the stored responses with those of the original. Returns the worst of all results.
+    /// Compares the stored responses of this ledger with those of the undamaged ledger `original`.
+    /// Returns the worst result.
     pub(super) fn kept_beside(&self, original: &Self) -> super::StoredResponseOutcome {
         let beside = |(is, was): (
             &Option<Option<StoredResponse>>,

@@ -11,9 +11,9 @@ use crate::trial::Trial;
 use crate::world::status_of;
 use enrich_testkit::http::Connection;
 
-/// Maximum number of times that a question may be answered with 500 after a first 500. In each
-/// thread of the server, one system call fails. So each writing thread can cause one such answer.
-/// The server has fewer writing threads than this number.
+/// Maximum number of times that a question may be answered with 500 after a first 500. One system
+/// call fails in each thread of the server, so each writing thread can cause one such answer. The
+/// server has fewer writing threads than this number.
 const MAX_THREADS: u32 = 32;
 
 /// Sends questions with idempotency keys, until one fails or `goes_on` returns `false`. `goes_on`
@@ -46,10 +46,9 @@ pub(super) fn ask_until_it_fails(
     Ok(FailureEffect::Unnoticed)
 }
 
-/// Checks that charging continues after a 500: the same question and the next question must be
-/// charged. Both may first be answered with 500 again, because one system call fails in each thread
-/// of the server, and another thread may reach its failing call now. Charging must continue after
-/// this too.
+/// Checks that charging continues after an answer with 500: first the same question and then a new
+/// question must be charged. Each of them may get 500 a few times before, because one system call
+/// fails in each thread of the server.
 fn went_on(
     trial: &mut Trial<'_>,
     server: &Serving,

@@ -125,8 +125,8 @@ pub(super) fn hits(trace: &Path, folder: &Path) -> Result<Vec<Hit>> {
 }
 
 impl Hit {
-    /// Whether nobody can know, after this failure, if a charge was written. If so, a request must
-    /// get an error.
+    /// Whether this failure can leave it unknown if a charge was written. After such a failure, a
+    /// request must get an error.
     pub(super) fn is_in_doubt(&self) -> bool {
         !self.is_checkpoint && self.file != File::Folder
     }
@@ -156,8 +156,8 @@ fn read(text: &str, folder: &Path) -> Result<Vec<Hit>> {
 }
 
 impl Thread {
-    /// Reads the beginning of a system call. Returns its file, and whether it belongs to a
-    /// checkpoint; `None` if the line does not begin a system call.
+    /// Parses a line of the trace at which a system call begins. Returns the file of the call, and
+    /// whether the call belongs to a checkpoint. Returns `None` for any other line.
     fn enters(&mut self, said: &str, folder: &Path) -> Option<(File, bool)> {
         let (call, arguments) = said.split_once('(')?;
         let path = arguments.split_once('<').and_then(|(_, rest)| rest.split_once('>'));

@@ -11,7 +11,7 @@ use super::*;
 const FOUND: &str = r#"{"url":"x.example","credit_count":}"#;
 const MISS: &str = r#"{"url":"","credit_count":}"#;
 
-/// Collects the calls of a round, and the rows that a correct ledger has for these calls.
+/// The calls of one round of a torture, and the rows that a correct ledger has for these calls.
 struct Case {
     questions: Vec<Question>,
     start: Instant,
@@ -76,7 +76,7 @@ impl Case {
         });
     }
 
-    /// Adds a call that was charged, and its row.
+    /// Adds a call that was charged, and adds its row to the ledger.
     fn charged(&mut self, key: Option<&str>) {
         let number = self.calls.len();
         self.row(&format!("r{number}"));
@@ -306,8 +306,8 @@ fn what_is_answered_after_the_cut_may_be_lost_and_nothing_before_it() {
     let mut judge = Judge::default();
     let (tally, breaches) = case.judged_by(&mut judge, Some(cut));
     assert_eq!((tally.charged, tally.late, tally.in_flight, breaches), (1, 1, 0, vec![]));
-    // The charge with the key `l` was lost at the cut. So the repeated call is charged, and its
-    // answer counts as the first answer for this key.
+    // The power cut has lost the charge with the idempotency key `l`. So a repeat of this call is
+    // charged, and the judge must accept the new answer as the first answer for this key.
     (case.calls, case.rows, case.balance) = (Vec::new(), Vec::new(), 99);
     case.call(None, End::NoAnswer);
     case.charged(Some("l"));

@@ -12,7 +12,8 @@ use rustix::time::{ClockId, clock_gettime};
 /// read the same clock.
 pub(crate) type Micros = u64;
 
-/// A call and its result. As a line, it is `id account credits key asked_at ended_at end…`.
+/// A call and its result. A node writes it as a line: `id account credits key asked_at ended_at
+/// end…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Call {
     /// The id of the call. If the call has a row in the ledger, the row has the same id.
@@ -51,7 +52,8 @@ pub(crate) enum End {
 }
 
 impl End {
-    /// Whether a call with this result must have no row in the ledger.
+    /// Whether a call with this result must have no row of its own in the ledger. This is true of
+    /// all refusals, and of a replay, whose row belongs to the earlier call.
     pub(crate) fn is_refusal(&self) -> bool {
         match self {
             Self::Taken(_) | Self::Unknown => false,

@@ -20,10 +20,10 @@ const CUT_NODES: usize = 2;
 /// The range of times, in milliseconds, for which the load runs before a fault, and again after the
 /// nodes have recovered.
 const LOAD_MILLIS: std::ops::Range<u64> = 50..300;
-/// The range of times, in milliseconds, for which bytes are held back in three of four faults.
+/// The range of times, in milliseconds, for which the proxy holds back bytes in most rounds.
 const STOP_MILLIS: std::ops::Range<u64> = 50..1_500;
-/// The range of times, in milliseconds, for which bytes are held back in one of four faults. These
-/// times are so long that a node gives up its connection.
+/// The range of long times, in milliseconds, for which the proxy holds back bytes in one of four
+/// rounds on average. They are so long that a node gives up its connection.
 const LONG_STOP_MILLIS: std::ops::Range<u64> = 2_100..3_500;
 /// Time limit for a node to send a `COMMIT`.
 const COMMIT_WITHIN: Duration = Duration::from_secs(10);

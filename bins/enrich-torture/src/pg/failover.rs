@@ -20,8 +20,8 @@ use crate::report::{Console, Summary};
 const NODES: usize = 2;
 /// The range of times for which the load runs before the fault, in milliseconds.
 const LOAD_MILLIS: std::ops::Range<u64> = 200..600;
-/// The range of times, in milliseconds, for which the standby receives nothing before the fault.
-/// On average, every second round has such a time.
+/// In about half of the rounds, the standby receives nothing for a while before the fault. This is
+/// the range of that time, in milliseconds.
 const LAG_MILLIS: std::ops::Range<u64> = 0..150;
 /// The range of times, in milliseconds, from the fault until the standby is promoted.
 const NOTICE_MILLIS: std::ops::Range<u64> = 0..300;
@@ -229,9 +229,9 @@ impl Pair {
         Ok(())
     }
 
-    /// Accepts the loss of data: changes the lineage of the database, as `enrich store accept-loss`
-    /// does. With the old lineage, the nodes would refuse to charge if the promoted standby lacks
-    /// rows that the nodes have seen. Does not change the usage counters.
+    /// Accepts the loss of data, as `enrich store accept-loss` does: gives the database a new
+    /// lineage. Otherwise, the nodes would refuse to charge when they see that the promoted standby
+    /// lacks rows. Does not change the usage counters.
     fn accept_loss(&self) -> Result<()> {
         self.standby.psql("UPDATE state SET lineage = gen_random_uuid()")?;
         Ok(())

@@ -154,9 +154,9 @@ impl Fleet {
         self.clients
     }
 
-    /// Waits for an acknowledged charge that was requested after `time`, on a node for whose
-    /// number `nodes` returns `true`. Ignores the first `told` reports of all nodes. Returns the
-    /// time of the acknowledgement.
+    /// Waits until some node reports an acknowledged charge. `nodes` selects the nodes by their
+    /// number, and the charge must have been requested after `time`. The first `told` reports are
+    /// ignored. Returns the time of the acknowledgement.
     pub(crate) fn wait_for_charge(
         &self,
         nodes: impl Fn(usize) -> bool,

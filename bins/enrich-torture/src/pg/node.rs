@@ -37,8 +37,8 @@ const OPEN_WITHIN: Duration = Duration::from_secs(60);
 const GRANT_PERCENT: u8 = 2;
 /// Percentage of calls that are charges of the account with few credits.
 const POOR_PERCENT: u8 = 6;
-/// Percentage of the calls with an idempotency key, among the calls that are neither grants nor
-/// charges of the account with few credits.
+/// Percentage of calls with an idempotency key. Grants, and charges of the account with few
+/// credits, never have such a key and are not included in the 100 percent.
 const KEYED_PERCENT: u8 = 40;
 /// The interval, in microseconds, after which clients may use one more idempotency key. They may
 /// use key n when n intervals have passed since `World::since`, on all nodes at the same time.
@@ -51,8 +51,8 @@ const NEWEST: u64 = 32;
 const OLD_PERCENT: u8 = 15;
 /// One of every [`MISS_OF`] idempotency keys belongs to calls that find nothing.
 const MISS_OF: u64 = 4;
-/// The pause of a client after some results: a refusal because the store is overloaded or charging
-/// has stopped, or an unknown outcome.
+/// The pause of a client after a call that was refused or whose outcome is unknown. A call is
+/// refused if too many calls wait, or if charging has stopped.
 const REFUSED_PAUSE: Duration = Duration::from_millis(30);
 
 /// The command-line arguments of a node, a process that the torture starts.

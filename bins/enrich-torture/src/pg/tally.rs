@@ -11,7 +11,7 @@ pub(crate) struct Tally {
     pub(crate) charged: u64,
     /// The number of acknowledged grants.
     pub(crate) granted: u64,
-    /// The number of misses whose responses were stored.
+    /// The number of free calls: the look-up found nothing, and this response was stored.
     pub(crate) free: u64,
     pub(crate) replayed: u64,
     pub(crate) without_credits: u64,

@@ -103,9 +103,8 @@ impl Trial {
             is_final,
         };
         let (tally, found) = judge(&evidence);
-        // A control (a torture that must lose charges) allows these kinds of breaches. It may lose
-        // a charge. The charge may then be repeated with its idempotency key, and get another
-        // answer.
+        // A control (a torture that must lose charges) allows these kinds of breaches. If a charge
+        // is lost, its call may be repeated with the same idempotency key, and get another answer.
         let kinds = [Kind::Lost, Kind::Repeat, Kind::Doubled, Kind::Differs];
         breaches.extend(found.into_iter().filter(|breach| {
             let is_loss = kinds.contains(&breach.kind);

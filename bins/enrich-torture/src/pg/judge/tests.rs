@@ -115,8 +115,8 @@ fn only_a_killed_node_has_rows_that_nobody_was_told_of() {
     assert_eq!(trial.kinds(), [Kind::Foreign]);
     trial.killed.insert("n3".to_owned());
     assert_eq!(trial.kinds(), []);
-    // The killed node has one client, so at most one of its calls can be unreported. This is its
-    // second row without a reported call.
+    // The killed node has one client, so one of its rows may have no reported call. This is the
+    // second such row.
     trial.row(ChargeId::new(Timestamp::UNIX_EPOCH), -1, 7, "n3-0-2");
     assert_eq!(trial.kinds(), [Kind::Foreign]);
 }

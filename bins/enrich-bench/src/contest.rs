@@ -26,8 +26,8 @@ use crate::workload::{Plan, Workload};
 use crate::wrk::{Wrk, WrkSummary};
 use enrich_testkit::http::{Connection, Reply};
 
-/// Maximum difference between two mean answer sizes: that of the yardstick (the bare server of
-/// `enrich-bench echo`), and that of the service. It is a share of the service's mean answer size.
+/// Maximum difference between the mean answer sizes of the yardstick (the bare server of
+/// `enrich-bench echo`) and of the service, as a share of the service's mean answer size.
 const SIZE_TOLERANCE: f64 = 0.1;
 
 const READY_WITHIN: Duration = Duration::from_secs(120);
@@ -314,7 +314,8 @@ impl Server {
         self.processes.iter().map(measure).sum()
     }
 
-    /// Starts a yardstick whose answers are about as long as `answers`, the answers of a service.
+    /// Starts a yardstick (the bare server of `enrich-bench echo`). Its answers are about as long
+    /// as `answers`, the answers of a service.
     fn yardstick(
         setup: &Setup,
         workload: Workload,

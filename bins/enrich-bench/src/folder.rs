@@ -14,7 +14,8 @@ use enrich_secrets::SECRET_FILE;
 
 use crate::generated::Generated;
 
-/// The name of the directory's file. A copied folder has a link to the file of its original.
+/// The name of the directory's file. A copied folder shares this file with its original: it has a
+/// link to the original's file.
 pub(crate) const SHARED: &str = "directory.sqlite";
 
 /// The folder that contains all prepared data folders. It also contains files about each data

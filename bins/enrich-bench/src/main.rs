@@ -1,8 +1,8 @@
 //! Measures the service against a bare handler: `just bench`.
 //!
 //! This program measures Enrich from outside, over HTTP. Some parts are also measured without a
-//! server: look-ups by name, imports, and charges over PostgreSQL. What is not here: rules of the
-//! service, and their tests.
+//! server: look-ups by name, imports, and charges over PostgreSQL. The rules of the service and
+//! their tests are in other crates.
 
 mod bench_args;
 mod call;

@@ -13,7 +13,8 @@ use crate::prober::Prober;
 
 /// Number of calls of each endpoint. If there are fewer inputs, they are repeated.
 const CALLS: usize = 200;
-/// Number of inputs that are tried for an endpoint if an input may find nothing.
+/// Number of names that are tried as inputs of an endpoint. More are tried than [`CALLS`], because
+/// a look-up by name may find nothing.
 const TRIED: usize = 2000;
 /// Maximum number of companies or people that are examined for the inputs of an endpoint. If they
 /// give too few inputs, the inputs are repeated. If they give no input, the program stops with an

@@ -153,8 +153,8 @@ impl Pg {
     }
 }
 
-/// Returns the counters of each node since the node was opened. They show how its ledger grouped
-/// charges.
+/// Returns the counters of each node's ledger. They show how the ledger has grouped charges since
+/// the node was opened.
 fn counts(nodes: &[Store]) -> Vec<LaneCounts> {
     nodes.iter().map(|node| node.ledger.lane_counts()).collect()
 }

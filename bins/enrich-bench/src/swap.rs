@@ -72,14 +72,15 @@ pub(crate) struct Swap {
 struct Times {
     publish_began: f64,
     publish_ended: f64,
-    /// The times when the first and the last node answered from the new snapshot.
+    /// The times at which the first node and the last node began to answer from the new snapshot.
     changed: [f64; 2],
     /// The duration until all nodes answered from the earlier snapshot again.
     back_seconds: f64,
     /// The duration until all nodes answered from the new snapshot again.
     forward_seconds: f64,
     forgetting_began: f64,
-    /// The duration from the start of the command until no node answered with the address any more.
+    /// The duration from the start of `enrich forget` until no node answered with the forgotten
+    /// email address any more.
     forgotten_seconds: f64,
 }
 

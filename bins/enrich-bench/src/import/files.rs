@@ -8,9 +8,9 @@ use anyhow::Context;
 use enrich_testkit::generate::Generator;
 use serde_json::{Value, json};
 
-/// A prime number that gives an order of the companies that looks random. Number n of the order is
-/// the company `(n * STRIDE) % companies`. The order contains every company, unless the number of
-/// companies is a multiple of the prime.
+/// A prime number, with which the companies are put into an order that looks random: number n of
+/// the order is the company `(n * STRIDE) % companies`. The order contains every company, except if
+/// the number of companies is a multiple of the prime.
 const STRIDE: u64 = 7_368_787;
 
 pub(super) fn write(path: &Path, lines: impl Iterator<Item = String>) -> anyhow::Result<()> {
@@ -21,9 +21,9 @@ pub(super) fn write(path: &Path, lines: impl Iterator<Item = String>) -> anyhow:
     Ok(file.into_inner()?.sync_all()?)
 }
 
-/// Returns the lines of another source. Each line describes a different company of the first
-/// source. The line has the company's domain, the company's name without the legal form, and a new
-/// email address that begins with `mailbox`.
+/// Returns the lines of a source that overlaps with the first source: each line describes a
+/// different company of the first source. The line has the company's domain, the company's name
+/// without the legal form, and a new email address that begins with `mailbox`.
 pub(super) fn overlapping(
     generator: Generator,
     companies: u64,

@@ -59,8 +59,8 @@ pub(super) fn measure(folder: &Path, lines: &Path) -> anyhow::Result<Yardstick> 
     command.arg("-batch").arg(&database).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().context("`sqlite3` cannot be run: apt-get install sqlite3")?;
     child.stdin.take().context("no standard input")?.write_all(script.as_bytes())?;
-    // The program prints only a few lines. They fit into the pipe, so the program can end before
-    // anybody reads them.
+    // `sqlite3` prints only a few lines, so they fit into the pipe. It can end before this process
+    // reads them.
     let processor_seconds = processor_seconds(child.id())?;
     let output = child.wait_with_output()?;
     let seconds = began.elapsed().as_secs_f64();

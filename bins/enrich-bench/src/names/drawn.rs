@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::generated::Generated;
 
-/// Minimum number of letters of a word that is misspelt.
+/// Minimum number of letters of a word that gets a typing error.
 const FEWEST_LETTERS: usize = 5;
 /// Maximum number of companies that are tried to find a name that can be misspelt.
 const TRIES: usize = 100;
@@ -156,8 +156,9 @@ impl Asked {
     }
 }
 
-/// Returns the name with one typing error. Returns `None` if no word is long enough, or if the
-/// drawn error cannot be made in the drawn word.
+/// Returns the name with one random typing error in a random word of [`FEWEST_LETTERS`] letters or
+/// more. Returns `None` if no word is long enough, or if this error is impossible in this word, such
+/// as the exchange of two equal letters.
 fn misspell(name: &str, chance: &mut fastrand::Rng) -> Option<String> {
     let mut words: Vec<String> = name.split(' ').map(str::to_owned).collect();
     let is_long = |word: &&mut String| {

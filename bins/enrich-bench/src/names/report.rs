@@ -31,8 +31,7 @@ pub(crate) struct Row {
     pub(crate) p99_micros: f64,
     pub(crate) longest_micros: f64,
     /// The processor time of a look-up over all threads, in microseconds. `None` if some of the
-    /// drawn names were of another kind: the processor time includes their look-ups, and cannot be
-    /// corrected.
+    /// names were of another kind: the measured time includes look-ups of these names.
     pub(crate) processor_micros: Option<f64>,
     /// The share of look-ups that found a company.
     pub(crate) found: f64,

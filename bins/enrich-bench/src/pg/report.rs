@@ -10,7 +10,8 @@ use serde::Serialize;
 use crate::pg::Case;
 use crate::report::write_table;
 
-/// The rates of one case, in charges per second.
+/// The rates that were measured in one [`Case`], in charges per second. There is one rate for each
+/// round.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Figure {
     pub(crate) case: Case,

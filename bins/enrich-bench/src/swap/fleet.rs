@@ -45,7 +45,8 @@ pub(crate) struct Fleet {
     charged: Cell<u64>,
 }
 
-/// A company that only the second snapshot has.
+/// The marker: a company that only the second snapshot has. It shows which snapshot a node answers
+/// from.
 pub(crate) struct Marker {
     domain: String,
     name: String,
@@ -158,8 +159,9 @@ impl Fleet {
         Ok(())
     }
 
-    /// Waits until every node finds the marker company. If `is_there` is false, waits until no
-    /// node finds it. Returns the times at which the first and the last node had changed.
+    /// Waits until every node finds the company `marker`, which only the second snapshot has. If
+    /// `is_there` is false, waits until no node finds it. Returns the times at which the first and
+    /// the last node had changed.
     pub(crate) fn wait_for(
         &self,
         marker: &Marker,
@@ -177,14 +179,14 @@ impl Fleet {
         self.wait_until(&call, is_changed, limit)
     }
 
-    /// Checks that every node answers with the email address of the marker company.
+    /// Checks that every node answers with the email address of the company `marker`.
     pub(crate) fn expect_address(&self, marker: &Marker) -> anyhow::Result<()> {
         let has_address = |answer: &Reply| answer.body.contains(&marker.email);
         self.wait_until(&emails_of(marker), has_address, Duration::ZERO).map(|_| ())
     }
 
-    /// Waits until no node's answer contains the email address of the marker company. Returns the
-    /// time at which the last node's answer changed.
+    /// Waits until no node answers with the email address of the company `marker`. Returns the time
+    /// at which the last node's answer changed.
     pub(crate) fn wait_for_no_address(&self, marker: &Marker) -> anyhow::Result<Instant> {
         let has_none = |answer: &Reply| !answer.body.contains(&marker.email);
         let [_, all] = self.wait_until(&emails_of(marker), has_none, FORGOTTEN_AFTER)?;
@@ -244,7 +246,7 @@ impl Fleet {
     }
 }
 
-/// Returns a request for the email addresses of the marker company.
+/// Returns a request for the email addresses of the company `marker`.
 fn emails_of(marker: &Marker) -> Call {
     Call::new("/v1/dte", "companyDomain", marker.domain.clone())
 }

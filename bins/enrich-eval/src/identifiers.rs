@@ -28,8 +28,8 @@ struct Plan {
     further: Vec<FurtherDomain>,
     /// Maps every domain of a company, main or further, to the company's main domain.
     known: HashMap<String, String>,
-    /// Maps each page to the companies with this page. The keys are the pages in the form that
-    /// look-ups compare. A company is a pair: the page's handle as the evaluation set writes it,
+    /// Maps each page to the companies that have it. Pages are equal here if look-ups treat them as
+    /// equal. For each company, the value has the page's handle as the evaluation set writes it,
     /// and the company's main domain.
     owners: HashMap<String, Vec<(String, String)>>,
 }

@@ -24,12 +24,12 @@ use crate::train::{choice, table};
 const BEST_KNOWN: usize = 1000;
 /// The weight, in the training, of a query from the set of well-known names.
 const ASKED_WEIGHT: f64 = 1.0;
-/// The weight of a generated name that still means the company from which the name was generated.
+/// The weight, in the training, of a generated name that still means the original company.
 const MADE_WEIGHT: f64 = 0.2;
-/// The weight of a generated name that means no company in the directory.
+/// The weight, in the training, of a generated name that means no company in the directory.
 const MADE_NEGATIVE_WEIGHT: f64 = 0.3;
-/// The weight of a word that only looks like a misspelling of a company's name, such as `Channel`
-/// for Chanel. There are few such words, so their weight is high.
+/// The weight, in the training, of a word that only looks like a misspelt company's name, such as
+/// `Channel` for Chanel. There are few such words, so their weight is high.
 const KNOWN_WORD_WEIGHT: f64 = 1.0;
 /// If at least this number of names contain a word, the word is a real word, not a misspelling.
 const LEAST_COMMON: usize = 4;
@@ -274,9 +274,9 @@ fn made(store: &Store, names: &Names) -> anyhow::Result<Vec<Asked>> {
             }
             if near.contains(&&text) {
                 // The text is a real word, such as `Channel`, which only looks like a misspelling
-                // of the well-known name (Chanel). So the well-known company is a wrong answer.
-                // Another candidate may be right, because its name may be this word. So only the
-                // well-known company stays a candidate.
+                // of the well-known name (Chanel). So the well-known company is a wrong answer. All
+                // other candidates are removed: one of them may really have this name, and would
+                // then be a right answer.
                 candidates.retain(|one| right.contains(&one.company.id));
             }
             let is_right = |one: &ScoredCandidate| is_there && right.contains(&one.company.id);

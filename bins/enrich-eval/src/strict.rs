@@ -27,7 +27,8 @@ pub(crate) fn tell(answered: &[Answered], out: &mut dyn Write) -> anyhow::Result
     Ok(())
 }
 
-/// Whether a query is included when precision and recall are computed.
+/// Whether a query is included when precision and recall are computed: the observed names, except
+/// those that the evaluation set marks as `opaque`, and the names that no company has.
 pub(crate) fn counts(one: &Answered) -> bool {
     match one.file {
         "observed" => one.query.stratum != "opaque",

@@ -221,7 +221,8 @@ fn asked(
     Ok(Some(Asked { qid: query.qid, file, fold, example: Example { weight, choices }, domains }))
 }
 
-/// Returns a candidate as a choice of the model.
+/// Returns a candidate in the form that the training needs. `is_right` says whether the candidate
+/// is a right answer.
 pub(crate) fn choice(candidate: &ScoredCandidate, is_right: bool) -> Choice {
     let features = candidate.evidence.features().iter();
     // There are fewer than 256 features, so the index of a feature fits into a `u8`.

@@ -137,7 +137,7 @@ fn names_that_were_imported_show_as_text() {
         let in_json = serde_json::to_string(name).unwrap();
         found += usize::from(seen.body.contains(&escaped(&in_json)));
     }
-    // An import refuses names without a letter, so the texts without a letter are not found.
+    // Not all texts are found: an import refuses a name without a letter.
     assert!(found >= 45, "{found} of {} show", texts.len());
 }
 

@@ -86,8 +86,8 @@ fn a_list_of_national_numbers_is_previewed_with_the_country_that_reads_it() {
     };
     assert_eq!(invalid(&[]), 2);
     assert_eq!(invalid(&["--country", "GB"]), 1);
-    // With `--url`, the command doesn't know the country of the account. So it counts every
-    // national number as valid, and only the row `no number` as invalid.
+    // With `--url`, the command doesn't know the country of the account. So it counts every phone
+    // number without a country code as valid, and only the row `no number` as invalid.
     assert_eq!(invalid(&["--url", "http://127.0.0.1:1"]), 1);
 }
 

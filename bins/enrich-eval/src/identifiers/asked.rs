@@ -86,8 +86,8 @@ impl Tally {
         self.right as f64 / self.asked as f64
     }
 
-    /// Adds `title` to `short` if there were look-ups and the share of correct answers is less
-    /// than [`REQUIRED`].
+    /// Adds `title`, the title of this report, to the list `short` if the share of correct answers
+    /// is less than [`REQUIRED`]. Without look-ups, adds nothing.
     pub(crate) fn hold_to_required(&self, title: &str, short: &mut Vec<String>) {
         if self.asked > 0 && self.share() < REQUIRED {
             short.push(title.to_owned());

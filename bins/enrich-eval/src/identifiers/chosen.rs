@@ -60,8 +60,8 @@ pub(crate) fn normal(domain: &str) -> String {
 /// are the pages (network, handle, main domain) of other imported companies.
 ///
 /// Two handles (names of pages) count as the same page here if they are equal in lower case.
-/// Look-ups compare another form of a handle. If a look-up wrongly treats two different handles as
-/// equal, both are still selected here. So their look-ups show the error.
+/// Look-ups use a rule of their own. If that rule wrongly treats two handles as equal, both pages
+/// are still selected here, and the look-ups of the two pages show the error.
 pub(crate) fn pages(rows: &[PageRow], held: &[(Network, &str, &str)]) -> Chosen<HeldPage> {
     let mut owners: HashMap<(Network, String), BTreeSet<String>> = HashMap::new();
     for (network, handle, domain) in held {
@@ -109,7 +109,9 @@ fn network_of(platform: &str) -> Option<Network> {
     Network::ALL.into_iter().find(|network| network.as_str() == platform)
 }
 
-/// Returns a handle in the form in which this selection compares it. `given` is a handle or a URL.
+/// Normalises a handle, so that equal handles become equal texts: without the rest of a URL,
+/// without percent-encoding, and in lower case. YouTube's channel ids keep their case. `given` is a
+/// handle or a URL.
 fn same(network: Network, given: &str) -> String {
     let behind = ["/company/", "/school/", "/showcase/"]
         .into_iter()

@@ -72,9 +72,9 @@ pub(crate) fn report(
     Ok(())
 }
 
-/// Looks up an address at each public mail host that is also the domain of an imported company. At
-/// a public mail host, anybody can get an address. So the address must not find the company.
-/// Reports the hosts at which it does.
+/// Checks public mail hosts whose domain is also a domain of an imported company. Anybody can get
+/// an address at such a host, so an address there must not find the company. Reports the hosts at
+/// which an address finds the company.
 pub(crate) fn report_listed(
     store: &Store,
     set: &Path,

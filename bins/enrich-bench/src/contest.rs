@@ -51,8 +51,8 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Returns the data of the first server. Commands use it to read the accounts and the ledger.
-    /// All servers of a service have the same accounts, so the data of any server would do.
+    /// Returns the data of the first server, with which commands read the accounts and the ledger.
+    /// All servers of a service have the same accounts and the same ledger.
     pub(crate) fn data(&self) -> anyhow::Result<&Data> {
         self.servers.first().context("a service without a server")
     }
@@ -93,8 +93,8 @@ struct Service {
     first_answer: Duration,
 }
 
-/// What one service charged under a workload, and the time until its first answer. This is no
-/// account of a customer.
+/// A report of what one service charged under a workload, and of the time until its first answer.
+/// It is no account of a customer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Account {
     pub(crate) charges: u64,

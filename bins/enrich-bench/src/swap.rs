@@ -120,8 +120,8 @@ impl Swap {
         let fleet = Fleet::start(scratch, folder, &program, spec, self.nodes, err)?;
         let generated = Generated::new(self.companies);
         let callers = Callers::start(fleet.addresses(), fleet.keys(), generated, self.rate)?;
-        // The callers are stopped before an error of `change` is returned. A return drops `fleet`,
-        // which ends the nodes, so the look-ups of the callers would fail.
+        // An error of `change` is returned only after the callers were stopped. Returning drops
+        // `fleet`, which ends the nodes, and look-ups that are still running would fail.
         let times = self.change(&fleet, callers.began(), err);
         let called = callers.stop()?;
         let times = times?;

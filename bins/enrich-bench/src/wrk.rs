@@ -20,9 +20,9 @@ const THREADS: usize = 2;
 /// Time limit for an answer. An answer that arrives later counts as an error.
 const TIMEOUT: &str = "10s";
 
-/// The part that all scripts share. It reads the lists of servers, keys and requests, and prints
-/// the final line. Every thread sends to one server, and selects requests in a random order of its
-/// own. The same seed gives the same order.
+/// The part of the Lua script that all kinds of requests need. It reads the lists of servers, keys
+/// and requests, and prints the final line. Every thread sends to one server, and selects requests
+/// in a random order of its own. The same seed gives the same order.
 const LISTS: &str = r#"
 local function read(path)
   local file = assert(io.open(path, "rb"))
@@ -151,8 +151,8 @@ impl Wrk {
         let script = folder.join("script.lua");
         fs::write(&keys, ended(requests.keys.iter())?)?;
         let quoted = |path: &Path| -> anyhow::Result<String> {
-            // The path becomes a string in the Lua script, with the escapes of Rust. For ASCII
-            // texts, Lua has the same escapes.
+            // The path is written into the Lua script as a string in the notation of Rust (`{:?}`).
+            // For ASCII texts, Lua has the same escapes.
             let text = path.to_str().filter(|text| text.is_ascii());
             let text = text.with_context(|| format!("{} is not ASCII", path.display()))?;
             Ok(format!("{text:?}"))

@@ -161,7 +161,7 @@ impl TrainProminence {
         let mut weights = logit::fit_some(examples, self.rounds, start, Feature::is_of_prominence);
         // In the set of well-known names, every query with a country has a right answer. So the
         // training cannot learn that an unknown or a different country speaks against a candidate.
-        // It must not learn the opposite, so these two weights are at most 0.
+        // It might even learn the opposite. To prevent this, these two weights are at most 0.
         for feature in [Feature::CountryUnknown, Feature::CountryElsewhere] {
             let weight = &mut weights[feature as usize];
             *weight = weight.min(0.0);

@@ -167,8 +167,8 @@ impl Train {
     }
 }
 
-/// The best answer to a query in the cross-validation. Its weights were trained without the part of
-/// the queries that contains this query.
+/// The best answer to a query in the cross-validation. It was found with weights that were trained
+/// without the part of the queries that contains this query.
 struct HeldOut<'a> {
     asked: &'a Asked,
     domain: Option<&'a str>,

@@ -298,8 +298,8 @@ fn examine_copy(original: &Original, in_log: bool, folder: &Path) -> Result<Flip
     charge_after(&store, original, is_kept_lost, is_used_otherwise)
 }
 
-/// Charges one more credit from each account. If the damage was harmless so far, it must also be
-/// harmless for these charges.
+/// Charges one more credit from each account of a ledger whose damage was harmless so far. A charge
+/// may be refused, but no charge may get or leave a wrong balance.
 fn charge_after(
     store: &Store,
     original: &Original,

@@ -100,8 +100,8 @@ impl NameGenerator {
         let Parts { made, trade, form, .. } = self.parts()?;
         // A company's name is a made-up word, a trade and a legal form: `Amberbank Catering GmbH`.
         // In a large directory, every made-up word occurs with every trade. So a made-up word with
-        // another trade would often be the name of a company. But no company's name has two
-        // made-up words.
+        // another trade would often be the name of a company. An unknown name therefore has two
+        // made-up words, or a made-up word that no company has.
         Ok(match place % 4 {
             0 => format!("{made} {} {trade} {form}", self.parts()?.made),
             1 => format!("{} {made} {form}", self.parts()?.made),

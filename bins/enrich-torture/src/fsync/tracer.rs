@@ -35,8 +35,9 @@ pub(super) enum File {
     Ledger,
     /// The write-ahead log of `ledger.sqlite`.
     Log,
-    /// The folder of both files. SQLite syncs the folder after it has created a log. It ignores a
-    /// failure of this sync, because some file systems cannot sync a folder.
+    /// The data folder, which contains the ledger and its write-ahead log. SQLite syncs the folder
+    /// after it has created a log. It ignores a failure of this sync, because some file systems
+    /// cannot sync a folder.
     Folder,
     /// Another file.
     Other,
@@ -125,8 +126,8 @@ pub(super) fn hits(trace: &Path, folder: &Path) -> Result<Vec<Hit>> {
 }
 
 impl Hit {
-    /// Whether this failure can leave it unknown if a charge was written. After such a failure, a
-    /// request must get an error.
+    /// Whether it is unknown after this failure if a charge was written. If so, a request must get
+    /// an error.
     pub(super) fn is_in_doubt(&self) -> bool {
         !self.is_checkpoint && self.file != File::Folder
     }

@@ -42,9 +42,10 @@ pub(crate) struct Plan {
     pub(crate) rounds: u64,
     /// The percentage of flips that are made in a write-ahead log.
     pub(crate) log_percent: u8,
-    /// Whether a flip is allowed that only SQLite's own integrity check finds.
+    /// Whether the torture accepts a flip that only SQLite's own integrity check finds.
     pub(crate) allow_check: bool,
-    /// Whether SQLite may treat a damaged write-ahead log as one that ends at the damage.
+    /// Whether the torture accepts that SQLite treats a damaged write-ahead log as one that ends at
+    /// the damage.
     pub(crate) allow_cut: bool,
     /// Whether to continue after a flip with a result that is not allowed. Then the torture prints
     /// each such flip, and ends with an error after the last flip. Otherwise, it ends with an error
@@ -299,7 +300,7 @@ fn examine_copy(original: &Original, in_log: bool, folder: &Path) -> Result<Flip
 }
 
 /// Charges one more credit from each account of a ledger whose damage was harmless so far. A charge
-/// may be refused, but no charge may get or leave a wrong balance.
+/// may be refused, but no charge may return or leave a wrong balance.
 fn charge_after(
     store: &Store,
     original: &Original,

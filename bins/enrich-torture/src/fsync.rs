@@ -83,8 +83,8 @@ struct Counts {
     in_checkpoint: u64,
     /// The number of servers in which a system call of a checkpoint was made to fail.
     checkpoints: u64,
-    /// The number of runs in which nothing failed. The N-th system call of each thread was to fail,
-    /// but no thread made N system calls.
+    /// The number of runs in which nothing failed. The N-th system call of each thread should have
+    /// failed, but no thread made so many system calls.
     not_reached: u64,
 }
 

@@ -1,4 +1,5 @@
-//! The undamaged ledger, from which copies are made, and the content of a ledger.
+//! The undamaged ledger, of which copies are made and damaged. Also reads the content of a ledger,
+//! so that a damaged copy can be compared with the undamaged ledger.
 
 use std::fs;
 use std::path::{Path, PathBuf};

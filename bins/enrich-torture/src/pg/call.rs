@@ -12,8 +12,7 @@ use rustix::time::{ClockId, clock_gettime};
 /// read the same clock.
 pub(crate) type Micros = u64;
 
-/// A call and its result. A node writes it as a line: `id account credits key asked_at ended_at
-/// end…`.
+/// A call and its result. In a node's output: `id account credits key asked_at ended_at end…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Call {
     /// The id of the call. If the call has a row in the ledger, the row has the same id.

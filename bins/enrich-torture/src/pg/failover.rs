@@ -55,12 +55,12 @@ enum Fault {
 
 const FAULTS: [Fault; 4] = [Fault::Kill, Fault::Freeze, Fault::FreezeAndWake, Fault::Stop];
 
-/// What happens in one failover.
+/// How one failover is made: the kind of failure, and the behaviour of the standby.
 #[derive(Clone, Copy, Debug)]
 struct Round {
     fault: Fault,
-    /// Whether the promoted standby needs a standby of its own. If so, it confirms a commit only
-    /// when its new standby has the commit.
+    /// Whether the promoted standby needs a standby of its own: it then confirms a commit only when
+    /// its new standby has the commit.
     needs_standby: bool,
     /// Whether the standby receives nothing for a short time before the fault.
     lags: bool,

@@ -156,7 +156,7 @@ impl Import {
         })
     }
 
-    /// Measures look-ups while a third source is imported.
+    /// Measures look-ups before and while the file of a third source is imported.
     fn look_ups(
         &self,
         program: &Program,

@@ -33,10 +33,10 @@ use crate::process::Process;
 const NAMES: usize = 20_000;
 /// Maximum number of wrong answers of a kind that the report shows.
 const WRONG: usize = 5;
-/// The seed of the warm-up's names. It differs from [`TIMED`], so that the warm-up uses other names
-/// than the measurement.
+/// The seed from which the names of the warm-up are drawn. It differs from [`TIMED`], so that the
+/// warm-up looks up other names than the measurement.
 const WARMING: u64 = 1 << 48;
-/// The seed of the measured names.
+/// The seed from which the names of the measurement are drawn.
 const TIMED: u64 = 2 << 48;
 /// The sentence in the report about what was measured.
 const MEASURED: &str = "The directory's processing alone, one look-up at a time in this process, \

@@ -32,7 +32,7 @@ pub(crate) struct Proof {
     granted: i64,
     pub(crate) charged: u64,
     pub(crate) charges: u64,
-    /// The duration of the command, in seconds.
+    /// The duration of `enrich ledger verify`, in seconds.
     #[serde(skip)]
     pub(crate) seconds: f64,
 }

@@ -70,7 +70,7 @@ function done(summary, latency, requests)
 end
 "#;
 
-/// The part of a script that takes a request from the lists.
+/// The part of the Lua script that returns the next request: a random request with a random key.
 const PLAIN: &str = r#"
 function request()
   local at = random(#before)
@@ -78,7 +78,8 @@ function request()
 end
 "#;
 
-/// The part of a script that takes a request from the lists and adds a unique `Idempotency-Key`.
+/// The part of the Lua script that returns the next request: a random request with a random API
+/// key, and a unique `Idempotency-Key`.
 const FRESH: &str = r#"
 function request()
   local at = random(#before)

@@ -45,7 +45,8 @@ pub(crate) fn precision_recall(answered: &[Answered], path: &Path) -> anyhow::Re
     chart(path, "Precision and recall", "recall", "precision", &wanted, &points)
 }
 
-/// Draws a line with points in the unit square, and a thin line for comparison.
+/// Draws a chart whose axes go from 0 to 1. It has a line with `points`, and a thin line through
+/// `compared` for comparison.
 fn chart(
     path: &Path,
     title: &str,

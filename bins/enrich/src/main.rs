@@ -1,4 +1,4 @@
-//! The service and its operator's commands in one binary.
+//! The program `enrich`: the service, and the commands for its operator.
 
 use std::process::ExitCode;
 

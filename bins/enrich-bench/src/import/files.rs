@@ -1,4 +1,4 @@
-//! The files of generated companies that `import` measures.
+//! The files of generated companies that `enrich-bench import` loads.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

@@ -157,8 +157,8 @@ impl Asked {
 }
 
 /// Returns the name with one random typing error in a random word of [`FEWEST_LETTERS`] letters or
-/// more. Returns `None` if no word is long enough, or if this error is impossible in this word, such
-/// as the exchange of two equal letters.
+/// more. Returns `None` if no word is long enough, or if this error is impossible in this word,
+/// such as the exchange of two equal letters.
 fn misspell(name: &str, chance: &mut fastrand::Rng) -> Option<String> {
     let mut words: Vec<String> = name.split(' ').map(str::to_owned).collect();
     let is_long = |word: &&mut String| {

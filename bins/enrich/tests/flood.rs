@@ -22,13 +22,15 @@ use serde_json::json;
 use enrich_testkit::http::{Call, Reply};
 use server::{Server, import_fixtures, json_of, text};
 
-/// The number of concurrent requests: twice as many as may wait for a search.
+/// The number of requests in a wave. This is twice the number of searches of one account that may
+/// wait at the same time.
 const FLOODERS: usize = 512;
 /// The minimum number of waves in the flood. A wave is [`FLOODERS`] requests at the same time.
 const WAVES: usize = 4;
 /// The maximum number of waves. The flood then ends, even if no request was refused.
 const MOST_WAVES: usize = 40;
-/// The number of other clients. Each client sends its calls one after the other.
+/// The number of clients that send calls of another account during the flood. Each client sends its
+/// calls one after the other.
 const OTHERS: usize = 4;
 /// The credits of each account: more than the test uses.
 const GRANTED: u64 = 1_000_000;
@@ -41,7 +43,8 @@ const MISSPELT: (&str, &str) = ("Northmoor Lantrens", "northmoor-lanterns.exampl
 const NOBODY: &str = "Royal Bank Commercial International Airlines Canada Commonwealth Electronics \
                       Motors Industries Consultancy Pacific Mercado Turkish Deutsche Telekom";
 
-/// The numbers of answers to a flood.
+/// How many searches of the flood found a company (`found`), found nothing (`missed`), or were
+/// refused.
 #[derive(Debug, Default)]
 struct Flooded {
     found: u64,
@@ -95,8 +98,8 @@ fn a_flood_of_searches_is_refused_for_nothing_and_holds_up_nobody_else() {
     assert_eq!(sums, json!([true, 2 * GRANTED, all, all]), "ledger verify said {said}");
 }
 
-/// Sends at least [`WAVES`] waves of concurrent searches. Then continues until the server has
-/// refused a search, with at most [`MOST_WAVES`] waves.
+/// Sends waves of concurrent searches: at least [`WAVES`] waves, and then further waves until the
+/// server has refused a search. Stops after [`MOST_WAVES`] waves, even if no search was refused.
 fn flood(server: SocketAddr, key: &str) -> Flooded {
     let mut flooded = Flooded::default();
     for wave in 0..MOST_WAVES {
@@ -152,8 +155,8 @@ fn check(reply: &Reply, number: usize, flooded: &mut Flooded) {
     }
 }
 
-/// Sends three look-ups in turn until the flood is over: by domain, by the exact name of a
-/// company, and by a name that needs a search. Returns how many look-ups it sent.
+/// Sends three look-ups again and again until the flood is over: by a domain, by the exact name of
+/// a company, and by a misspelt name, which needs a search. Returns how many look-ups it sent.
 fn ask_until_over(server: SocketAddr, key: &str, is_over: &AtomicBool) -> u64 {
     let by_domain = Call::post("/v1/dtc")
         .json(&json!({ "apiKey": key, "companyWebsite": "northmoor-lanterns.example" }));

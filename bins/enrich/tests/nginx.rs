@@ -1,4 +1,5 @@
-//! Tests of the nginx configuration in the guide, in front of a server.
+//! Tests the nginx configuration in docs/guide/behind-a-proxy.md: nginx runs with this
+//! configuration in front of a server.
 //!
 //! The tests are skipped if there is no `nginx` on the PATH.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
@@ -42,7 +43,8 @@ impl Drop for Nginx {
     }
 }
 
-/// Returns the configuration of the guide, with the test's addresses, certificates and logs.
+/// Returns the nginx configuration that the guide shows, with the addresses, certificates and logs
+/// of the test.
 fn configuration(server: SocketAddr, listen: SocketAddr, folder: &Path) -> String {
     let guide = include_str!("../../../docs/guide/behind-a-proxy.md");
     let (_, rest) = guide.split_once("```nginx\n").unwrap();

@@ -101,7 +101,8 @@ impl Nodes {
         (text("account"), text("key"))
     }
 
-    /// Creates the folder of another node, with the secrets of the first node and no directory yet.
+    /// Creates the data folder of another node. It contains the secrets of the first node
+    /// (`secret.key`), and no directory yet.
     fn add(&self, node: &str) {
         fs::create_dir(self.data(node)).unwrap();
         let secrets = |node| self.data(node).join("secret.key");
@@ -201,15 +202,16 @@ fn the_folder_and_the_database_belong_together() {
     nodes.json("a", &["store", "migrate"]);
     nodes.run_at("a", None, &["account", "list"]).refused(2, "lacks");
 
-    // `migrate` would create new secrets for node `b`, but the database has other secrets. So the
-    // command is refused, and leaves no secrets in the folder.
+    // `migrate` would create new secrets for node `b`. But the database belongs to the secrets of
+    // node `a`. So the command is refused, and leaves no secrets in the folder of node `b`.
     nodes.run("b", &["store", "migrate"]).refused(2, "do not belong to this database");
     assert!(!nodes.data("b").join("secret.key").exists(), "useless secrets are not left");
     nodes.run_at("c", None, &["account", "create", "Quill Ltd"]);
     nodes.run("c", &["account", "list"]).refused(2, "a ledger of its own");
     nodes.run("c", &["store", "migrate"]).refused(2, "a ledger of its own");
 
-    // A node that has only the secrets starts with an empty directory.
+    // A node whose data folder contains only the secrets (`secret.key`) starts with an empty
+    // directory.
     nodes.add("d");
     assert_eq!(nodes.json("d", &["account", "list"]), json!([]));
     nodes.run("d", &["serve", "--listen", "127.0.0.1:0"]).refused(2, "--one-copy");

@@ -94,7 +94,7 @@ fn a_killed_server_has_every_charge_it_acknowledged_exactly_once() {
     server.stop();
 }
 
-/// A call that a writer sent, and the answer to it.
+/// A call that a client thread has sent, and the reply. `request` is the id of the call.
 struct Sent {
     request: String,
     /// The `Idempotency-Key`; every second call has one.
@@ -167,7 +167,8 @@ impl History {
     }
 }
 
-/// Lets writers send calls until the server is killed at a random moment.
+/// Starts threads that send calls. Kills the server at a random moment. Returns the calls that were
+/// sent.
 fn load_until_killed(server: Server, key: &str, round: usize) -> Vec<Sent> {
     let address = server.address;
     let over = AtomicBool::new(false);

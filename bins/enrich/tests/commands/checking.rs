@@ -72,8 +72,8 @@ fn an_id_that_two_companies_have_is_noted_and_no_problem() {
         concat!(
             r#"{"name":"Quill","domain":"quill.example","ids":{"x":"1"}}"#,
             "\n",
-            // This record shares only the id with the record above. So the records are two
-            // companies, and the id is wrong for one of them.
+            // Both records have the same id, but nothing else in common. So they are two companies,
+            // and the id is wrong for one of them.
             r#"{"name":"Ink","domain":"ink.example","ids":{"x":"1"}}"#,
             "\n",
         ),

@@ -14,12 +14,14 @@ const KILLS: usize = 20;
 /// The number of records of the load. This is several batches, so some kills come before a commit,
 /// some during it and some after it.
 const RECORDS: usize = 16_000;
-/// The kill (counted from 0) before which the test waits until the load has stored records. So
-/// this kill comes after a commit. The input of this load is more than two batches.
+/// The number of the kill (counted from 0) that surely comes after a commit: before this kill, the
+/// test waits until the load has stored records. The load stores them while its input is still
+/// open, because the input is more than two batches.
 const AFTER_A_COMMIT: usize = 11;
 const LOAD: [&str; 4] = ["import", "-", "--source", "register"];
 
-/// Starts the load, writes these lines to its input, and kills it while its input is still open.
+/// Starts the load, writes `lines` to its input, and kills the load while the input is still open.
+/// `kill` is the number of the kill, counted from 0.
 fn load_and_kill(fixture: &Fixture, lines: &[String], kill: usize) {
     let mut child = fixture.command(&LOAD).stdin(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();

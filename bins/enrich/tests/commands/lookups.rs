@@ -98,7 +98,8 @@ fn a_unit_without_a_stated_parent_shows_the_company_at_its_domain() {
     assert_eq!(parent(), derived);
     let told = fixture.run(&["lookup", "company", "--id", "x:1"]).out;
     assert!(told.contains("Quill (quill.example), derived from names and domains"), "{told}");
-    // A parent that a source gives has priority over a derived one.
+    // The file `other.jsonl` gives the parent `Ink`. A parent that a source gives has priority over
+    // a parent that Enrich derives from names and domains.
     assert_eq!(fixture.run(&["import", "other.jsonl"]).status, 0);
     assert_eq!(parent()["given"], "Ink");
     assert_eq!(fixture.run(&["source", "remove", "other.jsonl"]).status, 0);

@@ -1,4 +1,5 @@
-//! Tests of `enrich import` with files of public sources, and of the terms that are kept with them.
+//! Tests of `enrich import` with files of public sources. Also tests that the licence and the
+//! attribution of a source are stored.
 
 use std::fs;
 use std::io::{Cursor, Write};

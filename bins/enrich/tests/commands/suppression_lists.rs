@@ -150,7 +150,8 @@ fn an_entry_is_taken_back_and_forget_stays_final() {
     assert_eq!(fixture.json(&["import", "records.jsonl"])["dropped"], 1);
     assert_eq!(emails(&fixture), json!(["info@quill.example", "anna.smith@domain.com"]));
 
-    // If the same list is loaded again, the entries that were taken back stay out of force.
+    // If the same list is loaded again, the entries that were taken back do not suppress their
+    // values again.
     fixture.json(&["forget", "--list", EMAIL_FILE, "--answers", "again"]);
     assert_eq!(emails(&fixture), json!(["info@quill.example", "anna.smith@domain.com"]));
     // A new list has the address too, so the address is suppressed again.
@@ -280,7 +281,8 @@ fn a_run_that_was_interrupted_is_completed_by_the_same_command() {
     assert_eq!(fixture.run(&["forget", "--list", EMAIL_FILE]).status, 2);
     assert_eq!(emails(&fixture), json!(["info@quill.example"]));
     fs::remove_dir(blocked).unwrap();
-    // Simulates two other traces of an interrupted run: complete answers, and an unfinished file.
+    // An interrupted run can also leave a complete file of answers and an unfinished one. Both
+    // files are simulated here.
     let unfinished = format!("answers/.{EMAIL_FILE}.unfinished");
     fixture.file(&unfinished, "Id,Sta");
     fixture.file(&format!("answers/{EMAIL_FILE}"), "Id,Status\na,3\nb,5\n");

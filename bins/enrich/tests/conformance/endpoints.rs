@@ -23,7 +23,7 @@ pub(crate) struct Endpoint {
 
 const BELL: &str = "Bell\u{7}Works";
 
-/// All endpoints, in the order of the interface's rules.
+/// All endpoints, in the order in which the interface's rules list them.
 pub(crate) const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         path: "/v1/cuf",

@@ -97,7 +97,8 @@ fn inputs_are_trimmed_and_echoed_as_sent() {
 fn texts_have_up_to_512_characters() {
     let world = World::new(&[]);
     let account = world.account(10);
-    // The limit counts characters, not bytes, and counts them after trimming.
+    // The maximum length counts characters and not bytes. Blanks at both ends do not count, because
+    // the text is trimmed first.
     let name = "é".repeat(512);
     let template = format!(
         "{{\"query\":\"{name}\",\"url\":\"\",\"credit_count\":<balance>,\"confidence_level\":0}}"

@@ -195,7 +195,7 @@ fn neither_keys_nor_kept_answers_lie_readable_in_the_data() {
     world.finish();
 }
 
-/// Returns the id of a key that a rotation issued.
+/// Returns the id of the new key. `said` is the output of `enrich key rotate`.
 fn key_id(said: &Value) -> String {
     text(said, "key_id")
 }

@@ -119,8 +119,9 @@ fn an_address_leads_to_its_owner_then_its_owners_employer_then_its_domain() {
         // A company that has the address has priority. In this case, the address is on the
         // company's domain for the Czech Republic.
         ("kontakt@gesla-studio-cz.example", "Gęśla Studio sp. z o.o."),
-        // If no company has the address, the employer of the person with the address is found. No
-        // company has the domains `daubrac.example` and `asgard-keramikk.example`.
+        // If no company has the address, but a person has it, the person's employer is found. No
+        // company has the domains `daubrac.example` and `asgard-keramikk.example`, so only the
+        // person leads to the company.
         ("eloise@daubrac.example", "Maison Orbeval SARL"),
         ("bjorn@asgard-keramikk.example", "Fjellvind Keramikk AS"),
         ("juergen.gross@quillmark.example", "Quillmark Analytics GmbH"),

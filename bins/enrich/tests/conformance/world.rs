@@ -324,15 +324,16 @@ pub(crate) fn fields_of(reply: &Reply) -> Vec<String> {
     names
 }
 
-/// Returns the bytes that the body of this error must have, given the error's own message and
-/// fields.
+/// Returns the expected body of an error. It is made from the message and the fields in `reply`.
+/// Returns `None` if the message or the fields are invalid.
 fn error_body(reply: &Reply, is_version_2: bool) -> Option<String> {
     let body = reply.json();
     let kind = if reply.status >= 500 { "api_error" } else { "invalid_request" };
     let message = body["message"].as_str().filter(|message| !message.is_empty())?;
     let mut inner = format!("\"type\":\"{kind}\",\"message\":{}", json!(message));
-    // If the error has `fields`, they must be a non-empty object of texts. They are copied into the
-    // expected body as they are, so their order is not checked.
+    // If the error has `fields`, they must be a non-empty object whose values are texts. This
+    // object is copied from the reply to the expected body, so the order of its members is not
+    // checked.
     let fields = if is_version_2 { body["errors"].get("fields") } else { body.get("fields") };
     if let Some(fields) = fields {
         let texts = fields.as_object().filter(|texts| {

@@ -21,7 +21,8 @@ fn typed(page: &DocumentPage) -> Vec<String> {
     commands
 }
 
-/// Splits a command line into words, without their quotes. A shell operator is a word.
+/// Splits a command line into words, and removes the quotes. A shell operator, such as `|` or `;`,
+/// is a word of its own.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quote = None;

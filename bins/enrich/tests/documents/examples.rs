@@ -38,7 +38,7 @@ const NORTHMOOR: &str = r#"{"type":"company","name":"Northmoor Lanterns Ltd","co
 struct Fixture {
     folder: TempDir,
     ids: BTreeMap<String, String>,
-    /// The replacement for an id in a page's command if `ids` has none for it.
+    /// Replaces an id in a page's command if `ids` has no replacement for it.
     default_id: String,
 }
 
@@ -47,8 +47,8 @@ fn page(path: &str) -> DocumentPage {
 }
 
 impl Fixture {
-    /// Creates a folder with the example files of the page about the import format, to which a
-    /// second company and a second person are added.
+    /// Creates a folder with the example files of the page about the import format. A second
+    /// company and a second person are added to these files.
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let reference = page("docs/reference/import-format.md");
@@ -88,7 +88,7 @@ impl Fixture {
         line
     }
 
-    /// Makes three calls with the key, which cost one credit each. Sets `default_id` to the id of
+    /// Makes three calls with the key. Each call costs one credit. Sets `default_id` to the id of
     /// the first charge.
     fn call(&mut self, account: &str, key: &str) {
         let store = Store::open(self.folder.path().join("enrich-data"));

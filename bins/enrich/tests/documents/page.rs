@@ -1,4 +1,4 @@
-//! The documents of the repository, and the parts of a document.
+//! Reads the Markdown documents of the repository, and finds their parts, such as blocks of code.
 
 use std::fs;
 use std::path::{Path, PathBuf};

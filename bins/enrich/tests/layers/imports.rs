@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The path of a file's module, from the crate's root.
+/// The path of a file's module, from the crate's root. For `src/jobs/lists.rs`, it has the parts
+/// `jobs` and `lists`.
 type Module = Vec<String>;
 
 /// The files of a crate: for each module, the text of its file.

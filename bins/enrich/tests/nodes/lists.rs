@@ -1,4 +1,5 @@
-//! Lists of the account page on several servers that share a folder for lists.
+//! Tests of uploaded lists on several servers. The servers share one folder for the lists, and
+//! every server shows them on the account page.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -34,7 +34,8 @@ fn import(nodes: &Nodes, name: &str) {
     nodes.json("a", &["import", file.to_str().unwrap()]);
 }
 
-/// Starts the server of a new node, which has only the secrets.
+/// Starts the server of a node. The data folder of a new node contains only the secrets
+/// (`secret.key`).
 fn serve(nodes: &Nodes, node: &str) -> Process {
     let data = nodes.data(node);
     if !data.exists() {

@@ -16,8 +16,8 @@ pub struct AccountLimit {
     accounts: Mutex<BTreeMap<AccountId, Own>>,
 }
 
-/// The places of one account. `permits` counts the free places. `line` is a lock that gives one
-/// permit at a time its turn.
+/// The places of one account. `permits` counts the free places. `line` is the lock that
+/// [`AccountPermit::turn`] waits for.
 #[derive(Clone)]
 struct Own {
     permits: Arc<Semaphore>,

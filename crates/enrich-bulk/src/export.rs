@@ -305,8 +305,8 @@ pub(crate) fn csv_cells<'a>(shape: &Shape, row: &'a Row) -> Vec<Cow<'a, [u8]>> {
             cells.push(Cow::Owned(other));
             cells
         }
-        // A line that is not an object goes into the last cell, in the column for members without a
-        // column.
+        // A line that is not a JSON object has no members. Its whole text goes into the last
+        // column, `other_fields`.
         (Shape::Json(names), _) => {
             let mut cells = vec![none; names.len()];
             cells.push(Cow::Borrowed(&row.text));

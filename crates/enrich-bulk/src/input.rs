@@ -11,7 +11,8 @@ use crate::shape::Shape;
 const LOOKED_AT: usize = 1000;
 /// Maximum number of bytes of the rows that are read ahead to find the columns.
 const LOOKED_AT_BYTES: usize = 4 * 1024 * 1024;
-/// When rows are shown to the user, at most this number of characters of each cell is shown.
+/// Maximum number of characters of a cell when rows are shown to the user. Longer cells are
+/// truncated.
 const SHOWN_LETTERS: usize = 200;
 
 /// An open list. It returns the rows one by one.

@@ -6,8 +6,8 @@
 //! twice. [`preview`] computes the highest cost of a list before any row is sent. [`Jobs`] stores
 //! the lists of accounts in a folder, with limits for each account, and runs them in turns.
 //!
-//! What is not here: the endpoints (they are rows of a table), any store, a web framework, the
-//! terminal.
+//! This crate contains no endpoint, no store, no web framework and no terminal output. It takes the
+//! endpoints from the tables of the API versions.
 
 mod account_limit;
 mod answer;

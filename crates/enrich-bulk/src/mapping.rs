@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::guess::by_name;
 
-/// A sample value that most fields accept. The parser of an endpoint is called with this value in
-/// some of the fields, to find out which other fields it requires: it reports those as missing.
+/// A sample value that most fields accept. To find out which fields an endpoint requires, its
+/// parser is called with this value in only some fields. The parser then reports the missing
+/// fields.
 const PROBE: &str = "probe.example";
 
 /// The source of each field of an endpoint: a column, or a constant.
@@ -119,11 +120,12 @@ impl Mapping {
         self.columns.iter().chain(&self.constants).map(|(field, _)| field.as_str())
     }
 
-    /// Completes the mapping. A column name that differs from a column of the list only in upper
-    /// and lower case, spaces and punctuation is replaced by the name in the list. A field without
-    /// a source gets the column with the field's name; a required field also gets a column with one
-    /// of its usual names. A column whose name only contains a usual name, such as `old_email`, is
-    /// not used, because nobody checks this choice before rows are charged.
+    /// Completes the mapping for a list. A column name is replaced by the name in the list if both
+    /// differ only in upper and lower case, spaces and punctuation. A field without a source gets
+    /// the column that has the name of the field. If there is no such column, a required field gets
+    /// a column with one of its usual names, such as `mail` for `email`. A column whose name only
+    /// contains a usual name, such as `old_email`, is not used, because nobody checks this choice
+    /// before rows are charged.
     pub fn guessed(&self, endpoint: &Endpoint, columns: &[String]) -> Self {
         let mut mapping = self.clone();
         for (_, column) in &mut mapping.columns {

@@ -54,7 +54,7 @@ impl Output {
     }
 }
 
-/// The file of an output that is not complete.
+/// An output file while it is written, with its checkpoint.
 pub struct Part {
     out: PathBuf,
     part: PathBuf,
@@ -65,7 +65,8 @@ pub struct Part {
     /// Whether the checkpoint file `OUT.job` is kept when the output is complete.
     keeps_job: bool,
     /// A function that returns whether this process may still write the output. It returns `false`
-    /// if another process has taken over the job. `None` if no other process can do so.
+    /// after another process has taken over the job. `None` if no other process can take over the
+    /// job.
     guard: Option<Guard>,
     pub(crate) checkpoint: Checkpoint,
 }

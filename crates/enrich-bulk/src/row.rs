@@ -44,9 +44,10 @@ pub(crate) struct Waiting {
     /// The last known time until which the rate limit refuses rows. An answer does not reset this
     /// time, because its call may have been made before the limit was reached.
     limited_until: Cell<Option<Instant>>,
-    /// Set when the run is stopped.
+    /// The signal that stops the run, for example because the user has asked for it.
     stop: Stop,
-    /// Set when the run ends for a reason other than `stop`.
+    /// A signal that the run itself sends to its rows in flight. It is sent when the run must end
+    /// early, for example because the account cannot pay for a row.
     pub(crate) ended: Stop,
 }
 

@@ -39,8 +39,8 @@ const MAX_AHEAD_BYTES: usize = 32 * 1024 * 1024;
 /// Minimum time between two commits, which sync written rows to disk. A commit is made earlier if
 /// `COMMIT_BYTES` are reached.
 const COMMIT_EVERY: Duration = Duration::from_millis(500);
-/// Upper limit of the minimum time between two commits. Slow commits make this time longer than
-/// `COMMIT_EVERY` (see `COMMIT_SHARE`).
+/// Maximum time for which slow commits delay the next commit. `COMMIT_SHARE` makes the time between
+/// two commits longer than `COMMIT_EVERY`, but not longer than this.
 const COMMIT_AT_LAST: Duration = Duration::from_secs(10);
 /// Number of bytes of written rows after which they are committed, even before `COMMIT_EVERY` has
 /// passed.
@@ -161,8 +161,9 @@ struct Engine<'a> {
     options: Options,
     ceiling: Ceiling,
     waiting: Rc<Waiting>,
-    /// The rows that were read and are not written yet, in the order of the list. The first of them
-    /// has no result yet, or can be written next.
+    /// The rows that were read and are not written yet, in the order of the list. Rows with a
+    /// result are written as soon as all rows before them are written. So usually the first row in
+    /// this queue has no result yet.
     ahead: VecDeque<Slot>,
     ahead_bytes: usize,
     /// A row that was read but cannot be sent yet, because the ceiling leaves too little credit
@@ -253,10 +254,10 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Sends a row, unless it is invalid or an earlier run has its answer. If the ceiling leaves
-    /// too little credit for the row, returns the row, so that it can be sent later: an answer that
-    /// costs less than its reservation frees credit. If no row is in flight, no credit can become
-    /// free, and the run ends.
+    /// Sends a row, unless it is invalid or an earlier run has its answer. Returns the row if the
+    /// ceiling leaves too little credit for it. The run tries to send it again later, because an
+    /// answer that costs less than its reservation frees credit. If no row is in flight, no credit
+    /// can become free, so the run ends.
     fn send(&mut self, row: Row) -> Option<Row> {
         let number = self.checkpoint.counts.rows + self.ahead.len() as u64;
         let fields = match input::fields(&self.bound, self.input.shape(), &row) {

@@ -35,7 +35,7 @@ pub(super) struct Neighbours {
     folder: Option<u128>,
 }
 
-/// A list with files that only another process sees.
+/// A list of another process. Only that process sees the files of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteList {
     /// The file name of the list.
@@ -74,7 +74,8 @@ impl Jobs {
         Ok(())
     }
 
-    /// Returns the lists of an account with files that only other processes see, the newest first.
+    /// Returns the lists of an account that this process does not see, because their files are in
+    /// the folder of another process. The newest list comes first.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! The folder of jobs. Only one process works in it at a time. Damaged jobs are kept.
+//! The folder of jobs. A job looks up the rows of one uploaded list, and has its own subfolder.
+//! Only one process works in the folder at a time. Damaged jobs are kept.
 
 use std::fs::{self, File, TryLockError};
 use std::io;

@@ -1,4 +1,4 @@
-//! The threads that run jobs.
+//! The threads that run jobs. A job looks up the rows of one uploaded list.
 
 use std::mem::take;
 use std::sync::Arc;
@@ -229,9 +229,10 @@ fn in_words(error: &JobError) -> String {
 }
 
 impl JobsState {
-    /// Ends the work of this process on a shared job. Normally the job ends with `state`. But the
-    /// job returns to the queue if `gave_up_place` is true and the run was stopped: then the job
-    /// has only yielded to another account, or this process shuts down.
+    /// Ends the work of this process on a shared job. Normally the job ends with `state`. But if
+    /// the run was stopped and `gave_up_place` is true, the job returns to the queue.
+    /// `gave_up_place` is true if the job was not stopped by its account: it yields to another
+    /// account or to a rewrite of its files, or this process shuts down.
     fn end_turn(&self, registry: &mut JobRegistry, id: JobId, state: State, gave_up_place: bool) {
         let Some(entry) = registry.jobs.get_mut(&id) else { return };
         let mut record = entry.record.clone();

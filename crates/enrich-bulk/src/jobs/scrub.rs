@@ -46,6 +46,7 @@ impl Jobs {
                 // The account deleted the job in the meantime.
                 Err(_) if !self.shared.registry.lock().jobs.contains_key(&id) => {}
                 // Another process is changing this list, or is searching it for forgotten values.
+                // So this list is skipped.
                 Err(JobError::Refused(Refusal::Changed)) => {}
                 // The error is returned after all other lists were searched.
                 Err(error) => failed = Some(error),
@@ -87,8 +88,8 @@ impl JobsState {
     }
 
     /// Returns how many values are suppressed (forgotten); 0 if they cannot be read. A new list
-    /// stores this number in `scrubbed`. When the number has changed later, the list is searched
-    /// for the values. So a stored 0 only causes one more search.
+    /// stores this number. If the stored number differs from the present one, the list is searched
+    /// again. So a wrong 0 only causes one search too many.
     pub(super) fn suppressed_count(&self) -> u64 {
         self.suppressed().ok().flatten().map_or(0, |values| values.count())
     }
@@ -233,8 +234,8 @@ impl JobsState {
         let rows = part::rows_of_workbook(&out);
         if !rows.exists() {
             // An earlier version of the program kept only the workbook, without the CSV rows. If
-            // the workbook cannot be read, it may contain a suppressed value, so it counts as if
-            // it did.
+            // the workbook cannot be read, it may contain a suppressed value, so the function
+            // returns `None`.
             let holds = rows_hold(|| Input::open(Source::file(&out)?), values);
             return Ok(if holds.unwrap_or(true) { None } else { Some((staged, 0)) });
         }
@@ -262,7 +263,7 @@ impl JobsState {
         Ok(true)
     }
 
-    /// Changes a job's record, first on disk and then in memory.
+    /// Changes a job's record: saves the changed record, and then updates the copy in memory.
     fn change(&self, id: JobId, change: impl FnOnce(&mut Record)) -> Result<(), JobError> {
         let mut registry = self.registry.lock();
         if let Some(entry) = registry.jobs.get_mut(&id) {
@@ -324,7 +325,7 @@ fn list_holds(
     if !record.list(&shared.folder).exists() {
         return Ok(false);
     }
-    // A file that cannot be read as rows may contain suppressed values, so it counts as if it did.
+    // A list that cannot be read as rows may contain suppressed values, so the result is `true`.
     let open = || shared.input(&shared.folder, record, &Stop::default());
     Ok(rows_hold(open, values).unwrap_or(true))
 }

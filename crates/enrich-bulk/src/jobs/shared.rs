@@ -89,8 +89,9 @@ impl JobsState {
                 None => registry.forget(id),
             }
         }
-        // A process ended while it worked on the files of this idle job. No process takes an idle
-        // job to run it, so this process takes the job and completes the files.
+        // A process ended while it worked on the files of this job, which was not started or has
+        // ended. No process takes such a job to run it. So this process takes it and completes the
+        // files.
         if was_left { self.with_turn(id, |_| Ok(())) } else { Ok(()) }
     }
 
@@ -164,7 +165,7 @@ impl JobsState {
             }
         };
         // The files are removed before the record. If the process ends in between, the record shows
-        // that the job must be removed. Files without a record would be removed only after
+        // that the removal must be completed. In the other order, the files would stay until
         // `ORPHANS_AFTER`.
         record::remove(&self.folder, id)?;
         block_on(records.remove(id.number(), turn)).map_err(unreachable)?;
@@ -213,7 +214,8 @@ impl JobsState {
         Ok(())
     }
 
-    /// Does `work` on the files of a job that is not running, while this process holds the job.
+    /// Does `work` on the files of a job that is not running. If jobs are shared, this process
+    /// takes the job first and releases it afterwards.
     pub(super) fn with_turn<T>(
         &self,
         id: JobId,
@@ -252,7 +254,7 @@ impl JobsState {
     }
 
     /// Saves the record of a job that this process holds, and ends its lease. If the lease is lost,
-    /// the next refresh reads the record that the new holder saved.
+    /// does not save the record: the next refresh reads the record that the new holder has saved.
     pub(super) fn release(&self, entry: &mut Entry, record: Record) {
         let (Some(records), Some(lease)) = (&self.records, entry.lease.clone()) else { return };
         if !lease.is_lost()
@@ -265,7 +267,7 @@ impl JobsState {
         (entry.lease, entry.was_expired) = (None, false);
     }
 
-    /// Removes the records and files whose removal was interrupted, and files without a record.
+    /// Completes interrupted removals of jobs. Also removes files without a record.
     pub(super) fn sweep_shared(&self) -> Result<(), JobError> {
         let Some(records) = &self.records else { return Ok(()) };
         let rows = self.refresh_all()?;
@@ -285,7 +287,7 @@ impl JobsState {
 }
 
 impl JobRegistry {
-    /// Updates the copy of a record in this process to a row that was read from the store. The copy
+    /// Updates this process's copy of a record with a row that was read from the store. The copy
     /// stays unchanged if this process holds the job, or if the row is older than the copy.
     fn merge(&mut self, row: JobRow) {
         let id = JobId::of(row.id);

@@ -1,4 +1,4 @@
-//! The state that the threads of jobs share.
+//! The state of the jobs in this process (`JobsState`), which all threads share.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};

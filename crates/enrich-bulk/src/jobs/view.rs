@@ -1,4 +1,5 @@
-//! Jobs as accounts see them, and the settings of jobs.
+//! Jobs as their accounts see them, and the settings of jobs. A job looks up the rows of one
+//! uploaded list.
 
 use std::fs::File;
 use std::io;

@@ -59,7 +59,8 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 }
 
 pub(crate) fn sync_folder_of(path: &Path) -> Result<(), PartError> {
-    // Only on Unix can a folder be opened like a file, and only there must it be synced.
+    // A folder is synced only on Unix. Other systems cannot open a folder like a file, and need not
+    // sync it.
     #[cfg(unix)]
     {
         File::open(folder_of(path))

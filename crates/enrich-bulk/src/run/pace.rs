@@ -1,4 +1,5 @@
-//! Enforces the ceiling: before a row is sent, its highest cost is reserved.
+//! Enforces the ceiling of a job, which is the most credits that the job may cost. Before a row is
+//! sent, the highest cost of the row is reserved.
 
 /// The ceiling of a job (the most credits that it may cost), the credits spent, and the credits
 /// reserved for rows in flight.

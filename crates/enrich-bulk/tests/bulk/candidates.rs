@@ -12,8 +12,8 @@ fn fixture(candidates: usize) -> Fixture {
 }
 
 /// A list with four rows: one that is found, one that is not found and has candidates, one that is
-/// not found and has no candidates, and an invalid one. The words of the names decide this (see
-/// [`Books`]).
+/// not found and has no candidates, and an invalid one. The words of the names decide this in
+/// [`Books`]: `nobody` is not found, `nobody 6` has no candidates, and `bad` is invalid.
 const LIST: &str = "id,Company\n1,Quill 1\n2,nobody 2\n3,nobody 6\n4,bad 4\n";
 
 #[test]

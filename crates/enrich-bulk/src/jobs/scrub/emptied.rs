@@ -59,8 +59,9 @@ impl JobsState {
         }
         removed += emptied.range(done..).count() as u64;
         if !emptied.is_empty() {
-            // `removed` can still be 0 here: it counts the emptied rows only from the row `done`
-            // on. But the caller replaces the files only if `removed` is at least 1.
+            // The caller replaces the files only if `removed` is at least 1. But `removed` counts
+            // the emptied rows only from the row `done` on. So it can be 0 here, although the list
+            // must be replaced.
             removed = removed.max(1);
             staged.replaces_list = true;
             let Some(hash) = self.write_list(record, &mut staged, &emptied, done)? else {

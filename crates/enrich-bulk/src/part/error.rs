@@ -19,8 +19,8 @@ pub enum PartError {
         part: PathBuf,
         /// The file with the checkpoint.
         job: PathBuf,
-        /// The property that has changed, with its value when the output was begun: `the endpoint
-        /// /v1/cuf`. It is a part of the message.
+        /// The property that has changed, with its value when the output was begun. It is a part of
+        /// the message: `the endpoint /v1/cuf`.
         what: String,
     },
     /// The output is a workbook, but its file name asks for compression. A workbook is already

@@ -1,4 +1,4 @@
-//! `enrich account`: the owners of credits, and who signs in to their pages.
+//! `enrich account`: manages accounts, and the owners who sign in to the account page.
 
 mod change;
 mod invitation;

@@ -147,9 +147,9 @@ impl Bulk {
             prefix: self.prefix.clone(),
             candidates: self.candidates.unwrap_or_default(),
             columns: input.layout().filter(|layout| layout.delimiter.is_some()).map(|layout| {
-                // `purpose` is stored with the output. A later run continues the output only if it
-                // has the same purpose. The encoding is left out, because it may be detected only
-                // in a later row of the list.
+                // A later run continues the output only if its `purpose` is the same. The encoding
+                // is left out here: it may be detected only in a later row, so it can differ
+                // between two runs of the same list.
                 Layout { encoding: None, ..layout }.to_string()
             }),
         };

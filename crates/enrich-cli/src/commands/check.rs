@@ -41,9 +41,9 @@ pub(crate) struct Check {
 #[derive(Serialize)]
 struct Health {
     ok: bool,
-    /// Problems outside the two databases of the data folder: why a database could not be checked
-    /// and, if the accounts are in PostgreSQL, the problems of PostgreSQL and of the snapshot.
-    /// Problems inside the two databases are in `directory` and `ledger`.
+    /// Problems that are not inside the directory or the ledger, which have their own lists. For
+    /// example, a database could not be checked. If the accounts are in PostgreSQL, the problems of
+    /// PostgreSQL and of the snapshot are here too.
     problems: Vec<String>,
     sqlite: Option<&'static str>,
     directory: Option<Database>,

@@ -117,9 +117,10 @@ fn prefer(found: &mut Vec<CompanyRecords>, key: &CompanyKey) {
 
 impl NamedCompany {
     /// Whether this record has the domain, the id or the name that the user has typed. Always
-    /// `true` if the user has typed the company's number. Two organisations may have become one
-    /// company by mistake. Then this shows which records belong to the organisation that the user
-    /// has named.
+    /// `true` if the user has typed the company's number.
+    ///
+    /// Two organisations may have become one company by mistake. Then the result is `true` only for
+    /// the records of the organisation that the user means.
     pub(crate) fn is_named_by(&self, record: &RecordClaims) -> bool {
         match &self.key {
             CompanyKey::Number(_) => true,

@@ -80,8 +80,9 @@ fn kind_parser() -> impl TypedValueParser<Value = Resemblance> {
     })
 }
 
-/// How many companies look alike in one way (`kind`). For example, for companies with the same
-/// host, `groups` is the number of such hosts. `pairs` is the number of pairs of these companies.
+/// How many companies look alike in one way (`kind`), for example because they have the same host.
+/// `groups` is the number of such hosts. `pairs` is the number of pairs of companies: three
+/// companies with the same host are three pairs.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct ShownCount {
     pub(super) kind: &'static str,

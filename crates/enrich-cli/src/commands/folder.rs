@@ -135,7 +135,8 @@ impl DataFolder {
         }
     }
 
-    /// Returns the secrets of the data folder. A PostgreSQL database is used with the same secrets.
+    /// Returns the secrets of the data folder. If a PostgreSQL database is configured, the same
+    /// secrets belong to it.
     pub(crate) fn secrets(&self) -> Result<Secrets, Failure> {
         load_secrets(self.path()).map_err(Failure::of_node)
     }

@@ -120,7 +120,7 @@ impl Forget {
     }
 }
 
-/// The data from which values are removed.
+/// Everything from which `enrich forget` removes values.
 struct ForgetFrom {
     nodes: Option<Nodes>,
     /// The look-up data; `None` in the folder of a node that has no directory.
@@ -204,9 +204,9 @@ impl Nodes {
     }
 }
 
-/// Returns a forgotten domain as a company name, and `None` for any other value. Callers may send a
-/// domain in place of a company name, so a domain can be among the counted names that look-ups did
-/// not find.
+/// Returns the company name that has the text of a forgotten domain; `None` for any other value.
+/// Callers may send a domain in place of a company name. So the counts of names that look-ups did
+/// not find may contain the domain.
 fn missed_name(what: &Suppressed) -> Option<CompanyName> {
     match what {
         Suppressed::Domain(domain) => CompanyName::parse(domain.as_str()).ok(),

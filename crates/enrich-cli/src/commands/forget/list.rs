@@ -176,7 +176,7 @@ impl<'a> Load<'a> {
     ) -> Result<Loaded, Failure> {
         let new = self.add()?;
         // Entries are taken back before values are removed from the directory. So if this file both
-        // adds an entry and takes it back, the value of the entry stays in the directory.
+        // adds an entry and takes it back, the directory keeps the value of the entry.
         let taken_back = self.take_back()?;
         let removed = self.remove()?;
         if let Some(nodes) = nodes {

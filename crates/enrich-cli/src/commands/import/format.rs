@@ -272,8 +272,8 @@ fn unread(
                 _ => Err(Failure::of_file(file, error)),
             }
         }
-        // A file in Enrich's own import format may have a column twice if the column has no meaning
-        // there. So the error is final only for a column with a meaning.
+        // In a file in Enrich's own import format, two columns may have the same name if the format
+        // does not use this name. So the error is final only for a name that the format uses.
         ReadError::Input(InputFault::RepeatedColumn(name)) if is_known_column(name) => {
             Err(Failure::of_file(file, error))
         }

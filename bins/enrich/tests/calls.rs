@@ -53,7 +53,7 @@ fn clock() -> FakeClock {
     FakeClock::at("2026-11-20T12:00:20Z")
 }
 
-/// A store with the fixture directory, and a service over this store.
+/// A store with the look-up data of `fixtures/directory`, and a service over this store.
 struct World {
     store: Store,
     service: Service,

@@ -102,7 +102,7 @@ impl Nodes {
     }
 
     /// Creates the data folder of another node. It contains the secrets of the first node
-    /// (`secret.key`), and no directory yet.
+    /// (`secret.key`), and no look-up data yet.
     fn add(&self, node: &str) {
         fs::create_dir(self.data(node)).unwrap();
         let secrets = |node| self.data(node).join("secret.key");
@@ -128,8 +128,8 @@ impl Ran {
     }
 }
 
-/// Creates a new database in the shared cluster; returns its URL. Returns `None` if PostgreSQL is
-/// not installed.
+/// Creates a new database in the PostgreSQL cluster that all tests share; returns its URL. Returns
+/// `None` if PostgreSQL is not installed.
 fn fresh() -> Option<String> {
     Some(Cluster::shared()?.fresh_database().unwrap().url())
 }
@@ -210,8 +210,8 @@ fn the_folder_and_the_database_belong_together() {
     nodes.run("c", &["account", "list"]).refused(2, "a ledger of its own");
     nodes.run("c", &["store", "migrate"]).refused(2, "a ledger of its own");
 
-    // A node whose data folder contains only the secrets (`secret.key`) starts with an empty
-    // directory.
+    // A node whose data folder contains only the secrets (`secret.key`) starts without look-up
+    // data: with an empty directory.
     nodes.add("d");
     assert_eq!(nodes.json("d", &["account", "list"]), json!([]));
     nodes.run("d", &["serve", "--listen", "127.0.0.1:0"]).refused(2, "--one-copy");

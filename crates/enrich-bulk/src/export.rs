@@ -158,7 +158,7 @@ impl Export {
         self.json.len() + self.csv.get_ref().len()
     }
 
-    /// Takes the contents of the buffer. The buffer is then empty.
+    /// Returns the contents of the buffer, and empties the buffer.
     pub(crate) fn take(&mut self) -> Result<Vec<u8>, std::io::Error> {
         if self.format == Format::JsonLines {
             return Ok(std::mem::take(&mut self.json));
@@ -259,8 +259,8 @@ impl Export {
 }
 
 /// Returns the cells of a row in the order of the list's columns. If a CSV row has too many cells,
-/// the last column also gets the extra cells. A row of JSON Lines has one more cell, for members
-/// without a column.
+/// the last column also gets the extra cells. A row of JSON Lines gets one more cell at its end,
+/// which contains all members without a column.
 pub(crate) fn csv_cells<'a>(shape: &Shape, row: &'a Row) -> Vec<Cow<'a, [u8]>> {
     let none: Cow<'a, [u8]> = Cow::Borrowed(b"");
     match (shape, &row.cells) {

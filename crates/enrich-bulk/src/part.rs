@@ -5,8 +5,8 @@
 //! `OUT.job` is the checkpoint: it contains the number of these rows and a hash that identifies
 //! them. Rows are synced to disk before `OUT.job` counts them, and `OUT.job` is replaced
 //! atomically. When a job continues, it first cuts `OUT.part` off at the size in `OUT.job`. Each
-//! commit appends a separate compressed member (gzip) or frame (zstd), so that the file is valid
-//! after such a cut.
+//! commit appends a separate compressed member (gzip), stream (bzip2) or frame (zstd). So the file
+//! is valid after such a cut.
 
 mod checkpoint;
 mod error;

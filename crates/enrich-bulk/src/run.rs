@@ -60,7 +60,7 @@ const TURNS_OF_ITS_OWN: u64 = 64;
 /// Options of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Maximum number of rows in flight; at least 1.
+    /// Maximum number of rows in flight (sent and not yet answered); at least 1.
     pub concurrency: usize,
     /// The ceiling for all rows, in credits. The rows of earlier runs of the job count too. `None`
     /// means no ceiling.
@@ -75,7 +75,7 @@ impl Default for Options {
     }
 }
 
-/// A list, its caller and its output.
+/// Everything that a run needs: a list, its caller and endpoint, and its output.
 pub struct Work<'a> {
     /// The list, from its first row.
     pub input: Input,

@@ -42,7 +42,8 @@ pub enum End {
     Whole,
     /// The run was stopped.
     Stopped,
-    /// The next row may cost more than the ceiling leaves.
+    /// The next row may cost more than is left of the ceiling (the most credits that the list may
+    /// cost).
     Ceiling,
     /// The account cannot pay for the next row. The text is the message for the user.
     OutOfCredits(String),

@@ -116,8 +116,8 @@ fn an_address_leads_to_its_owner_then_its_owners_employer_then_its_domain() {
     let world = World::new(&[]);
     let account = world.account(50);
     for (email, company) in [
-        // A company that has the address has priority. In this case, the address is on the
-        // company's domain for the Czech Republic.
+        // A company that has the address itself is found first. Here, the domain of the address is
+        // the company's domain for the Czech Republic.
         ("kontakt@gesla-studio-cz.example", "Gęśla Studio sp. z o.o."),
         // If no company has the address, but a person has it, the person's employer is found. No
         // company has the domains `daubrac.example` and `asgard-keramikk.example`, so only the

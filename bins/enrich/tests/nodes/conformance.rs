@@ -1,4 +1,5 @@
-//! Tests three servers on one database with the recorded calls of all endpoints.
+//! Sends the recorded calls of all endpoints to three servers that share one database, and compares
+//! the answers with their snapshots.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -26,7 +27,7 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
 }
 
-/// Starts three servers. Each has a copy of the fixture directory.
+/// Starts three servers. Each has a copy of the look-up data in `fixtures/directory`.
 fn three(url: String) -> (Nodes, [Process; 3]) {
     let nodes = Nodes { folder: tempfile::tempdir().unwrap(), url };
     nodes.json("a", &["store", "migrate"]);

@@ -1,4 +1,4 @@
-//! Imports the fixture directory into a store.
+//! Imports the companies, people and domains of `fixtures/directory` into a store.
 
 use std::path::Path;
 

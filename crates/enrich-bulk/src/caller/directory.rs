@@ -1,4 +1,5 @@
-//! Answers rows from a directory. These answers are not charged, and not counted in the usage.
+//! Answers the rows of a list from a directory (look-up data). These answers are not charged, and
+//! not counted in the usage.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -13,7 +14,8 @@ use enrich_wire::{Fields, Value};
 use super::{CallResult, Caller, RowFields, Target};
 use crate::answer::Answers;
 
-/// Answers rows from a directory. The answers are not charged, and not counted in the usage.
+/// Answers the rows of a list from a directory (look-up data). The answers are not charged, and not
+/// counted in the usage.
 pub struct DirectoryCaller {
     directory: Arc<dyn Directory>,
     target: Target,

@@ -1,5 +1,5 @@
-//! Calls the metered service in this process. The checks, charges and replays are the same as over
-//! HTTP.
+//! Answers the rows of a list through the metered service in this process. It checks, charges and
+//! repeats calls exactly as over HTTP.
 
 use std::sync::Arc;
 use std::time::Duration;

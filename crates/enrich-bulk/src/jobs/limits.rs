@@ -18,7 +18,8 @@ pub(super) const MAX_UPLOADS: usize = 2;
 const LEAST_RATE: u64 = 4 * 1024;
 
 impl JobsState {
-    /// Takes a permit to upload a list.
+    /// Takes a permit to upload a list. Returns an error if the account already has the maximum
+    /// number of uploads, or if another process works in the folder of jobs.
     pub(super) fn uploading(&self, account: AccountId) -> Result<AccountPermit, JobError> {
         if self.registry.lock().is_elsewhere {
             return Err(Refusal::Elsewhere.into());
@@ -26,7 +27,8 @@ impl JobsState {
         self.uploads.take(account).ok_or(Refusal::Uploading(MAX_UPLOADS).into())
     }
 
-    /// Takes a permit to read a list to its end.
+    /// Takes a permit to read a list to its end. Returns an error if another list of the account is
+    /// being read.
     pub(super) fn reading(&self, account: AccountId) -> Result<AccountPermit, JobError> {
         self.reads.take(account).ok_or(Refusal::Reading.into())
     }

@@ -1,4 +1,5 @@
-//! Uploads lists, and reads samples and previews of them.
+//! Uploads lists. Also reads their first rows (samples), and computes their highest costs
+//! (previews).
 
 use std::io::{self, Read};
 use std::path::Path;

@@ -282,7 +282,8 @@ impl Record {
         self.output_named(self.ending())
     }
 
-    /// Returns the file name of the list without its extensions, then `-enriched` and `ending`.
+    /// Returns the file name of the list without its extensions, then `-enriched` and `ending`. For
+    /// `leads.csv.gz`, this is `leads-enriched.csv`.
     pub(super) fn output_named(&self, ending: &str) -> String {
         let name = self.file_name.as_str();
         let endings = [".gz", ".zst", ".csv", ".tsv", ".tab", ".txt", ".xlsx", ".jsonl", ".ndjson"];

@@ -20,7 +20,7 @@ use crate::stop::Stop;
 /// Interval at which the limits of a running job are checked.
 const LOOK_EACH: Duration = Duration::from_millis(100);
 
-/// Provides the callers with which jobs send their rows.
+/// Provides callers for jobs. A job sends its rows through a [`Caller`].
 #[async_trait]
 pub trait Callers: Send + Sync {
     /// Returns the caller that sends rows to `target` with the account's key. The error is a

@@ -81,7 +81,8 @@ pub struct Job {
     pub created_at: Timestamp,
     /// When the job ended; `None` if it has not ended.
     pub ended_at: Option<Timestamp>,
-    /// The order; `None` until the job is started.
+    /// The order of the account (endpoint, mapping, key and ceiling); `None` until the job is
+    /// started.
     pub order: Option<Order>,
     /// The job's state.
     pub state: State,

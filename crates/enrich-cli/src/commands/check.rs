@@ -1,4 +1,4 @@
-//! `enrich check`: checks both databases, the directory and the ledger.
+//! `enrich check`: checks both databases, the directory (look-up data) and the ledger (credits).
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -153,7 +153,8 @@ impl Health {
         }
     }
 
-    /// Checks the directory in the folder of a node, and the node's PostgreSQL database.
+    /// Checks the directory (the look-up data) in the folder of a node, and the node's PostgreSQL
+    /// database.
     fn of_node(folder: &Path, url: &StoreUrl) -> Result<Self, Failure> {
         let store = match DirectoryStore::open_with(folder, &Options::default()) {
             Ok(store) => store,

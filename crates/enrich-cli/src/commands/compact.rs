@@ -1,4 +1,4 @@
-//! `enrich compact`: makes the file of the directory smaller.
+//! `enrich compact`: makes the file with the look-up data, `directory.sqlite`, smaller.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,5 @@
-//! `enrich directory`: snapshots of the directory, for the nodes that share a PostgreSQL database.
+//! `enrich directory`: snapshots (published copies) of the directory, for the nodes that share a
+//! PostgreSQL database.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -60,7 +60,7 @@ impl Common {
         self.data.open_accounts()
     }
 
-    /// Opens the directory of the data folder. Both must exist.
+    /// Opens the directory (the look-up data) in the data folder. Both must exist.
     pub(crate) fn open_directory(&self) -> Result<DirectoryStore, Failure> {
         self.data.open_directory(Options::default())
     }
@@ -162,7 +162,7 @@ impl DataFolder {
         }
     }
 
-    /// Opens the directory of the data folder. Both must exist.
+    /// Opens the directory (the look-up data) in the data folder. Both must exist.
     pub(crate) fn open_directory(&self, options: Options) -> Result<DirectoryStore, Failure> {
         match self.store()? {
             Some(_) => DirectoryStore::open_with(self.path(), &options).map_err(Failure::of_node),
@@ -170,8 +170,8 @@ impl DataFolder {
         }
     }
 
-    /// Opens the directory in the folder of a node. Returns `None` if the folder has no directory,
-    /// because the node answers from snapshots.
+    /// Opens the directory (the look-up data) in the folder of a node. Returns `None` if the folder
+    /// has no directory, because the node answers from snapshots.
     pub(crate) fn find_directory(&self) -> Result<Option<DirectoryStore>, Failure> {
         match DirectoryStore::open_with(self.path(), &Options::default()) {
             Err(OpenError::Incomplete { ref missing, .. }) if missing == "directory.sqlite" => {
@@ -181,8 +181,8 @@ impl DataFolder {
         }
     }
 
-    /// Opens the directory of a data folder; creates the folder or the directory if it does not
-    /// exist.
+    /// Opens the directory (the look-up data) in a data folder. Creates the folder or the directory
+    /// if it does not exist.
     pub(crate) fn open_or_make_directory(
         &self,
         console: &mut Console<'_>,

@@ -142,7 +142,8 @@ impl ForgetFrom {
         Ok(Self { nodes, importer, whole: None })
     }
 
-    /// Suppresses values, first on all nodes and then in the directory.
+    /// Suppresses values, first on all nodes and then in the directory (the look-up data) of this
+    /// data folder.
     fn forget(&self, suppressed: &[Suppressed]) -> Result<Forgotten, Failure> {
         if let Some(nodes) = &self.nodes {
             nodes.forget(suppressed)?;

@@ -1,4 +1,4 @@
-//! `enrich import`: imports records into the directory.
+//! `enrich import`: imports records into the directory (the look-up data).
 
 mod format;
 mod formats;
@@ -185,7 +185,8 @@ impl Import {
     }
 }
 
-/// Imports files into a directory as `enrich import` does without options. Returns the counts.
+/// Imports files into a directory (look-up data) as `enrich import` does without options. Returns
+/// the counts.
 pub(crate) fn import_files(
     files: &[PathBuf],
     importer: &dyn Importer,

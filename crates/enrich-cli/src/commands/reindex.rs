@@ -1,4 +1,4 @@
-//! `enrich reindex`: updates a directory that an earlier version made.
+//! `enrich reindex`: updates look-up data that an earlier version of the program made.
 
 use std::io::{self, Write};
 

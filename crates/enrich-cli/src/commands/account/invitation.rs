@@ -21,8 +21,8 @@ use crate::settings::{PublicUrl, Settings, SettingsLayer};
 /// The time for which an invitation is valid: a week.
 const GOOD_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-// The option that sets the URL with which links begin. (A doc comment here would become the help of
-// every command with this option.)
+// The option for the URL with which the links of invitations begin. (A doc comment here would
+// become the help of every command with this option.)
 #[derive(Clone, Debug, Args)]
 pub(super) struct LinkArgs {
     /// URL at which browsers reach the server, for the link [default: that of the settings file,
@@ -32,8 +32,8 @@ pub(super) struct LinkArgs {
 }
 
 impl LinkArgs {
-    /// Returns the URL with which links begin. Commands call this before they change anything,
-    /// because an invalid URL must stop the command.
+    /// Returns the URL with which the links of invitations begin. Commands call this before they
+    /// change anything, because an invalid URL must stop the command.
     pub(super) fn public_url(self, config: Option<&Path>) -> Result<PublicUrl, Failure> {
         let flag = SettingsLayer { public_url: self.public_url, ..SettingsLayer::empty() };
         Ok(Settings::load(flag, config.map(Path::to_owned))?.public_url())

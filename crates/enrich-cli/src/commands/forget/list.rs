@@ -191,8 +191,8 @@ impl<'a> Load<'a> {
         Ok(Loaded { entries, new, taken_back, values, subjects, answers })
     }
 
-    /// Returns the part of the list that contains an entry; `None` if an earlier run has already
-    /// loaded this part completely.
+    /// Returns the part of the list (for example, one file of a DROP archive) that contains an
+    /// entry; `None` if an earlier run has already loaded this part completely.
     fn unfinished_part(&self, content: &EntryContent) -> Option<(&ListPart, &OpenedList)> {
         let (part, opened) = part_of(&self.parts, content)?;
         (!opened.is_complete).then_some((part, opened))

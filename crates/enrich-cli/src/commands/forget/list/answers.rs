@@ -34,7 +34,7 @@ pub(super) struct Answer {
     pub(super) not_found: u64,
 }
 
-/// A file of answers to DROP while it is written.
+/// A file of answers to DROP (a platform for deletion requests) while the file is written.
 struct Unfinished<'a> {
     part: &'a ListPart,
     opened: &'a OpenedList,

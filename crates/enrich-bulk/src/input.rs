@@ -50,8 +50,8 @@ impl Input {
     }
 
     /// Returns the names of the columns. For a CSV list, these are the names in the header. For
-    /// JSON Lines, these are the names of the members in the first 1000 objects, or in the first 4
-    /// MiB if that is less.
+    /// JSON Lines, these are the names of the members in the first objects: at most 1000 objects,
+    /// and at most 4 MiB of the list.
     pub fn columns(&self) -> &[String] {
         self.shape.columns()
     }

@@ -149,7 +149,8 @@ impl Mapping {
         mapping
     }
 
-    /// Whether both mappings have the same sources for the same fields, in any order.
+    /// Whether the two mappings give every field the same source. The order of the fields does not
+    /// matter.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let sorted = |pairs: &[(String, String)]| {
             let mut pairs = pairs.to_vec();

@@ -302,8 +302,7 @@ pub fn counts_of(out: &Path) -> Result<Option<Counts>, PartError> {
 
 /// Returns the rows of the unfinished output `out`, as a file that is limited to the complete rows;
 /// `None` if no output was begun. If the output will be a workbook, returns a temporary workbook
-/// with these rows. The file of this workbook is already unlinked, so it disappears when it is
-/// closed.
+/// with these rows. The temporary file has no name any more, so it disappears when it is closed.
 ///
 /// # Errors
 ///

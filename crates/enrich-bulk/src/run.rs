@@ -53,8 +53,8 @@ const COMMIT_SHARE: u32 = 20;
 /// Interval between progress reports while the run waits for a row.
 const WAIT_EACH: Duration = Duration::from_millis(200);
 
-/// Number of passes through the run's loop after which the run yields to other tasks, even if it
-/// does not wait for a row.
+/// Number of passes through the loop of a run after which the run lets other tasks continue, even
+/// if it does not wait for a row.
 const TURNS_OF_ITS_OWN: u64 = 64;
 
 /// Options of a run.

@@ -1,6 +1,6 @@
-//! Tests section 5 of the interface's rules: the errors of both API versions. `world.rs` compares
-//! every error with its required bytes, in every test. The tests in this file check the messages,
-//! and for each path, the API version of its errors.
+//! Tests section 5 of the interface's rules: the errors of both API versions. In every test,
+//! `world.rs` compares each error with its required bytes. The tests in this file check the
+//! messages of errors, and for each path, in which API version's format its errors are.
 
 use serde_json::json;
 

@@ -26,8 +26,8 @@ const LOOK_EACH: Duration = Duration::from_secs(2);
 /// lists that were not announced for a week.
 const REPEAT_EACH: Duration = Duration::from_secs(60 * 60);
 
-/// The store in which processes announce to each other which lists they have, and the id of this
-/// process's own folder.
+/// What this process needs to announce its lists to other processes: the store of the
+/// announcements, and the id of its own folder.
 pub(super) struct Neighbours {
     records: Arc<dyn JobRecords>,
     /// The id of this process's folder of jobs, if no other process sees the folder; `None` if all

@@ -20,8 +20,8 @@ const RENEW_EACH: Duration = Duration::from_secs(1);
 /// Time after a renewal in which this process certainly still holds the lease. In this time, a
 /// commit of output rows does not renew the lease.
 const SURE: Duration = Duration::from_secs(10);
-/// If the shared job records cannot be reached, this process stops writing rows when this time has
-/// passed since the last renewal. The time is shorter than [`LEASE`], so that a commit that has
+/// If the shared job records cannot be reached, this process continues to write rows only for this
+/// time after the last renewal. The time is shorter than [`LEASE`], so that a commit that has
 /// already begun ends before the lease expires.
 const UNREACHABLE: Duration = LEASE.saturating_sub(SURE);
 

@@ -98,10 +98,10 @@ impl CompanyArg {
     }
 }
 
-/// Prefers the companies whose main domain or name is the key. If there are any, removes the
-/// companies that have the key only as a further domain or as an alias. For example, if
-/// `quill.example` is the main domain of one company and a further domain of another, the other is
-/// removed.
+/// If some companies have the key as their main domain or their name, removes all other companies.
+/// The others have the key only as a further domain or as an alias. For example, `quill.example` is
+/// the main domain of one company and a further domain of another. Then only the first company is
+/// kept.
 fn prefer(found: &mut Vec<CompanyRecords>, key: &CompanyKey) {
     let is_own = |it: &CompanyRecords| match key {
         CompanyKey::Domain(domain) => it.company.domain() == Some(domain.as_str()),

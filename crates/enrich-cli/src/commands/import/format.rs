@@ -157,10 +157,9 @@ impl FormatArgs {
         mapping.map(Some).map_err(|error| Failure::impossible(&error))
     }
 
-    /// Finds the mapping that fits the beginning of a file. Returns `None` if the file is to be
-    /// read as native records (records in Enrich's own format). This is the case if it contains
-    /// native records, or if nothing fits and the reader of native records has a better error
-    /// message for the file.
+    /// Finds the mapping that fits the beginning of a file. Returns `None` if the file contains
+    /// native records (records in Enrich's own format). Also returns `None` if no mapping fits, and
+    /// the reader of native records has a better error message for the file.
     fn detected(
         &self,
         file: &Path,

@@ -143,8 +143,8 @@ impl Answers {
         Ok(Unfinished { part, opened, out, ids: Vec::new(), digests: Vec::new(), answer })
     }
 
-    /// Gives a file its final name. If an interrupted run has already written a file with this
-    /// name, its content must be the same.
+    /// Gives a complete file of answers its final name. An interrupted run may have already written
+    /// a file with this name. Then the content of both files must be the same.
     fn finish(&self, unfinished: Unfinished<'_>) -> Result<Answer, Failure> {
         let path = self.folder.join(&unfinished.part.name);
         let failed = |error: &dyn std::error::Error| Failure::of_file(&path, error);

@@ -1,15 +1,15 @@
-//! Matches company names: for each candidate, calculates the probability that a requested name
-//! means it. A candidate is a company that the name may mean.
+//! Matches company names. A candidate is a company that a requested name may mean. For each
+//! candidate, this module calculates the probability that the name means this company.
 //!
 //! A store finds the candidates. This module compares them with the requested name, and collects
 //! the [`Evidence`]: the values of about a hundred named features, which a person can check. The
 //! weights of the features were trained on real names (see `docs/matching.md`). The model is a
 //! conditional logit: a choice between all candidates and "none of them". So candidates with the
-//! same evidence have the same probability. If no company fits the name well, every candidate has
-//! a low probability.
+//! same evidence have the same probability. If no company fits the name well, every candidate has a
+//! low probability.
 //!
-//! Then calibration replaces each raw probability by a measured share: of all answers with this
-//! raw probability, how many were right. In percent, this share is the [`Confidence`].
+//! Then calibration replaces each raw probability by a measured share: of all answers with this raw
+//! probability, how many were right. In percent, this share is the [`Confidence`].
 
 mod asked;
 mod candidate;
@@ -114,9 +114,10 @@ pub fn judge(
     weigh(all, weights)
 }
 
-/// If a country is requested, removes the candidates that have no domain for this country. A
-/// well-known candidate (with a prominence of at least [`KNOWN_ABROAD`]) stays, unless a candidate
-/// with a domain for this country has the requested name as its own name, not only as an alias.
+/// Removes the candidates that have no domain for the requested country. Does nothing if no country
+/// is requested. A well-known candidate (with a prominence of at least [`KNOWN_ABROAD`]) stays. But
+/// it is removed too if another candidate has both a domain for this country and the requested name
+/// as its own name; an alias does not count.
 fn drop_abroad(asked: &AskedName, all: &mut Vec<ScoredCandidate>) {
     let Some(country) = asked.country else { return };
     let is_there = |one: &ScoredCandidate| one.company.domain_in(country).is_some();
@@ -164,7 +165,7 @@ fn calibrated(raw: f64, prominence: f64, weights: &Weights) -> f64 {
 }
 
 /// If a candidate with a domain has the requested name, removes all candidates without a domain.
-/// Most often, they are other records of the same company.
+/// Most often, the removed candidates are other records of the same company.
 fn drop_without_site(all: &mut Vec<ScoredCandidate>) {
     let has_site = |one: &ScoredCandidate| one.company.domain().is_some();
     if all.iter().any(|one| has_site(one) && bears_name(one)) {
@@ -229,12 +230,12 @@ fn is_distinguishable(first: &ScoredCandidate, next: &ScoredCandidate) -> bool {
 /// Two candidates are treated as equally likely if their scores differ by less than this. Scores
 /// are log-odds.
 const SAME: f64 = 0.02;
-/// A candidate is treated as nearly as likely as the best candidate if the best score exceeds its
-/// score by less than this. The value is ln 4: the odds of the candidate are more than a quarter of
-/// the best odds.
+/// If the score of a candidate is below the best score by less than this value, the candidate is
+/// treated as nearly as likely as the best one. The value is ln 4: the odds of the candidate are
+/// more than a quarter of the best odds.
 const TIED: f64 = 1.386;
-/// A company with at least this prominence is preferred to another company with the same name if
-/// its score is also higher by at least [`UNRIVALLED`]. A company that is known only by pages on a
+/// Minimum prominence of a company that is preferred to another company with the same name. Its
+/// score must also be higher by at least [`UNRIVALLED`]. A company that is known only by pages on a
 /// few networks does not reach this prominence.
 const KNOWN: f64 = 0.15;
 /// A company without a domain for the requested country needs at least this prominence to stay a
@@ -242,8 +243,9 @@ const KNOWN: f64 = 0.15;
 const KNOWN_ABROAD: f64 = 0.25;
 /// For a company with at least this prominence, the raw probability is used without calibration.
 const CALIBRATED_FROM: f64 = 0.3;
-/// Prominence is calculated only for companies whose score is less than this below the best score.
-/// A company with a lower score cannot become the answer, even if it is very well known.
+/// Prominence is calculated only for companies whose score is below the best score by less than
+/// this value. A company with a lower score cannot become the answer, even if it is very well
+/// known.
 const WITHIN_REACH: f64 = 12.0;
 /// A company is preferred to another company with the same name if its score is higher by at least
 /// this value, and its prominence is at least [`KNOWN`]. The value is ln 7.4: the company is at

@@ -8,9 +8,12 @@ use enrich_text::{
 /// A requested company name, with the data by which it is compared with the names of candidates.
 #[derive(Clone, Debug)]
 pub struct AskedName {
-    /// The requested name. If it is a URL, its domain is used instead. The number of a branch at
-    /// its end (`#1234`) is removed. If it ends with an addition, such as a place, a legal form
-    /// before the addition is removed: `Quill GmbH Berlin` becomes `Quill Berlin`.
+    /// The requested name, with these changes:
+    ///
+    /// - The domain replaces a URL: `https://quill.example/` becomes `quill.example`.
+    /// - The number of a branch is removed: `Quill Pens #1234` becomes `Quill Pens`.
+    /// - A legal form before an addition, such as a place, is removed: `Quill GmbH Berlin` becomes
+    ///   `Quill Berlin`.
     pub name: CompanyName,
     /// The name, split into words, in the forms in which words are compared.
     pub form: NameForm,
@@ -43,7 +46,7 @@ pub struct AskedName {
 }
 
 impl AskedName {
-    /// Prepares a name that was requested together with `country`; `None` is any country.
+    /// Prepares a name that was requested together with `country`; `None` means any country.
     pub fn of_country(name: &CompanyName, country: Option<Country>) -> Self {
         Self { country, ..Self::new(name) }
     }

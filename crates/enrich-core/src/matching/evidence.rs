@@ -60,13 +60,14 @@ features! {
     /// The requested name and the candidate's name are equal, apart from legal forms and spaces:
     /// `Quill Pens Ltd`, `Quillpens`.
     SameSquashed "same_squashed",
-    /// If both names are equal, apart from legal forms and spaces: the number of letters of the
-    /// requested name, divided by 10, at most 2.
+    /// The number of letters of the requested name, divided by 10, at most 2. It is set only if
+    /// both names are equal, apart from legal forms and spaces; else 0.
     SameSquashedLong "same_squashed_long",
     /// The requested name and the candidate's name have the same words, in any order and language:
     /// `Quill University`, `Universität Quill`.
     SameSorted "same_sorted",
-    /// The names have the same words, in any order and language, but are not equal without spaces.
+    /// The names have the same words, but their spellings without spaces differ, because of another
+    /// order or language: `Quill University`, `University Quill`.
     SameSortedOnly "same_sorted_only",
     /// The two names are equal without spaces, but are divided into different words: `Quill Pens`,
     /// `Quillpens`.
@@ -78,7 +79,7 @@ features! {
     /// share of the total rarity of all its words.
     HeldCovered "held_covered",
     /// How much of both names matches: the harmonic mean of `AskedCovered` and `HeldCovered`, minus
-    /// 0.5, or 0 if the mean is below 0.5.
+    /// 0.5. It is 0 if the mean is below 0.5.
     CoveredOverHalf "covered_over_half",
     /// The rarity of the rarest word that only the requested name has, in units of 10 nats.
     AskedMissingMost "asked_missing_most",
@@ -90,13 +91,15 @@ features! {
     HeldMissing "held_missing",
     /// The total rarity of the words that match in both names, in units of 10 nats, at most 3.
     Agreed "agreed",
-    /// The total rarity of the words that match in both names, in units of 10 nats, at most 1.
+    /// The total rarity of the words that match in both names, in units of 10 nats, at most 1. So
+    /// the first 10 nats get a weight in addition to the weight of `Agreed`.
     AgreedSome "agreed_some",
     /// The total rarity of the words that match in both names, in units of 10 nats, at most 3.
     /// General words, such as `university`, and places are left out.
     AgreedSpecific "agreed_specific",
     /// The total rarity of the words that match in both names, in units of 10 nats, at most 0.8.
-    /// General words, such as `university`, and places are left out.
+    /// General words, such as `university`, and places are left out. So the first 8 nats get a
+    /// weight in addition to the weight of `AgreedSpecific`.
     AgreedSpecificSome "agreed_specific_some",
     /// No words match, or all matching words are general words, such as `university`, or places.
     NoSpecific "no_specific",
@@ -131,8 +134,8 @@ features! {
     /// The requested name consists of the initials of the candidate's name: `QPI` for `Quill Pen
     /// Ink`.
     IsInitials "is_initials",
-    /// If the requested name consists of the initials of the candidate's name: the number of
-    /// initials minus 3, divided by 3.
+    /// The number of letters of the requested name minus 3, divided by 3. It is set only if the
+    /// name consists of the initials of the candidate's name; else 0.
     IsInitialsLong "is_initials_long",
     /// The candidate's name consists of the initials of the requested name: `QPI` for `Quill Pen
     /// Ink`.
@@ -142,8 +145,8 @@ features! {
     Slip "slip",
     /// A word of the requested name is misspelt, and all other words of both names match.
     SlipAlone "slip_alone",
-    /// The number of letters of the shortest misspelt word, divided by 8, at most 1.5. 0 if other
-    /// words of the two names do not match.
+    /// The number of letters of the shortest misspelt word, divided by 8, at most 1.5. It is set
+    /// only if all other words of the two names match; else 0.
     SlipAloneLong "slip_alone_long",
     /// A word of the requested name is misspelt: two neighbouring letters are swapped.
     SlipSwapped "slip_swapped",
@@ -153,21 +156,21 @@ features! {
     SlipMissing "slip_missing",
     /// A word of the requested name is misspelt: it contains an additional letter.
     SlipAdded "slip_added",
-    /// A word of the requested name is misspelt: a letter is replaced by that of a neighbouring
-    /// key.
+    /// A word of the requested name is misspelt: instead of one letter, the letter of a
+    /// neighbouring key was typed.
     SlipNear "slip_near",
     /// A word of the requested name is misspelt: its first letter is wrong.
     SlipFirst "slip_first",
-    /// If a word of the requested name is misspelt: the [oddity](enrich_text::oddity) of this word
-    /// minus the oddity of the correct word, in units of 10 nats, limited to the range from −1 to
-    /// 1. The oddity of a word is high if its sequence of letters is unusual.
+    /// How unusual a misspelt word of the requested name is: its [oddity](enrich_text::oddity)
+    /// minus the oddity of the correct word, in units of 10 nats, from −1 to 1. A word has a high
+    /// oddity if its sequence of letters is unusual. The value is 0 if no word is misspelt.
     SlipOdd "slip_odd",
-    /// If a word is misspelt and all other words match: the value of `SlipOdd`, which says how
-    /// unusual the letters of the misspelt word are. Else 0.
+    /// The value of `SlipOdd`: how unusual the letters of the misspelt word are. It is set only if
+    /// all other words of the two names match; else 0.
     SlipAloneOdd "slip_alone_odd",
-    /// If a word of the requested name is misspelt, how common the misspelt word is in names: the
-    /// highest possible rarity minus the rarity of this word, in units of 10 nats. A common word is
-    /// probably spelt as intended.
+    /// How common a misspelt word of the requested name is in names: the highest possible rarity
+    /// minus the rarity of this word, in units of 10 nats. A common word is probably spelt as
+    /// intended. The value is 0 if no word is misspelt.
     SlipKnown "slip_known",
     /// Both names have the same legal form, such as `GmbH`.
     FormAgrees "form_agrees",
@@ -215,60 +218,58 @@ features! {
     /// One of the company's domains is a host below a registrable domain, such as
     /// `shop.quill.example`.
     IsHost "is_host",
-    /// A domain label equals the requested name. But no words of the two names match, or only
-    /// general words, such as `university`, and places match.
+    /// A domain label equals the requested name, although the words of the two names do not match.
+    /// Matches of general words, such as `university`, and of places do not count.
     LabelIsNameGeneral "label_is_name_general",
-    /// If a domain label equals the requested name: the number of letters of the name, divided by
-    /// 10, at most 2.
+    /// The number of letters of the requested name, divided by 10, at most 2. It is set only if a
+    /// domain label equals the name; else 0.
     LabelIsNameLong "label_is_name_long",
     /// All words of the requested name and of the candidate's name match.
     ShapeAll "shape_all",
-    /// If all words of both names match: how well a domain label fits the requested name (0 to 1).
+    /// How well a domain label fits the requested name, from 0 to 1. It is set only if `ShapeAll`
+    /// is 1.
     ShapeAllLabel "shape_all_label",
     /// All words of the candidate's name match. The requested name has additional words, and all of
-    /// these are general words, such as `university`, or places.
+    /// these are general words or places: `Quill University` for `Quill`.
     ShapeMoreGeneral "shape_more_general",
-    /// If only the requested name has additional words, and all of them are general words, such as
-    /// `university`, or places: how well a domain label fits the requested name, from 0 to 1.
+    /// How well a domain label fits the requested name, from 0 to 1. It is set only if
+    /// `ShapeMoreGeneral` is 1 (`Quill University` for `Quill`).
     ShapeMoreGeneralLabel "shape_more_general_label",
     /// All words of the candidate's name match. The requested name has additional words, and at
-    /// least one of these is neither a general word, such as `university`, nor a place.
+    /// least one of these is neither a general word nor a place: `Quill Feather` for `Quill`.
     ShapeMore "shape_more",
-    /// If only the requested name has additional words, and at least one of them is neither a
-    /// general word, such as `university`, nor a place: how well a domain label fits the requested
-    /// name, from 0 to 1.
+    /// How well a domain label fits the requested name, from 0 to 1. It is set only if `ShapeMore`
+    /// is 1 (`Quill Feather` for `Quill`).
     ShapeMoreLabel "shape_more_label",
     /// All words of the requested name match. The candidate's name has additional words, and all of
-    /// these are general words, such as `university`, or places.
+    /// these are general words or places: `Quill` for `Quill University`.
     ShapeLessGeneral "shape_less_general",
-    /// If only the candidate's name has additional words, and all of them are general words, such
-    /// as `university`, or places: how well a domain label fits the requested name, from 0 to 1.
+    /// How well a domain label fits the requested name, from 0 to 1. It is set only if
+    /// `ShapeLessGeneral` is 1 (`Quill` for `Quill University`).
     ShapeLessGeneralLabel "shape_less_general_label",
     /// All words of the requested name match. The candidate's name has additional words, and at
-    /// least one of these is neither a general word, such as `university`, nor a place.
+    /// least one of these is neither a general word nor a place: `Quill` for `Quill Feather`.
     ShapeLess "shape_less",
-    /// If only the candidate's name has additional words, and at least one of them is neither a
-    /// general word, such as `university`, nor a place: how well a domain label fits the requested
-    /// name, from 0 to 1.
+    /// How well a domain label fits the requested name, from 0 to 1. It is set only if `ShapeLess`
+    /// is 1 (`Quill` for `Quill Feather`).
     ShapeLessLabel "shape_less_label",
     /// Some words of the two names match, and each name has additional words. All additional words
-    /// are general words, such as `university`, or places.
+    /// are general words or places: `Quill University` for `Quill London`.
     ShapeBothGeneral "shape_both_general",
-    /// If some words match, and each name has additional words, all of them general words, such as
-    /// `university`, or places: how well a domain label fits the requested name, from 0 to 1.
+    /// How well a domain label fits the requested name, from 0 to 1. It is set only if
+    /// `ShapeBothGeneral` is 1 (`Quill University` for `Quill London`).
     ShapeBothGeneralLabel "shape_both_general_label",
     /// Some words of the two names match, and each name has additional words. At least one
-    /// additional word is neither a general word, such as `university`, nor a place.
+    /// additional word is neither a general word nor a place: `Quill Feather` for `Quill London`.
     ShapeBoth "shape_both",
-    /// If some words match, each name has additional words, and at least one of these is neither a
-    /// general word, such as `university`, nor a place: how well a domain label fits the requested
-    /// name, from 0 to 1.
+    /// How well a domain label fits the requested name, from 0 to 1. It is set only if `ShapeBoth`
+    /// is 1 (`Quill Feather` for `Quill London`).
     ShapeBothLabel "shape_both_label",
     /// The two names differ only by words for a municipality, such as `city`: `City of Quill`,
     /// `Quill`.
     OnlyMunicipality "only_municipality",
-    /// If the names differ only by words for a municipality, such as `city`: how well a domain
-    /// label fits the requested name, from 0 to 1.
+    /// How well a domain label fits the requested name, from 0 to 1. It is set only if the names
+    /// differ only by words for a municipality, such as `city`.
     OnlyMunicipalityLabel "only_municipality_label",
     /// The requested name looks like an acronym: it is one short word in capitals.
     Acronym "acronym",
@@ -278,8 +279,8 @@ features! {
     AcronymInitials "acronym_initials",
     /// The requested name equals the initials of the candidate's name, and also a domain label.
     InitialsAndLabel "initials_and_label",
-    /// If a word of the requested name is misspelt: the similarity of a domain label and the
-    /// requested name, from 0 to 1.
+    /// The similarity of a domain label and the requested name, from 0 to 1. It is set only if a
+    /// word of the requested name is misspelt.
     SlipAndLabel "slip_and_label",
     /// A part of a domain is the code of the state or province in the requested name:
     /// `Jackson, WI`, `jackson.wi.us`. Dots and hyphens separate the parts. The first part and the
@@ -291,10 +292,10 @@ features! {
     /// The company is in a country that the requested name contains, as in `Quill Norway`.
     CountryAgrees "country_agrees",
     /// The requested name contains a country, as in `Quill Norway`. The company has a known head
-    /// office, and is not in this country.
+    /// office, but neither a head office nor a domain for this country.
     CountryDiffers "country_differs",
-    /// Like `CountryDiffers`, but 1 only if the requested name has a country in parentheses:
-    /// `Quill (Norway)`.
+    /// The value of `CountryDiffers`, if the requested name has a country in parentheses:
+    /// `Quill (Norway)`. Else 0.
     CountryAsideDiffers "country_aside_differs",
     /// The letters of the requested name are used in few countries, such as the Georgian letters of
     /// `ჭილყვი`. The company is in one of these countries.
@@ -327,8 +328,8 @@ features! {
     /// of the company or the initials of the candidate's name.
     ProminentAcronym "prominent_acronym",
     /// The company's prominence, if the requested name is probably a misspelling of the candidate's
-    /// name. This is so if the names are not equal, but all their words match, or if the whole
-    /// names without spaces differ only by a spelling mistake.
+    /// name. The two names are not equal, but one of these is true: all their words match, or the
+    /// whole names without spaces differ only by a spelling mistake.
     ProminentSlip "prominent_slip",
     /// The value of [`ProminentSlip`](Self::ProminentSlip), times the similarity of a domain
     /// label and the requested name.
@@ -340,8 +341,8 @@ features! {
     /// The company's prominence, if the requested name is the candidate's name and an addition,
     /// such as a place, at its end or in parentheses: `Quill London` for `Quill`.
     ProminentAddition "prominent_addition",
-    /// The company's prominence, if only the requested name has additional words, and these are not
-    /// only an addition, such as a place: `Quill Insurance` for `Quill`.
+    /// The company's prominence, if only the requested name has additional words, as in
+    /// `Quill Insurance` for `Quill`. It is 0 if these words are only an addition, such as a place.
     ProminentMore "prominent_more",
     /// The company's prominence, if only the candidate's name has additional words: `Quill` for
     /// `Quill Insurance`.
@@ -352,11 +353,11 @@ features! {
     /// The company's prominence, if some words of the names match, and each name has additional
     /// words. It is 0 if the whole names without spaces differ only by a spelling mistake.
     ProminentBoth "prominent_both",
-    /// A country is requested. The company is prominent, but has no domain for this country. The
-    /// company's own country is unknown.
+    /// A country is requested for which the prominent company has no domain. Neither a head office
+    /// nor the main domain shows in which country the company is.
     CountryUnknown "country_unknown",
-    /// A country is requested. The company is prominent, but has no domain for this country. The
-    /// company's own country is known.
+    /// A country is requested for which the prominent company has no domain. A head office or the
+    /// main domain shows in which country the company is.
     CountryElsewhere "country_elsewhere",
 }
 

@@ -12,42 +12,43 @@ use crate::subject::Company;
 /// words are ignored.
 const MOST_WORDS: usize = 16;
 
-/// How well the requested name fits the labels of a company's domains. If a company has several
-/// domains, each field contains the highest value.
+/// How well the requested name fits the domain labels of a company (see the top of this file). If a
+/// company has several domains, each field contains the highest value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Labels {
-    /// 1 if a label, or a whole domain without its dots, equals the requested name without spaces;
-    /// else 0.
+    /// 1 if a domain label, or a whole domain without its dots and hyphens, equals the requested
+    /// name without spaces; else 0.
     pub(super) is_name: f64,
-    /// If a label consists of the first words of the requested name, such as `quillpens` for
-    /// `Quill Pens Paper`: the total rarity of these words as a share of the total rarity of all
-    /// words. Else 0.
+    /// For a domain label that consists of the first words of the requested name, such as
+    /// `quillpens` for `Quill Pens Paper`: the total rarity of these words, as a share of the total
+    /// rarity of all words. 0 if there is no such label.
     pub(super) is_beginning: f64,
-    /// If a label contains the requested name, as `quillpens` contains `Quill`: the length of the
-    /// name as a share of the label's length. Else 0.
+    /// For a domain label that contains the requested name, as `quillpens` contains `Quill`: the
+    /// length of the name, as a share of the length of the label. 0 if there is no such label.
     pub(super) holds_name: f64,
-    /// If the requested name contains a label, as `Quill Pens` contains `quill`: the length of the
-    /// label as a share of the name's length. Else 0.
+    /// For a domain label that the requested name contains, as `Quill Pens` contains `quill`: the
+    /// length of the label, as a share of the length of the name. 0 if there is no such label.
     pub(super) name_holds: f64,
-    /// The similarity of a label and the requested name, from 0 to 1. It is 1 if both are equal,
-    /// and 0 if 30 % or more of the letters differ.
+    /// The similarity of a domain label and the requested name, from 0 to 1. It is 1 if the two are
+    /// equal, and 0 if 30 % or more of the letters differ.
     pub(super) like: f64,
-    /// 1 if a label equals the initials of the requested name; else 0.
+    /// 1 if a domain label equals the initials of the requested name; else 0.
     pub(super) is_initials: f64,
-    /// If a label consists of the beginnings of words of the requested name, such as `unsoed` for
-    /// `Universitas Jenderal Soedirman`: the total rarity of these words as a share of the total
-    /// rarity of all words. Else 0.
+    /// For a domain label that consists of beginnings of words of the requested name, such as
+    /// `unsoed` for `Universitas Jenderal Soedirman`: the total rarity of these words, as a share
+    /// of the total rarity of all words. 0 if there is no such label.
     pub(super) parts: f64,
-    /// 1 if a label consists of the beginnings of all words of the requested name, such as `quipen`
-    /// for `Quill Pens`; else 0.
+    /// 1 if a domain label consists of the beginnings of all words of the requested name, such as
+    /// `quipen` for `Quill Pens`; else 0.
     pub(super) parts_full: f64,
-    /// If a label equals a word of the requested name, the rarity of this word in nats, divided by
-    /// 10; else 0.
+    /// For a domain label that equals a word of the requested name: the rarity of this word, in
+    /// units of 10 nats. 0 if there is no such label.
     pub(super) word_is: f64,
-    /// If a label begins with a word of the requested name, as `quillworks` begins with `Quill`:
-    /// the length of the word as a share of the label's length. Else 0.
+    /// For a domain label that begins with a word of the requested name, as `quillworks` begins
+    /// with `Quill`: the length of the word, as a share of the length of the label. 0 if there is
+    /// no such label.
     pub(super) begins: f64,
-    /// Whether at least one of the domains is a host below a registrable domain, such as
+    /// Whether at least one domain of the company is a host below a registrable domain, such as
     /// `shop.quill.example`.
     pub(super) is_host: bool,
 }
@@ -108,8 +109,8 @@ impl Labels {
     }
 }
 
-/// Returns the similarity of a label and a name, from 0 to 1. It is 1 if both are equal, and 0 if
-/// 30 % or more of the letters differ.
+/// Returns the similarity of a domain label and a name, from 0 to 1. It is 1 if the two are equal,
+/// and 0 if 30 % or more of the letters differ.
 fn likeness(label: &str, name: &str) -> f64 {
     let longer = label.len().max(name.len()) as f64;
     // If the lengths differ by 30 % or more, at least 30 % of the letters differ too. This check is
@@ -125,13 +126,13 @@ fn more(held: &mut f64, value: f64) {
     *held = held.max(value);
 }
 
-/// Finds words whose beginnings, one after the other, are the label: `un` and `soed` of
-/// `universitas jenderal soedirman` for `unsoed`. Returns the total rarity of these words. If
+/// Finds words whose beginnings, joined, form the domain label: `un` and `soed` of
+/// `universitas jenderal soedirman` form `unsoed`. Returns the total rarity of these words. If
 /// several choices of words are possible, returns the highest total; if none is possible, `None`.
 fn parts(words: &[NameWord], rarities: &[f64], label: &str) -> Option<f64> {
     let label = label.as_bytes();
-    // `most[end]` is about the first `end` letters of the label. It is the highest total rarity of
-    // words whose beginnings, one after the other, are these letters; `None` if no words fit.
+    // `most[end]` is the result for the first `end` letters of the label: the highest total rarity
+    // of words whose beginnings, joined, form these letters. `None` if no words do.
     let mut most: Vec<Option<f64>> = vec![None; label.len() + 1];
     *most.first_mut()? = Some(0.0);
     for (word, rarity) in words.iter().zip(rarities).take(MOST_WORDS) {

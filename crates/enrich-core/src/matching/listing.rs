@@ -18,9 +18,9 @@ pub struct Candidates<'a> {
     pub asked: &'a AskedName,
     /// The country that was requested with the name.
     pub country: Option<Country>,
-    /// The only company that has this name, apart from case, accents, punctuation and legal
-    /// forms, with the confidence that it is meant. `None` if no company or several companies
-    /// have the name. Also `None` if the name is too little evidence, for example because it is a
+    /// The only company that has this name, with the confidence that it is meant. Case, accents,
+    /// punctuation and legal forms are ignored. `None` if no company or several companies have the
+    /// name, or if the name alone does not show which company is meant, for example because it is a
     /// single word.
     pub only: Option<(&'a Company, Confidence)>,
     /// The companies whose names were compared with the requested name, the likeliest first.
@@ -100,8 +100,8 @@ impl Candidates<'_> {
         only.into_iter().chain(judged)
     }
 
-    /// Returns the sentence that explains why a bare company is listed. Only the name of a bare
-    /// company is known.
+    /// Returns the sentence that explains why a bare company is listed. Nothing but its name is
+    /// known of a bare company.
     fn only_a_name(&self, company: &Company) -> String {
         let name = CompanyName::parse(&company.name);
         let is_equal = name.is_ok_and(|name| name.folded() == self.asked.name.folded());
@@ -143,9 +143,9 @@ const LIKELY: f64 = 0.05;
 /// most likely does not contain the company that is meant, and no candidate is listed.
 const LEAST_TOGETHER: f64 = 0.15;
 
-/// Whether `company` would look like a repetition of the listed company `known`. This is so if it
-/// has the domain that is listed for `known`, or if both have the same name and the same
-/// registrable domain.
+/// Whether `company` would look like a repetition of the listed company `known`. This is so if
+/// `company` has the domain that is listed for `known`, or if the two companies have the same name
+/// and the same registrable domain.
 fn is_same(known: &Candidate, company: &Company) -> bool {
     if known.id == company.id {
         return true;

@@ -16,7 +16,7 @@ const MOST_SITES: usize = 16;
 /// it would add nearly nothing to the probability of that candidate.
 const LEAST_CHANCE: f64 = 0.001;
 
-/// The parts of a company's own name that are compared with the own names of other candidates.
+/// A company's own name in the form in which it is compared with the own names of other candidates.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OwnName {
     /// The roots of the words of the name. Places and other additions at the end of the name are
@@ -27,7 +27,7 @@ pub(super) struct OwnName {
 }
 
 impl OwnName {
-    /// Creates the parts from a name and its form, `NameForm::of(name)`.
+    /// Prepares a company's own name. `form` must be `NameForm::of(name)`.
     pub(super) fn of(name: &CompanyName, form: NameForm) -> Self {
         let mut words = form.words;
         words.truncate(words.len() - additions(&words));
@@ -127,10 +127,10 @@ impl<'a> Traits<'a> {
     }
 }
 
-/// Returns one number for each candidate: the index of the first candidate in the list that is
-/// really the same company. `chances` contains the raw probability of each candidate. If it is
-/// below [`LEAST_CHANCE`], the candidate is not compared with others, and its number is its own
-/// index.
+/// Finds the candidates that are really the same company. Returns a number for each candidate: the
+/// index of the first candidate that is the same company. `chances` contains the raw probability of
+/// each candidate. A candidate whose probability is below [`LEAST_CHANCE`] is not compared with
+/// others; its number is its own index.
 pub(super) fn organisations(candidates: &[ScoredCandidate], chances: &[f64]) -> Vec<usize> {
     let mut first: Vec<usize> = (0..candidates.len()).collect();
     let likely = candidates.iter().zip(chances).enumerate();

@@ -28,8 +28,8 @@ const MOST_IDS: usize = 2;
 /// The prominence that is added each time the number of countries with a site of the company
 /// doubles: once for two countries, twice for four, three times for eight.
 const OF_DOUBLED_COUNTRIES: f64 = 0.05;
-/// The prominence that is added for each social network on which the company has a page. The first
-/// network adds nothing, because most companies have one page.
+/// The prominence that is added for each social network on which the company has a page, except the
+/// first network, because most companies have one page.
 const OF_PAGE: f64 = 0.025;
 
 /// How well known a company is, and the facts that show it.

@@ -21,9 +21,9 @@ pub struct Weights {
 /// Why a table of weights is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidWeights {
-    /// The line with this number, counted from 1, is invalid. Its form is neither `feature;
-    /// weight` nor `calibration; raw; right`, or it names an unknown feature, or a value is not a
-    /// number.
+    /// The line with this number, counted from 1, is invalid for one of these reasons: it has
+    /// neither the form `feature; weight` nor `calibration; raw; right`, it names an unknown
+    /// feature, or a value is not a number.
     #[error("line {0} of the weights is neither a feature nor the calibration")]
     Line(usize),
     /// The feature with this name has no line.

@@ -139,8 +139,8 @@ fn listed(words: &[NameWord], places: Vec<usize>) -> String {
     }
 }
 
-/// Puts a text in straight quotation marks, because [`crate::holds_suppressed`] looks for values
-/// between straight quotation marks.
+/// Puts a text in straight quotation marks. [`crate::holds_suppressed`] reads a text between such
+/// marks as one value. So it recognises an explanation that contains a suppressed value.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "'"))
 }

@@ -5,9 +5,9 @@
 pub struct Confidence(u8);
 
 impl Confidence {
-    /// The confidence of a record, if its source gives no confidence.
+    /// The highest confidence. A record gets it if its source gives no confidence.
     pub const FULL: Self = Self(100);
-    /// The confidence of a record, if the confidence that its source gives cannot be parsed.
+    /// The lowest confidence. A record gets it if the confidence in the record cannot be parsed.
     pub const LEAST: Self = Self(1);
     /// The highest confidence of an answer if another company or person fits equally well.
     pub const AMBIGUOUS: Self = Self(80);

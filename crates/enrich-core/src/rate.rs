@@ -46,8 +46,9 @@ impl RateLimit {
         self.window_seconds
     }
 
-    /// Returns the rate limit of a key. `own` contains the values that are set for this key; `self`
-    /// supplies each value that is `None`. If a value in `own` is 0, returns `self`.
+    /// Returns the rate limit that applies to a key. `self` is the server's limit. `own` contains
+    /// the values that are set for this key; the server's values replace those that are `None`. If
+    /// a value in `own` is 0, returns `self`.
     pub fn with(self, own: RateOverride) -> Self {
         let requests = own.requests.unwrap_or(self.requests);
         let window_seconds = own.window_seconds.unwrap_or(self.window_seconds);
@@ -69,10 +70,10 @@ impl RateLimit {
         own.requests.max(as_fast.min(self.requests))
     }
 
-    /// Returns the rate limit of a key after its owner has set `requests`, the number of requests
-    /// per window. If `requests` is `None`, the server's number applies to the key. The length of
-    /// the key's window does not change. Returns `None` if the owner may not set this number,
-    /// because it is 0 or above [`most_of_owner`](Self::most_of_owner).
+    /// Sets the number of requests per window of a key, as the key's owner wants it. Returns the
+    /// new limit of the key. If `requests` is `None`, the server's number applies. The length of
+    /// the key's window does not change. Returns `None` if the number is 0 or above
+    /// [`most_of_owner`](Self::most_of_owner).
     pub fn set_by_owner(self, key: RateOverride, requests: Option<u32>) -> Option<RateOverride> {
         let most = self.most_of_owner(key);
         let is_allowed = (1..=most).contains(&requests.unwrap_or(self.requests));

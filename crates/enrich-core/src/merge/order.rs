@@ -38,7 +38,8 @@ struct Value {
     country: Option<Country>,
     country_confidence: Option<Confidence>,
     sources: BTreeSet<i64>,
-    /// The sources with a record in which this value is the first one of its attribute.
+    /// The sources that list this value first: in at least one of their records, it is the first
+    /// value of the attribute.
     first_in: BTreeSet<i64>,
     /// The position of this value among the values of the same attribute in a record, from 0. If
     /// several records have the value, this is the lowest of these positions.
@@ -70,10 +71,10 @@ pub fn facts_in_order(claimed: Vec<ClaimedFact>) -> Vec<Fact> {
     let mut facts: Vec<Fact> = Vec::new();
     for (attribute, mut values) in attributes {
         match attribute {
-            // `names_in_order` has already sorted the names.
+            // The names are already sorted by `names_in_order`.
             Attribute::Name => {}
-            // `facts` already contains the names, because `Attribute::Name` comes before
-            // `Attribute::Domain` in the map.
+            // The rank of a domain depends on the company's name. The name is already in `facts`,
+            // because `Attribute::Name` comes before `Attribute::Domain` in the map.
             Attribute::Domain => {
                 let name = facts.first().filter(|fact| fact.attribute == Attribute::Name);
                 sort_domains(&mut values, name.map(|fact| fact.value.as_str()));
@@ -125,14 +126,14 @@ impl Value {
     }
 }
 
-/// Sorts domains; the first becomes the main domain. Of two domains, the first of these rules
-/// that distinguishes them decides which comes first:
+/// Sorts domains; the first becomes the main domain. Of two domains, the first of these rules that
+/// distinguishes them decides which comes first:
 ///
 /// 1. the domain with the higher confidence;
 /// 2. the domain that more sources list first;
 /// 3. a domain for which no record gives a country;
 /// 4. the domain that more sources give;
-/// 5. the domain that is nearer to the beginning of the list in a record;
+/// 5. the domain whose best position in the list of a record is nearer to the beginning;
 /// 6. the domain whose label is the company's name, such as `quill` of `quill.com`;
 /// 7. a domain whose top-level domain belongs to no country.
 fn sort_domains(values: &mut [Value], name: Option<&str>) {
@@ -188,9 +189,11 @@ fn names_in_order(values: Vec<Value>, domains: &[Value]) -> Vec<Value> {
     names.into_iter().map(|(_, _, value)| value).collect()
 }
 
-/// Returns how badly a name is written; lower values are better. The first value is `true` if all
-/// letters are small. The second value is a sum: 2 if the name contains a country, plus 1 if it has
-/// at least [`FEWEST_SHOUTED`] letters and all are capitals.
+/// Returns how badly a name is written, as two values; lower values are better:
+///
+/// - `true` if all letters are small.
+/// - Faults as a number: 2 for a country in the name, plus 1 for a name in capitals only that has
+///   at least [`FEWEST_SHOUTED`] letters.
 fn faults(text: &str, name: Option<&CompanyName>) -> (bool, u8) {
     let letters = || text.chars().filter(|letter| letter.is_alphabetic());
     let is_small = letters().any(char::is_lowercase) && !letters().any(char::is_uppercase);
@@ -201,8 +204,8 @@ fn faults(text: &str, name: Option<&CompanyName>) -> (bool, u8) {
     (is_small, u8::from(names_country) * 2 + u8::from(is_shouted))
 }
 
-/// Returns a form of the name that is the same for all its spellings, such as `Quill Ltd` and
-/// `QUILL`. `name` is the parsed text; `None` if it cannot be parsed.
+/// Returns a form of the name that is the same for all its spellings: `quill` for `Quill Ltd` and
+/// for `QUILL`. `name` is the parsed text; `None` if it cannot be parsed.
 fn key_of(text: &str, name: Option<&CompanyName>) -> String {
     name.map_or(text, CompanyName::squashed).to_owned()
 }

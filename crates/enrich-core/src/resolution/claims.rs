@@ -14,8 +14,8 @@ use crate::subject::Company;
 /// Group` is `Quill`.
 const WHOLE_WORDS: [&str; 5] = ["group", "holding", "international", "global", "worldwide"];
 /// The top-level domains under which a company usually has its site for all countries, such as
-/// `quill.com`. Under other top-level domains that belong to no country, as in `quill.red`, the
-/// same label often belongs to another company.
+/// `quill.com`. Other top-level domains without a country, such as `.red`, are left out, because
+/// `quill.red` often belongs to another company than `quill.com`.
 const WORLDWIDE: [&str; 7] = ["com", "org", "net", "int", "eu", "info", "biz"];
 /// The allowed number of letters of initials, such as `qia`. Shorter or longer initials are not
 /// compared with names.
@@ -99,7 +99,7 @@ pub struct RecordClaims {
     pub(super) phones: Vec<String>,
     pub(super) ids: Vec<String>,
     pub(super) seats: Vec<Country>,
-    /// Whether every name in the record is one of its hosts, such as `quill.example`, because the
+    /// Whether every name in the record is one of its hosts, such as `quill.example`. Then the
     /// source does not know the company's real name.
     pub(super) is_named_by_domain: bool,
     /// Forms of the names by which similar names are recognised. They are calculated when they
@@ -220,8 +220,8 @@ impl RecordClaims {
         &self.key
     }
 
-    /// Returns the first own name in the record, as written; `None` if it has no name that can be
-    /// parsed.
+    /// Returns the company's first name in the record as written. Aliases do not count. `None` if
+    /// the record has no name that can be parsed.
     pub fn display_name(&self) -> Option<&str> {
         self.named.first().map(CompanyName::display)
     }
@@ -231,14 +231,14 @@ impl RecordClaims {
         self.named.iter()
     }
 
-    /// Returns the own names in the record in the form in which names are looked up: `quillpens`
-    /// for `Quill Pens Ltd`.
+    /// Returns the company's names in the record, without aliases, in the form in which names are
+    /// looked up: `quillpens` for `Quill Pens Ltd`.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.named.iter().map(CompanyName::squashed)
     }
 
-    /// Returns the aliases in the record in the form in which names are looked up: `quillpens`
-    /// for `Quill Pens Ltd`.
+    /// Returns the company's aliases in the record in the form in which names are looked up:
+    /// `quillpens` for `Quill Pens Ltd`.
     pub fn aliases(&self) -> impl Iterator<Item = &str> {
         self.also_named.iter().map(CompanyName::squashed)
     }
@@ -281,15 +281,15 @@ impl RecordClaims {
         self.hosts.is_empty() && self.pages.is_empty()
     }
 
-    /// Whether an own name of one record is an own name or an alias of the other. Legal forms are
-    /// ignored.
+    /// Whether a name of one record (not an alias) equals a name or an alias of the other record.
+    /// Legal forms are ignored: `Quill Ltd` equals `Quill`.
     pub(super) fn is_equally_named(&self, other: &Self) -> bool {
         let has = |one: &Self, name: &str| one.names().chain(one.aliases()).any(|it| it == name);
         self.names().any(|name| has(other, name)) || other.names().any(|name| has(self, name))
     }
 
-    /// Whether an own name of one record is an own name or an alias of the other. Legal forms
-    /// must be equal too.
+    /// Whether a name of one record (not an alias) equals a name or an alias of the other record.
+    /// Legal forms count: `Quill Ltd` does not equal `Quill`.
     pub(super) fn is_named_the_same(&self, other: &Self) -> bool {
         let all = |one: &Self| -> Vec<String> {
             one.named.iter().chain(&one.also_named).map(|name| name.folded().to_owned()).collect()
@@ -330,8 +330,8 @@ impl RecordClaims {
             || self.near().forms.contains(label)
     }
 
-    /// Whether the initials of an own name in the record begin with `label`, and no own name equals
-    /// `label`. For example, the initials of `Quill Institute of Architects` begin with `qia`.
+    /// Whether the initials of a name in the record begin with `label`, as `qia` does for
+    /// `Quill Institute of Architects`. `false` if a name equals `label`. Aliases do not count.
     pub(super) fn is_only_abbreviated_as(&self, label: &str) -> bool {
         let forms = self.named.iter().map(|name| (name, NameForm::of(name)));
         let mut is_abbreviated = false;

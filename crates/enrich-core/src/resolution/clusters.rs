@@ -13,9 +13,10 @@ use super::links::{Link, MOST_BEARERS, SharedKeys, has_compatible_seats, link, s
 
 /// Divides records into companies. Returns a number for each record; records with the same number
 /// are one company. The numbers begin at 0 and are assigned in the order of the records' keys.
+///
 /// `shared` contains the values that identify no company, because many organisations share them.
-/// `decisions` have priority over all links between records: a merge unites records even if their
-/// ids differ, and a split keeps records apart even if they are linked.
+/// `decisions` have priority over all other evidence. A merge unites records even if their ids
+/// differ. A split keeps records apart even if they have common values.
 pub fn clusters(
     records: &[&RecordClaims],
     shared: &SharedKeys,
@@ -121,9 +122,11 @@ fn pairs(records: &[&RecordClaims]) -> BTreeSet<(usize, usize)> {
 /// Unites each cluster that is known only by its name with the only other cluster that has this
 /// name. A cluster is known only by its name if none of its records has a domain or a page.
 ///
-/// First, the clusters that have the name as their own name are searched for. If there is none, the
-/// clusters that have it as an alias are searched for. If several are found, nothing is united. The
-/// aliases of the cluster that is known only by its name are ignored, because they may be brands.
+/// - Clusters that have the name as their own name come first. Only if there is none, clusters that
+///   have it as an alias are considered.
+/// - If several clusters have the name, nothing is united.
+/// - The aliases of the cluster that is known only by its name are ignored, because they may be
+///   brands.
 fn join_only_namesakes(
     records: &[&RecordClaims],
     clusters: &mut Clusters<'_>,
@@ -158,11 +161,11 @@ fn join_only_namesakes(
 }
 
 /// Whether the record `alone`, which has only a name, can describe the same company as `other`,
-/// which has this name too. Both conditions must be met:
+/// which has the same name. Both conditions must be met:
 ///
 /// - The seats (countries of the head offices) are compatible: [`has_compatible_seats`].
-/// - If `other` has the name only as an alias, the name has several words, or both have a common
-///   seat. The reason: a short alias of one company is often the own name of another company.
+/// - The name is clear enough. A name of one word that is only an alias in `other` is often the own
+///   name of another company. Then the two records must also have a common seat.
 fn is_namesake(
     alone: &RecordClaims,
     name: &CompanyName,
@@ -189,13 +192,15 @@ fn names_of(record: &RecordClaims, of: NameUse) -> Box<dyn Iterator<Item = &str>
 }
 
 type Members = Vec<usize>;
-/// The indexes of the records that have a name. A name has two lists: the records that have it as
-/// their own name, and the records that have it as an alias.
+/// For each name, the indexes of the records that have the name: one list for records that have it
+/// as their own name, and one list for records that have it as an alias.
 type Named<'a> = FxHashMap<(NameUse, &'a str), Members>;
 
 /// Divides the clusters into those that are known only by their names, and all others. Returns two
-/// maps. The first leads from the root of each cluster that is known only by its name to the
-/// indexes of its records. The second leads from each name to the records of the other clusters.
+/// maps:
+///
+/// - from the root of each cluster that is known only by its name to the indexes of its records;
+/// - from each name to the indexes of the records in all other clusters that have this name.
 fn alone_and_named<'a>(
     records: &[&'a RecordClaims],
     clusters: &mut Clusters<'_>,
@@ -282,15 +287,15 @@ impl<'a> Clusters<'a> {
         !self.differ(a, b) && !self.are_split(a, b)
     }
 
-    /// Whether a decision splits two clusters: one side of the decision names a record of one
-    /// cluster, and its other side names a record of the other cluster. `a` and `b` are the roots
-    /// of the clusters.
+    /// Whether a decision splits two clusters, of which `a` and `b` are the roots: one side of the
+    /// decision names a record of one cluster, and its other side names a record of the other
+    /// cluster.
     fn are_split(&self, a: usize, b: usize) -> bool {
         self.sides[a].iter().any(|(split, side)| self.sides[b].contains(&(*split, 1 - *side)))
     }
 
-    /// Whether two clusters have ids of the same scheme, but no common id of this scheme. `a` and
-    /// `b` are the roots of the clusters.
+    /// Whether two clusters, of which `a` and `b` are the roots, contradict each other: both have
+    /// ids of the same scheme, such as `lei`, but no common id of this scheme.
     fn differ(&self, a: usize, b: usize) -> bool {
         let of = |root: usize| self.ids[root].iter().copied();
         differing_ids(of(a), of(b)).is_some()

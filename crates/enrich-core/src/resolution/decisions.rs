@@ -56,8 +56,9 @@ pub struct Decision {
 #[derive(Clone, Debug, Default)]
 pub struct Decisions {
     all: Vec<Decision>,
-    /// For each identity of a record, the decisions that name the record. An element is the index
-    /// of the decision in `all`, and the side (0 or 1) that contains the record.
+    /// For each [`Identity`] by which a record can be named, the decisions that name this record.
+    /// An element is the index of the decision in `all`, and the side (0 or 1) that contains the
+    /// record.
     naming: FxHashMap<Identity, Vec<(usize, usize)>>,
 }
 
@@ -72,8 +73,8 @@ enum Identity {
 }
 
 impl DecidedRecord {
-    /// Creates the description by which a decision names the record with these claims: the record's
-    /// source, id and name, and a host or a page.
+    /// Describes a record in the form in which a decision names it: the record's source, id and
+    /// name, and a host or a page.
     pub fn of(claims: &RecordClaims) -> Self {
         let place = claims.hosts().next().or_else(|| claims.pages().next());
         Self {
@@ -95,13 +96,14 @@ impl DecidedRecord {
         }
     }
 
-    /// Whether `self` names the record with these claims.
+    /// Whether `self` names the record that has these claims.
     pub fn is(&self, claims: &RecordClaims) -> bool {
         identities(claims).contains(&self.identity())
     }
 }
 
-/// Returns all identities by which a decision can name a record.
+/// Returns every [`Identity`] by which a decision can name the record with these claims. A record
+/// without an id has one for each pair of a name and a host or page.
 fn identities(claims: &RecordClaims) -> Vec<Identity> {
     let source = &claims.key().source;
     if let Some(id) = claims.key().id() {
@@ -169,8 +171,8 @@ impl Decisions {
         sides.into_iter().filter_map(one_side).collect()
     }
 
-    /// Returns the decision that splits two companies; `None` if there is none. The arguments are
-    /// the records of the companies.
+    /// Returns a decision that splits two companies; `None` if there is none. `one` and `other` are
+    /// the records of the two companies.
     pub fn keeping_apart<'a>(
         &self,
         one: impl IntoIterator<Item = &'a RecordClaims>,
@@ -237,8 +239,8 @@ impl Decisions {
 
 /// What decisions say about a list of records. Records are given by their indexes in this list.
 pub(super) struct Applied {
-    /// For each record, the decisions that split it from others. An element is the index of the
-    /// decision, and the side (0 or 1) that contains the record.
+    /// For each record, the split decisions that name it. An element is the index of the decision,
+    /// and the side of the decision (0 or 1) that contains the record.
     pub(super) sides: Vec<BTreeSet<(usize, usize)>>,
     /// For each merge, the indexes of the records that it names. The merges are in the order of
     /// their numbers.
@@ -246,9 +248,9 @@ pub(super) struct Applied {
 }
 
 /// Classes of records, in a union-find structure. Two records are in one class if merges unite
-/// them, directly or through other records. The map leads from the identity of a record to a
-/// smaller identity of the same class. The smallest identity of a class has no entry in the map,
-/// and represents the class.
+/// them, directly or through other records. The map leads from the [`Identity`] of a record to a
+/// smaller one of the same class. The smallest of a class has no entry in the map, and represents
+/// the class.
 struct Classes(BTreeMap<Identity, Identity>);
 
 impl Classes {

@@ -51,7 +51,7 @@ pub enum Refusal {
     /// An earlier call with the same idempotency key is still running.
     #[error("the first request with this Idempotency-Key is still running; repeat it in a second")]
     StillRunning,
-    /// The balance does not pay for the answer.
+    /// The balance is too low for the price of the answer.
     #[error("{}", not_enough(*.price, *.needed, *.balance))]
     NotEnoughCredits {
         /// The endpoint's price rule.

@@ -19,7 +19,7 @@ pub struct Load {
     /// The terms of the records. They are stored with the source, in the transaction that imports
     /// the first record. With `None`, the terms of an earlier import stay stored.
     pub terms: Option<SourceTerms>,
-    /// The time of the import. It is stored with every value.
+    /// The time of the import. It is stored with every imported value.
     pub at: Timestamp,
     /// Whether each batch of records or the whole import is one transaction.
     pub atomic: Atomic,
@@ -144,9 +144,9 @@ pub trait Importer: Send + Sync {
     /// waits or fails.
     async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError>;
 
-    /// Returns a value with which an import can recognise the records of a source that are already
-    /// imported, and skip them without parsing them. Returns `None` if no record of the source was
-    /// imported, or if this importer cannot recognise unparsed records.
+    /// Returns a value with which an import recognises the records of a source that are already
+    /// imported. It can skip these records without parsing them. Returns `None` if no record of the
+    /// source was imported, or if this importer cannot recognise unparsed records.
     async fn known_records(
         &self,
         _source: &SourceName,
@@ -174,8 +174,8 @@ pub trait Importer: Send + Sync {
 #[async_trait]
 pub trait Loading: Send {
     /// Imports a batch of records. Returns one [`ImportOutcome`] for each record, in the order of
-    /// the records. If `records` is empty, imports nothing. But if the source exists, stores the
-    /// time of this import as the time of the source's last import.
+    /// the records. An empty batch only updates the time of the source's last import, if the source
+    /// exists.
     async fn take(&mut self, records: Vec<Record>) -> Result<Vec<ImportOutcome>, StoreError>;
 
     /// Sets the number of records that will probably follow the next batch. The number is an

@@ -79,11 +79,11 @@ pub struct JobChange {
     /// The turn of the job, as the caller knows it. If the job has another turn, the job was taken
     /// or changed in the meantime. Then this change is not made.
     pub turn: u64,
-    /// The new phase.
+    /// The phase of the job after the change.
     pub phase: JobPhase,
-    /// The new [`JobRow::record`].
+    /// The [`JobRow::record`] after the change.
     pub record: String,
-    /// The new [`JobRow::progress`].
+    /// The [`JobRow::progress`] after the change.
     pub progress: String,
 }
 
@@ -121,8 +121,8 @@ pub trait JobRecords: Send + Sync {
     /// Returns the jobs of an account, in the order of their ids.
     async fn of_account(&self, account: AccountId) -> Result<Vec<JobRow>, StoreError>;
 
-    /// Returns the jobs of all accounts with an id above `after`, in the order of their ids, at
-    /// most `limit`.
+    /// Returns jobs of all accounts in the order of the jobs' ids: at most `limit` jobs whose id is
+    /// above `after`.
     async fn page(&self, after: u128, limit: u32) -> Result<Vec<JobRow>, StoreError>;
 
     /// Changes a [free](JobLease::Free) job, and raises its turn by one. Returns `false` and
@@ -136,7 +136,7 @@ pub trait JobRecords: Send + Sync {
     /// # Errors
     ///
     /// If the call fails with [`StoreError::Unknown`], the store may have given the lease to this
-    /// node, although the node does not know it. Then no node can take the job until this lease
+    /// node. The node cannot know this. In this case, no node can take the job until the lease
     /// ends.
     async fn hold(&self, id: u128, turn: u64, phase: JobPhase) -> Result<bool, StoreError>;
 
@@ -168,10 +168,12 @@ pub trait JobRecords: Send + Sync {
     /// change. Returns `false` if this node no longer has the lease.
     async fn save(&self, job: &JobChange) -> Result<bool, StoreError>;
 
-    /// Saves a job whose lease this node has, and ends the lease. The job gets the phase in
-    /// `job`, with one exception: a job in the phase [`Stopping`](JobPhase::Stopping) stays in it
-    /// if `job` asks for [`Waiting`](JobPhase::Waiting). Returns `false` if this node no longer
-    /// has the lease.
+    /// Saves a job whose lease this node has, and ends the lease. Returns `false` if this node no
+    /// longer has the lease.
+    ///
+    /// The job gets the phase in `job`. Exception: if the job must stop
+    /// ([`Stopping`](JobPhase::Stopping)) and `job` has the phase [`Waiting`](JobPhase::Waiting),
+    /// the job stays in the phase `Stopping`.
     async fn release(&self, job: &JobChange) -> Result<bool, StoreError>;
 
     /// Asks the node that runs the job to stop it. Returns `false` if the job is not running.
@@ -181,8 +183,8 @@ pub trait JobRecords: Send + Sync {
     /// lease.
     async fn remove(&self, id: u128, turn: u64) -> Result<bool, StoreError>;
 
-    /// Returns the number of accounts that have a waiting job, but no running job. If a node
-    /// already runs as many jobs as it can, this number shows whether one of them must pause, so
+    /// Returns the number of accounts that have a waiting job, but no running job. A node that runs
+    /// as many jobs as it can uses this number: if it is above 0, one of its jobs must pause, so
     /// that another account can run a job.
     async fn contenders(&self) -> Result<u64, StoreError>;
 

@@ -231,8 +231,9 @@ pub trait Ledger: Send + Sync {
     /// Finds the last entry of an account whose time is before `at`, and returns its sequence
     /// number plus one; 1 if there is no earlier entry.
     ///
-    /// So all entries with `start` ≤ time < `end` have a sequence number `n` for which
-    /// [`first_entry_at(start)`](Self::first_entry_at) ≤ `n` < `end_of_entries_before(end)`.
+    /// With [`first_entry_at`](Self::first_entry_at), this gives a range that contains all entries
+    /// of a period: an entry with `start` ≤ time < `end` has a sequence number `n` with
+    /// `first_entry_at(start)` ≤ `n` < `end_of_entries_before(end)`.
     async fn end_of_entries_before(
         &self,
         account: AccountId,

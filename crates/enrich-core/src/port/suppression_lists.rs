@@ -1,9 +1,9 @@
-//! Suppression lists: files with hashes of values that must not be imported, and that no answer
-//! may contain.
+//! Suppression lists: files with hashes of values that must not be imported, and that no answer may
+//! contain.
 //!
-//! A list contains unkeyed hashes (digests) of the values, and not the values themselves. To
-//! compare a value with a list, its digest is calculated. The store saves keyed hashes of the
-//! digests, so that its file does not show whose values are on a list.
+//! A list contains unkeyed hashes (digests) of the values, and not the values themselves. To find
+//! out whether a value is on a list, the digest of the value is compared with the list. The store
+//! saves keyed hashes of the digests, so that its file does not show whose values are on a list.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -66,7 +66,7 @@ pub struct NewList {
     pub kind: Option<DigestKind>,
     /// A hash of the list's name and content. It shows whether the same list was loaded before.
     pub content: [u8; 32],
-    /// The number of entries.
+    /// The number of entries of the list. Each entry is a digest.
     pub entries: u64,
     /// The time at which the list is loaded.
     pub at: Timestamp,
@@ -90,8 +90,8 @@ pub struct OpenedList {
 pub struct ListCounts {
     /// The number of lists that were loaded.
     pub lists: u64,
-    /// The number of different digests in these lists that are in force, which means that they were
-    /// not taken back.
+    /// The number of different digests in all loaded lists. Digests that were taken back are not
+    /// counted.
     pub entries: u64,
     /// The number of suppressed values. A value is suppressed by
     /// [`Importer::forget`](crate::port::importer::Importer::forget), or when it is removed
@@ -129,9 +129,9 @@ pub trait SuppressionLists: Send + Sync {
         digests: Vec<Digest>,
     ) -> Result<u64, StoreError>;
 
-    /// Ends the effect of these digests in all lists. Values with these digests may be imported
-    /// again, unless they also have another listed digest or were suppressed by
-    /// [`Importer::forget`]. Returns how many of the digests were in force.
+    /// Ends the effect of these digests in all lists. Returns how many of the digests were in
+    /// force. Values with these digests may be imported again. Exceptions: a value that also has
+    /// another listed digest, and a value that was suppressed by [`Importer::forget`].
     ///
     /// [`Importer::forget`]: crate::port::importer::Importer::forget
     async fn take_back(
@@ -151,8 +151,8 @@ pub trait SuppressionLists: Send + Sync {
         at: Timestamp,
     ) -> Result<Removed, StoreError>;
 
-    /// Returns one element for each digest: whether a value with this digest was removed while
-    /// `list` was loaded.
+    /// Returns one element for each digest: `true` if a value with this digest was removed while
+    /// `list` was loaded, otherwise `false`.
     async fn were_removed(
         &self,
         list: ListNumber,

@@ -47,11 +47,11 @@ pub struct DayCount {
     pub key: KeyId,
     /// The endpoint's path.
     pub endpoint: String,
-    /// How these calls ended.
+    /// How the counted calls ended.
     pub outcome: UseOutcome,
-    /// The number of these calls.
+    /// The number of calls with this day, key, endpoint and outcome.
     pub calls: u64,
-    /// The sum of the credits that were charged.
+    /// The sum of the credits that these calls were charged.
     pub credits: Credits,
 }
 

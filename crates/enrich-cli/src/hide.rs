@@ -20,7 +20,7 @@ pub(crate) fn without_keys(text: &str) -> Cow<'_, str> {
     if has_keys { Cow::Owned(cut) } else { Cow::Borrowed(text) }
 }
 
-/// Replaces by `…` what may contain the password of a database:
+/// Replaces by `…` each part of a text that may contain the password of a database:
 ///
 /// - In a URL with a user name, the text after `://`.
 /// - In a line `store = …` of a settings file, the value. An error may quote such a line.
@@ -32,7 +32,8 @@ pub(crate) fn without_store_urls(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.join("\n"))
 }
 
-/// Returns a line with `…` in place of the value, if it is a line of the setting `store`.
+/// Replaces the value in a line `store = …` of a settings file by `…`. Returns any other line
+/// unchanged.
 fn hide_setting(line: &str) -> Cow<'_, str> {
     let setting = line.trim_start_matches(|letter: char| !letter.is_ascii_alphabetic());
     let value = setting.strip_prefix("store").map(str::trim_start);
@@ -44,7 +45,8 @@ fn hide_setting(line: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns a line with `…` in place of the text after `://`, in each URL that contains a user.
+/// Replaces, in each URL that contains a user, the text after `://` by `…`. Returns the changed
+/// line.
 fn hide_users(line: &str) -> String {
     let is_end = |letter: char| letter.is_whitespace() || matches!(letter, '\'' | '"' | '`');
     let mut pieces = line.split("://");

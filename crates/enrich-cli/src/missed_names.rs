@@ -10,7 +10,7 @@ use pollster::block_on;
 
 use crate::settings::StoreUrl;
 
-/// Where missed names are counted.
+/// The store in which missed names are counted: company names that look-ups did not find.
 pub(crate) enum MissedNames {
     Folder(Store),
     Database(postgres::MissedNames),
@@ -23,7 +23,8 @@ impl MissedNames {
         Ok(Self::Database(ports.missed_names))
     }
 
-    /// Returns the names that were missed most in the last 30 days, at most `most` of them.
+    /// Returns at most `most` company names: those that look-ups did not find most often in the
+    /// last 30 days.
     pub(crate) fn most(&self, now: Timestamp, most: usize) -> Result<Vec<MissedName>, StoreError> {
         match self {
             Self::Folder(store) => store.most_missed(now, most),
@@ -31,7 +32,7 @@ impl MissedNames {
         }
     }
 
-    /// Returns how often a name was missed in the last 30 days.
+    /// Returns the number of look-ups in the last 30 days that did not find this company name.
     pub(crate) fn calls(&self, now: Timestamp, name: &CompanyName) -> Result<u64, StoreError> {
         match self {
             Self::Folder(store) => store.missed(now, name),
@@ -39,7 +40,8 @@ impl MissedNames {
         }
     }
 
-    /// Deletes the counts of a name. Returns how many were deleted.
+    /// Deletes the counts of a company name that look-ups did not find. Returns the number of
+    /// deleted counts.
     pub(crate) fn forget(&self, name: &CompanyName) -> Result<u64, StoreError> {
         match self {
             Self::Folder(store) => store.forget_missed(name),

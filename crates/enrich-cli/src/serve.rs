@@ -37,9 +37,11 @@ fn durability(text: &str) -> Result<Durability, &'static str> {
     }
 }
 
-/// Serves until the process gets a stop signal. If the accounts are in the data folder `data`,
-/// this folder is created if it does not exist. If they are in PostgreSQL, the folder must
-/// already exist, and must contain the `secret.key` of the PostgreSQL database.
+/// Serves until the process gets a stop signal. There are two cases:
+///
+/// - The accounts are in the data folder `data`. If this folder does not exist, it is created.
+/// - The accounts are in PostgreSQL. Then the folder `data` must exist and contain the `secret.key`
+///   of the database.
 ///
 /// # Errors
 ///

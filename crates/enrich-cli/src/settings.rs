@@ -72,11 +72,12 @@ impl From<CountMisses> for enrich_store::CountMisses {
     }
 }
 
-/// The divisor for the default limit of one client address: it may have a quarter of all
-/// connections.
+/// By default, one client address may have a quarter of all connections: the maximum number of
+/// connections is divided by this number.
 const ADDRESS_SHARE: usize = 4;
 
-/// The settings. The derived layer has the settings from one source, and defines the flags.
+/// The settings of the server. The type `SettingsLayer`, which is derived from this type, contains
+/// the settings from one source, such as the settings file, and defines the flags.
 #[derive(Clone, Debug, Config)]
 #[config(layer_attr(derive(Clone, Debug, clap::Args)))]
 #[config(layer_attr(serde(deny_unknown_fields)))]
@@ -322,8 +323,8 @@ impl Settings {
         self.public_url.clone().unwrap_or_else(|| PublicUrl::of_listener(self.listen))
     }
 
-    /// Returns the settings of the server process. The listening address in the settings of the
-    /// account page is not set yet; `enrich_server::serve` sets it.
+    /// Returns the settings of the server process. One value is missing: `enrich_server::serve`
+    /// sets the listening address in the settings of the account page.
     pub(crate) fn server(&self) -> ServerSettings {
         let account_page =
             || AccountPageSettings { dashboard: self.dashboard(), jobs: self.jobs() };

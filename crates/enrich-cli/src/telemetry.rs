@@ -37,8 +37,8 @@ pub(crate) enum LogLevel {
     Debug,
 }
 
-/// Starts the log. If the program panics, the log has only the line of code. The message of the
-/// panic is left out, because it may contain an input.
+/// Starts the log. If the program panics, the log shows only the place in the source code. The
+/// message of the panic is left out, because it may contain an input.
 ///
 /// # Errors
 ///

@@ -42,7 +42,8 @@ impl OnAccount {
         Ok((ports, account))
     }
 
-    /// Like [`Self::find`], but returns an error if the account is closed.
+    /// Opens the accounts, and finds the account that the user has named. Returns an error if the
+    /// account is closed.
     pub(crate) fn find_open(&self) -> Result<(AccountPorts, Account), Failure> {
         let (ports, account) = self.find()?;
         match account.status {
@@ -64,9 +65,9 @@ pub(crate) struct OnKey {
 }
 
 impl AccountArg {
-    /// Finds the account with this id or, if there is none, with this name. If an open account has
-    /// the name, closed accounts with the name are ignored. Returns an error if several accounts
-    /// remain.
+    /// Finds the account whose id or name the user has typed. An id has priority. If an open
+    /// account has the name, closed accounts with the name are ignored. Returns an error if no
+    /// account remains, or several.
     pub(crate) fn find(&self, ports: &AccountPorts) -> Result<Account, Failure> {
         let Self(typed) = self;
         if let Ok(id) = typed.parse() {

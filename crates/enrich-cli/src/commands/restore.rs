@@ -52,8 +52,8 @@ impl Restore {
         )?;
         let report = restore(&self.backup, folder)?;
         let made_at = report.made_at;
-        // If the clock was set back after the backup was made, its age would be negative. Then 0 is
-        // shown.
+        // If the clock was set back after the backup was made, the age of the backup would be
+        // negative. Then 0 is shown.
         let age_seconds = SystemClock.now().as_second().saturating_sub(made_at.as_second()).max(0);
         let data = self.common.data.path().display().to_string();
         let restored = RestoredFolder { data, age_seconds, contents: report.into() };

@@ -44,8 +44,8 @@ pub(crate) struct Split {
     common: Common,
 }
 
-/// The two sides of the decision. A record of the first side and a record of the second side are
-/// never one company.
+/// The two sides of the decision. No record of the first side is ever one company with a record of
+/// the second side.
 type Sides<'a> = [Vec<&'a RecordClaims>; 2];
 
 impl Split {
@@ -70,9 +70,9 @@ impl Split {
     }
 }
 
-/// Returns the records of `one`, and the records of `other`. If both are the same company,
-/// divides its records: each side gets the records with the domain, id or name that the user has
-/// typed for it.
+/// Returns two lists of records: those of `one` and those of `other`. If the user has named the
+/// same company twice, its records are divided: each list gets the records with the domain, id or
+/// name that the user has typed for it.
 fn between<'a>(one: &'a NamedCompany, other: &'a NamedCompany) -> Result<Sides<'a>, Failure> {
     if one.company().id != other.company().id {
         return Ok([one.records().iter().collect(), other.records().iter().collect()]);
@@ -104,8 +104,9 @@ fn taken_out<'a>(company: &'a NamedCompany, named: &[String]) -> Result<Sides<'a
 /// Returns an error if the split cannot be stored as a decision. The reasons are:
 ///
 /// - A side has no records.
-/// - A record of one side cannot be told from a record of the other side: both have the same source
-///   and the same id. For records without an id: the same source, name and domain.
+/// - A decision would recognise a record of one side as a record of the other side too, because
+///   both have the same source and the same id. For records without an id: the same source, name
+///   and domain.
 fn check([one, other]: &Sides<'_>) -> Result<(), Failure> {
     if one.is_empty() || other.is_empty() {
         return Err(Failure::refused(

@@ -106,8 +106,8 @@ fn migrate(common: &Common, console: &mut Console<'_>) -> Result<Verdict, Failur
     let (url, folder) = (common.data.store_url()?, common.data.path());
     let (secrets, new_secret_key) = load_or_create_secrets(folder)?;
     let migrations = postgres::migrate(url.expose(), &secrets).inspect_err(|error| {
-        // A new `secret.key` is deleted only after the error that the database has other secrets.
-        // After any other error the file is kept, because the database may already have recorded
+        // If the database already has other secrets, the new `secret.key` is useless and is
+        // deleted. After any other error it is kept, because the database may already have recorded
         // the new secrets.
         let is_of_another = matches!(error, postgres::OpenError::Secret(_));
         if new_secret_key && is_of_another {

@@ -17,8 +17,9 @@ impl StoreUrl {
     }
 }
 
-// This conversion refuses only an empty URL. Any other invalid URL is refused when it is used,
-// because clap would show it in its error message, and it may contain a password.
+// This conversion accepts invalid URLs, except an empty one. They are refused later, when the URL
+// is used. If they were refused here, clap would show the URL in its error message, and the URL may
+// contain a password.
 impl FromStr for StoreUrl {
     type Err = &'static str;
 

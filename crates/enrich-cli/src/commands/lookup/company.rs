@@ -86,14 +86,14 @@ struct ShownCompany {
 /// The organisation that a company belongs to.
 #[derive(Debug, Serialize)]
 struct ShownParent {
-    /// What identifies the parent: the id, domain or name that a source gives. For a derived
-    /// parent, it is the parent's domain.
+    /// The id, domain or name by which a source gives the parent. For a derived parent, the
+    /// parent's domain.
     given: String,
-    /// The name of the company that `given` refers to; `None` if the directory has no such company.
+    /// The name of the parent; `None` if the directory does not contain the parent.
     name: Option<String>,
     domain: Option<String>,
-    /// Whether the parent is derived from the names and domains of both companies, because no
-    /// source gives it.
+    /// Whether the directory has derived the parent from the names and domains of the two
+    /// companies, because no source gives a parent.
     derived: bool,
 }
 

@@ -47,7 +47,7 @@ pub(super) struct ByName {
     pub(super) is_employer: bool,
     /// The alpha-2 code of the country that was given with the name.
     pub(super) country: Option<&'static str>,
-    /// The only company that has exactly this name. Then no other companies are compared. `None` if
+    /// The only company that has exactly this name; then no other companies are compared. `None` if
     /// no company or several companies have the name.
     pub(super) only_bearer: Option<Named>,
     /// The companies that were compared, the most probable first.
@@ -116,8 +116,8 @@ pub(super) struct Weighed {
     pub(super) feature: &'static str,
     pub(super) value: f64,
     pub(super) weight: f64,
-    /// The value times the weight. Above 0, it speaks for the company. Below 0, it speaks against
-    /// the company.
+    /// The value times the weight. If it is above 0, the feature speaks for the company; if it is
+    /// below 0, against the company.
     pub(super) effect: f64,
 }
 
@@ -164,8 +164,8 @@ impl LookUpToExplain<'_> {
         let Compared { name, country, only_bearer, judged } = compared;
         let below = format!("below the least confidence ({})", self.least_by_name.percent());
         let led_to = self.found.and_then(Found::company).map(|company| company.id);
-        // The text for the case that an import has changed the directory since the look-up, so that
-        // the comparison does not fit the answer.
+        // The explanation if an import has changed the directory since the look-up. Then the
+        // comparison no longer fits the answer.
         let changed = "the directory has just changed; ask again".to_owned();
         if let Some((only, sure)) = only_bearer {
             return Ok(match led_to {
@@ -191,9 +191,9 @@ impl LookUpToExplain<'_> {
             return Ok(changed);
         }
         let mut reason = if is_sure { "the likeliest".to_owned() } else { below };
-        // The rival is the other company that may be meant. It reduces the probability of the
-        // first company. It is mentioned only if the first company could reach `least` without
-        // it: if the two probabilities together are high enough.
+        // The rival is another company that may be meant, and so reduces the probability of the
+        // first company. The rival is mentioned only if the first company could reach `least`
+        // without it: if the two probabilities together are high enough.
         let least = f64::from(self.least_by_name.percent()) / 100.0;
         let is_in_the_way =
             |rival: &&ScoredCandidate| first.probability + rival.probability >= least;
@@ -209,8 +209,8 @@ impl LookUpToExplain<'_> {
         Ok(reason)
     }
 
-    /// Returns why a look-up found its subject, or why it found nothing. For a look-up of a company
-    /// by its name, `reason_by_name` does this.
+    /// Returns why a look-up found its subject, or why it found nothing. Look-ups of a company by
+    /// its name are explained by `reason_by_name` instead.
     fn reason_otherwise(self) -> String {
         let is_found = self.found.is_some();
         let least = self.least_by_name.percent();

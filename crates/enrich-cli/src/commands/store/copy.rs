@@ -20,8 +20,8 @@ use super::super::{Console, Failure, Shown, Verdict};
 use crate::commands::console::Format;
 use crate::settings::StoreUrl;
 
-/// Maximum number of batches of ledger rows that were read from one store, and wait to be written
-/// to the other store.
+/// Maximum number of batches of ledger rows that wait to be written, after they were read from the
+/// other store.
 const BATCHES: usize = 4;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -100,7 +100,7 @@ fn to_database(folder: &Path, url: &StoreUrl) -> Result<Copied, Failure> {
             let verified = export_ledger(folder, &mut send)?;
             // `None` tells the importing thread that the export is complete and verified. Until
             // then, the import makes nothing permanent. `send` fails only if the import has already
-            // failed. This error is ignored, because the error of the import is reported.
+            // failed. This failure is ignored, because the error of the import is reported instead.
             let _ = batches.send(None);
             Ok(verified)
         });
@@ -111,8 +111,8 @@ fn to_database(folder: &Path, url: &StoreUrl) -> Result<Copied, Failure> {
         drop(received);
         match (imported, joined(exporting)?) {
             (Ok(()), exported) => exported.map_err(Failure::from),
-            // `Other` means that the import failed because the export sent nothing more. So the
-            // error of the export is the cause, and is reported.
+            // With the error `Other`, the import failed because the exporting thread had stopped
+            // sending batches. So the error of the export is the cause, and is reported.
             (Err(postgres::CopyError::Other(_)), Err(first)) => Err(first.into()),
             (Err(error), _) => Err(error.into()),
         }
@@ -159,14 +159,14 @@ fn copy_to_folder(
         if exported.is_ok() && is_sound {
             // `None` tells the importing thread that the export is complete and verified. Until
             // then, the import makes nothing permanent. `send` fails only if the import has already
-            // failed. This error is ignored, because the error of the import is reported.
+            // failed. This failure is ignored, because the error of the import is reported instead.
             let _ = batches.send(None);
         }
         drop(batches);
         match (exported, joined(importing)?) {
-            // `Other` means that the export failed because the import received nothing more. So the
-            // error of the import is the cause, and is reported. With any other error, the export
-            // itself has failed.
+            // With the error `Other`, the export failed because the importing thread had stopped
+            // receiving batches. So the error of the import is the cause, and is reported. With any
+            // other error, the export itself has failed.
             (Err(postgres::CopyError::Other(_)), Err(error)) => Err(error.into()),
             (Err(first), _) => Err(first.into()),
             (Ok(()), imported) => {

@@ -94,8 +94,8 @@ impl<K: Copy + Eq + Hash, T> FairQueue<K, T> {
 
     /// Makes room for a new item of a tenant that has `own` items: removes and returns the newest
     /// item of the tenant with the most items. Returns `None` and removes nothing if no tenant has
-    /// at least `own + 2` items. A tenant with only `own + 1` items would have fewer items than the
-    /// tenant of the new item after the exchange.
+    /// at least `own + 2` items. With a difference of only one item, nothing would be fairer
+    /// afterwards: the two tenants would only have exchanged their numbers of items.
     fn displace(&mut self, own: usize) -> Option<T> {
         let longest = self.items.values_mut().max_by_key(|items| items.len())?;
         if longest.len() < own + 2 {

@@ -2,17 +2,18 @@
 //! value of one attribute.
 //!
 //! A store saves all facts, and calculates the companies, people and domains of the look-up data
-//! from them. When a source is removed, its facts are deleted, and everything that they have
-//! contributed to is calculated again. Two rules apply:
+//! from them. When a source is removed, its facts are deleted, and each company, person or domain
+//! that had some of these facts is calculated again. Two rules apply:
 //!
-//! - An attribute with one value gets the value of the fact with the highest confidence. If
-//!   several facts have this confidence, the first of them decides.
-//! - An attribute with a list of values gets the values of all its facts, in their order.
+//! - An attribute with one value gets the value of the fact with the highest confidence. If several
+//!   facts have this confidence, the first of them decides.
+//! - An attribute with a list of values gets the values of all its facts, in the order of the
+//!   facts.
 //!
-//! If a company has several facts with names, the first rule chooses its name, and the other
-//! names become aliases. The facts of a company are first brought into an order that does not
-//! depend on the order of imports ([`facts_in_order`]). The facts of a person are used in the
-//! order in which they were first imported.
+//! If a company has several facts with names, the first rule chooses its name, and the other names
+//! become aliases. The facts of a company are first brought into an order that does not depend on
+//! the order of imports ([`facts_in_order`]). The facts of a person are used in the order in which
+//! they were first imported.
 
 mod order;
 

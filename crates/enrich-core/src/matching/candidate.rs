@@ -25,11 +25,12 @@ pub(super) struct Compared {
     pub(super) name: String,
     pub(super) evidence: Evidence,
     pub(super) own_name: OwnName,
-    /// The comparison of `name` with the requested name; `None` if no name of the company can be
-    /// parsed.
+    /// The comparison of the requested name with the name of the company that fits it best. `None`
+    /// if no name of the company can be parsed.
     pair: Option<Pair>,
     labels: Labels,
-    /// Whether the company's own name and the label of its main domain equal the requested name.
+    /// Whether the company's own name and the label of its main domain both equal the requested
+    /// name.
     is_own_label: bool,
 }
 
@@ -181,10 +182,10 @@ fn of_labels(evidence: &mut Evidence, asked: &AskedName, pair: &Pair, labels: &L
 /// hyphens separate the parts of the domain.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RegionCodePosition {
-    /// A part between the first part and the top-level domain is the code: `wi` in
-    /// `jackson.wi.us`.
+    /// A part between the first part and the top-level domain is the code of the state or province:
+    /// `wi` in `jackson.wi.us`.
     OtherLabel,
-    /// The first part ends with the code: `wi` in `jacksonwi.gov`.
+    /// The first part ends with the code of the state or province: `wi` in `jacksonwi.gov`.
     FirstLabelEnd,
     Nothing,
 }

@@ -207,7 +207,8 @@ features! {
     /// `Universitas Jenderal Soedirman`. The value is the total rarity of these words, as a share
     /// of the total rarity of all words.
     LabelOfParts "label_of_parts",
-    /// A domain label consists of the beginnings of all words of the requested name.
+    /// A domain label consists of the beginnings of all words of the requested name: `quipen` for
+    /// `Quill Pens`.
     LabelOfPartsFull "label_of_parts_full",
     /// A word of the requested name equals a domain label. The value is the rarity of this word,
     /// in units of 10 nats.

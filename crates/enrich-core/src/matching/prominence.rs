@@ -9,7 +9,7 @@ use crate::subject::Company;
 
 /// Maximum number of domains of a company whose page ranks are read. The first domains are used.
 const MOST_RANKED: usize = 4;
-/// A page rank up to this adds nothing to the prominence. Page ranks are from 0 to 10, on a
+/// A page rank up to this value adds nothing to the prominence. Page ranks are from 0 to 10, on a
 /// logarithmic scale. Lists of the most linked domains end at a page rank of about 3, so a domain
 /// with 2 is hardly known.
 const LEAST_RANK: f64 = 2.0;

@@ -74,8 +74,8 @@ impl Sums {
         }
     }
 
-    /// Returns the sums for two names that are equal apart from spaces. `all` is the total rarity
-    /// of all words of a name, in nats.
+    /// Returns the sums for two names that are equal without spaces, so that all their words match.
+    /// `all` is the total rarity of all words of a name, in nats.
     pub(super) fn of_equal(all: f64) -> Self {
         Self {
             agreed: all,

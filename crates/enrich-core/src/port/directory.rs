@@ -38,9 +38,9 @@ pub trait Directory: Send + Sync {
         projection: Projection,
     ) -> Result<Option<Found>, StoreError>;
 
-    /// Like [`find`](Self::find), but on behalf of a tenant. If the directory has a queue for
-    /// expensive look-ups, the tenants take turns in it. A directory without a queue ignores the
-    /// tenant.
+    /// Finds what `question` asks for, as [`find`](Self::find) does, for the account `tenant`. If
+    /// the directory has a queue for expensive look-ups, the tenants take turns in it. A directory
+    /// without a queue ignores the tenant.
     async fn find_for(
         &self,
         tenant: Tenant,

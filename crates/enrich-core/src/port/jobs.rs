@@ -152,7 +152,9 @@ pub trait JobRecords: Send + Sync {
     ///
     /// # Errors
     ///
-    /// The same as for [`hold`](Self::hold).
+    /// If the call fails with [`StoreError::Unknown`], the store may have given the lease of a job
+    /// to this node. The node cannot know this. In this case, no node can take that job until the
+    /// lease ends.
     async fn take_next(&self) -> Result<Option<JobRow>, StoreError>;
 
     /// Renews the lease that this node got with the turn `turn`, and saves the progress. Returns

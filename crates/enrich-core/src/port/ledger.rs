@@ -49,8 +49,8 @@ impl Charge {
 /// The result of a charge. The ledger returns it only after the charge is durable (on disk).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Charged {
-    /// The price was deducted. If the charge has an idempotency record, it was stored. If nothing
-    /// was found, the price is 0.
+    /// The price was deducted; it is 0 if nothing was found. If the charge has an idempotency
+    /// record, the record was stored.
     Taken {
         /// The balance after the charge.
         balance: Credits,

@@ -105,10 +105,10 @@ fn pairs(records: &[&RecordClaims]) -> BTreeSet<(usize, usize)> {
                 (false, _) => pairs.extend(block[number + 1..].iter().map(|&b| (a, b))),
                 // The block has too many records to compare all pairs. If the key of the block is
                 // narrow, such as an id, or a name together with a host, the records are almost
-                // certainly one company. So each record is compared only with the first record of
-                // the block, and with the record before it. If the key is a host, a page, a phone
-                // number or a name, no pair is compared, because a value with so many records
-                // belongs to many organisations.
+                // certainly one company. Then each record is compared only with the first record of
+                // the block, and with the record before it. With any other key, no pair is
+                // compared: a host, a page, a phone number or a name with so many records belongs
+                // to many organisations.
                 (true, true) if number > 0 => {
                     pairs.extend([(block[0], a), (block[number - 1], a)]);
                 }

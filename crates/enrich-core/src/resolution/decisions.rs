@@ -17,7 +17,7 @@ use super::claims::RecordClaims;
 pub enum DecisionKind {
     /// All records of both sides are one company, even if their ids differ.
     Merge,
-    /// A record of one side and a record of the other side are never one company, even if they
+    /// No record of one side is ever one company with a record of the other side, even if the two
     /// have common values.
     Split,
 }
@@ -62,7 +62,8 @@ pub struct Decisions {
     naming: FxHashMap<Identity, Vec<(usize, usize)>>,
 }
 
-/// The values by which a decision names a record, and by which this record is recognised later.
+/// The values by which a decision names a record, and by which an import recognises this record
+/// again.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Identity {
     /// The source, and the id that it gives to the record.

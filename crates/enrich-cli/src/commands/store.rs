@@ -153,7 +153,7 @@ impl AcceptLoss {
     }
 }
 
-/// Asks the user to type a word. Returns whether the user has typed it correctly.
+/// Asks the user to type the word `accept`. Returns whether the user has typed it correctly.
 fn is_confirmed(console: &mut Console<'_>) -> Result<bool, Failure> {
     console.note(
         "charges that the database lacks are given away, and grants that it lacks are gone. Type \

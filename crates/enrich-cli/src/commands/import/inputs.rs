@@ -34,8 +34,8 @@ pub(super) struct Input {
     pub(super) file: PathBuf,
     pub(super) source: ImportSource,
     pub(super) name: SourceName,
-    /// The file or folder that the records are from, which is stored with the source. `None` for a
-    /// pipe that is not standard input.
+    /// The file or folder that the records are from. It is stored with the source. `None` for a
+    /// pipe other than standard input.
     pub(super) origin: Option<Origin>,
     pub(super) terms: Option<SourceTerms>,
     /// Whether the records may add companies and people, or only change stored ones.
@@ -53,8 +53,8 @@ impl InputArgs {
         let source = source.read_as(self.read_as.read_as());
         let file_name = source.name().cloned();
         let Plan { source, name, terms, subjects } = self.format.plan(file, source, console)?;
-        // If the format defines the source's name, all files of a folder with this format belong to
-        // the same source. So the folder is stored as the origin of this source, and not the file.
+        // Some formats define the name of the source. Then all files of a folder in such a format
+        // belong to one source. So the origin of this source is the folder, and not the file.
         let origin = if name.is_some() { Origin::of_folder(file) } else { Origin::of_file(file) };
         let name = self.source.clone().or(name).or(file_name);
         let name = name.ok_or_else(|| {
@@ -66,9 +66,9 @@ impl InputArgs {
         Ok(Input { file: file.to_owned(), source, name, origin, terms, subjects })
     }
 
-    /// Returns an error if files from different places would get the same source name. Their
-    /// records would be mixed in one source. If the user has named the source with `--source`,
-    /// there is no error.
+    /// Returns an error if two files would belong to the same source, although they have different
+    /// origins: the records of both would be mixed in one source. If the user has named the source
+    /// with `--source`, there is no error.
     pub(super) fn see_same_names(&self, inputs: &[Input]) -> Result<(), Failure> {
         for (at, input) in inputs.iter().enumerate().filter(|_| self.source.is_none()) {
             let mut before = inputs.iter().take(at);
@@ -118,8 +118,8 @@ pub(super) struct Origin {
 
 impl Origin {
     /// Returns the origin of a source whose records come from one file: the file's path, without a
-    /// compression extension such as `.gz`. For standard input, it is `-`. Returns `None` for any
-    /// other pipe.
+    /// compression extension such as `.gz`. For standard input, it is `-`. Returns `None` for a
+    /// pipe other than standard input.
     fn of_file(file: &Path) -> Option<Self> {
         if is_standard(file) {
             return Some(Self { text: "-".to_owned(), is_folder: false });
@@ -132,8 +132,8 @@ impl Origin {
     }
 
     /// Returns the origin of a source whose records come from all files of a folder: the path of
-    /// the folder that contains `file`. For standard input, it is `-`. Returns `None` for any other
-    /// pipe.
+    /// the folder that contains `file`. For standard input, it is `-`. Returns `None` for a pipe
+    /// other than standard input.
     fn of_folder(file: &Path) -> Option<Self> {
         if is_standard(file) {
             return Self::of_file(file);

@@ -61,8 +61,8 @@ pub(super) fn note_columns(file: &Path, synonyms: &Synonyms, console: &mut Conso
     note_not_used(file, &synonyms.unused, console);
 }
 
-/// Prints that no column was recognised as the company at which the people work, but that `column`
-/// may be this column.
+/// Prints that no column for the company's name was recognised, and asks whether `column` is this
+/// column.
 pub(super) fn note_likely_company(file: &Path, column: &str, console: &mut Console<'_>) {
     console.note(&format!(
         "{}: no column for the company's name; is it `{column}`? Then name all columns to read, such \

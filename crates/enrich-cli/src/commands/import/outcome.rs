@@ -22,7 +22,7 @@ pub(super) struct Outcome {
     rejected: u64,
     name_only: u64,
     dropped: u64,
-    /// The records of the source that the mapping left out, counted by reason.
+    /// How many records of the source the mapping has left out, for each reason.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     skipped: BTreeMap<String, u64>,
     seconds: f64,
@@ -57,8 +57,9 @@ impl Outcome {
         }
     }
 
-    /// Prints to standard error what was dropped and ignored. The caller uses this for a result
-    /// that does not contain these details, such as JSON.
+    /// Prints the details of an import to standard error: what was dropped, ignored and left out.
+    /// The caller uses this if the printed result does not contain the details, for example if it
+    /// is JSON.
     pub(super) fn note_details(&self, console: &mut Console<'_>) {
         let mut text = Vec::new();
         // Writing into memory always succeeds.

@@ -1,4 +1,4 @@
-//! `enrich key set`, `revoke` and `rotate`.
+//! The commands `enrich key set`, `enrich key revoke` and `enrich key rotate`.
 
 use clap::Args;
 use enrich_core::{Clock, KeyLimit, NewKey, RateOverride, Timestamp};

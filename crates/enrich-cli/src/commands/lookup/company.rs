@@ -79,7 +79,8 @@ struct ShownCompany {
     /// The ids of the company, grouped by scheme, such as `lei`.
     ids: BTreeMap<String, Vec<String>>,
     parent: Option<ShownParent>,
-    /// The confidence in percent. It is at most 80 if another company also has the id.
+    /// The confidence that this company is meant, in percent. It is at most 80 if another company
+    /// fits equally well, for example because it has the same id.
     confidence: u8,
 }
 

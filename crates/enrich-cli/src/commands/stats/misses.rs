@@ -29,7 +29,7 @@ struct Missed {
     last_day: String,
 }
 
-/// The number of look-ups for a given company name that found nothing.
+/// A company name, and the number of look-ups that did not find it.
 #[derive(Serialize)]
 pub(super) struct OneMissed {
     name: String,

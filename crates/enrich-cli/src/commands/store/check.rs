@@ -11,8 +11,8 @@ use serde::Serialize;
 use super::super::table::{Pairs, write_table};
 use super::super::{Common, Console, Failure, Shown, Verdict};
 
-/// A note that is shown if servers use the database. The database does not contain whether a server
-/// can charge. So the note tells the user to ask the server.
+/// A note that is shown if servers use the database. Whether a server can charge is not stored in
+/// the database. So the note tells the user to ask the server.
 const NOT_SEEN: &str = "whether a server charges is not in the database; its /readyz says it, and \
                         why if it doesn't";
 

@@ -67,8 +67,8 @@ impl InputArgs {
     }
 
     /// Returns an error if two files would belong to the same source, although they have different
-    /// origins: the records of both would be mixed in one source. If the user has named the source
-    /// with `--source`, there is no error.
+    /// origins (files or folders): the records of both would be mixed in one source. If the user
+    /// has named the source with `--source`, there is no error.
     pub(super) fn see_same_names(&self, inputs: &[Input]) -> Result<(), Failure> {
         for (at, input) in inputs.iter().enumerate().filter(|_| self.source.is_none()) {
             let mut before = inputs.iter().take(at);

@@ -64,8 +64,8 @@ impl Shortfalls {
         shortfall.balance = balance;
     }
 
-    /// Stores the present balance of an account, if it is the lowest since the account's last
-    /// shortfall.
+    /// Takes note of the present balance of an account. Only the lowest balance since the account's
+    /// last shortfall is stored. By this balance, a later call recognises a grant of credits.
     pub(crate) fn note(&self, account: AccountId, balance: Credits) {
         if !self.are_any.load(Ordering::Acquire) {
             return;

@@ -344,7 +344,7 @@ impl Person {
         self.employer.as_ref()?.domains.first().map(String::as_str)
     }
 
-    /// Returns the first of these email addresses of the person that exists:
+    /// Returns an email address of the person: the first of these that exists.
     ///
     /// 1. An address at the host `asked`.
     /// 2. An address at the registrable domain of `asked`.

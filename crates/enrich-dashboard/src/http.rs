@@ -61,9 +61,9 @@ pub struct Request {
     pub request_id: Option<String>,
     /// The body of the request.
     pub body: Body,
-    /// Removes the time limit for the body. It is called for an upload of a signed-in owner. Such
-    /// an upload may take any time, as long as pieces of it keep arriving. Every other body must
-    /// arrive within the time limit.
+    /// A function that removes the time limit for the body. The pages call it for an upload of a
+    /// signed-in owner, which may take any time as long as pieces keep arriving. Every other body
+    /// must arrive within the time limit.
     pub lift_time_limit: Option<Box<dyn Fn()>>,
 }
 

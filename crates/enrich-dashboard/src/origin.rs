@@ -26,8 +26,8 @@ fn is_same(origin: &str, request: &Request, public_url: Option<&str>) -> bool {
     if let Some(public_url) = public_url {
         return origin == public_url;
     }
-    // Without a public URL, there may be a proxy in front of the server, and the scheme is unknown.
-    // So only the host is compared.
+    // No public URL is configured. A proxy in front of the server may accept https, while this
+    // server only sees http. So the scheme is not compared, only the host.
     let host = request.host.as_deref();
     let named = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
     named.is_some() && named.map(str::to_ascii_lowercase) == host.map(str::to_ascii_lowercase)

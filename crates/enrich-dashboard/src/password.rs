@@ -114,8 +114,8 @@ impl Passwords {
         self.threads.run(made).await?.map_err(HashError::Failed)
     }
 
-    /// Whether the password matches the hash. If `hash` is `None`, the result is `false`. Both
-    /// cases take the same time.
+    /// Whether the password matches the hash. If `hash` is `None`, the result is `false`, but the
+    /// check takes the same time as with a hash.
     pub(crate) async fn is_right(
         &self,
         password: Password,

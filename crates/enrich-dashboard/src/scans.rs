@@ -11,9 +11,9 @@ use crate::fault::Fault;
 use crate::threads::Threads;
 
 const THREADS: usize = 2;
-/// Maximum number of tasks that wait for a thread. A task is a read, or one piece of a download. Of
-/// each account, at most one read and one piece are among these tasks. Its other reads and pieces
-/// are added when these are done.
+/// Maximum number of tasks that wait for a thread. A task is a read, or one piece of a download. An
+/// account has at most one read and one piece in this queue. Its next read or piece enters the
+/// queue when the previous one is done.
 const WAITING: usize = 512;
 /// Maximum number of concurrent downloads of one account.
 const DOWNLOADS_OF_ONE: usize = 4;
@@ -83,8 +83,8 @@ impl Scans {
 }
 
 impl Download {
-    /// Runs `work` when the account's earlier work of the same kind is done. For a download,
-    /// `work` reads its next piece.
+    /// Runs `work` when the account's earlier work of the same kind (reads or downloads) is done.
+    /// For a download, `work` reads the next piece.
     ///
     /// # Errors
     ///
@@ -96,8 +96,8 @@ impl Download {
         let turn = self.permit.turn().await;
         let permit = Arc::clone(&self.permit);
         let work = move || {
-            // If the future of this call is dropped, the work still runs to its end. Only then does
-            // the account's turn end.
+            // If the future of this call is dropped, the work still runs to its end. The account
+            // keeps its turn until then.
             let _turn = (turn, permit);
             work()
         };

@@ -38,8 +38,8 @@ impl Threads {
         let place = Arc::clone(&self.running_or_waiting).try_acquire_owned().map_err(|_| Busy)?;
         let turn = Arc::clone(&self.running).acquire_owned().await.map_err(|_| Busy)?;
         let work = move || {
-            // If the future of this call is dropped, the task still runs to its end. Only then are
-            // both permits released.
+            // If the future of this call is dropped, the task still runs to its end. The permits
+            // are kept until then.
             let _permits = (place, turn);
             work()
         };

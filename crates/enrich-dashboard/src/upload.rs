@@ -76,8 +76,8 @@ pub(crate) async fn take(
         piece => piece,
     });
     // The parser requires a stream that is `Send`. The body is not `Send`, but its request stays on
-    // one thread, so the wrapper is safe. The parser keeps only a few bytes in memory: those that
-    // have arrived and were not read yet, some tens of KiB.
+    // one thread, so the wrapper is safe. The parser never has the whole list in memory, but only
+    // the bytes that have arrived and were not read yet: some tens of KiB.
     let form = Multipart::with_constraints(SendWrapper::new(body), boundary, constraints);
     take_field(dashboard, account, form).await
 }

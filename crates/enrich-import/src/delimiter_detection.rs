@@ -64,8 +64,8 @@ fn detect(lines: &[Line], otherwise: Delimiter) -> Delimiter {
 }
 
 /// Returns the delimiter that fits best, and the share of rows that have as many fields as the
-/// header; `otherwise` and 0 if no delimiter fits. The function `header` gets the number of fields
-/// of each row, and returns the number of fields of the header.
+/// header. If no delimiter fits, returns `otherwise` and the share 0. `header` is a function: from
+/// the number of fields of each row, it returns the number of fields of the header.
 fn best(
     lines: &[Line],
     otherwise: Delimiter,

@@ -66,7 +66,7 @@ enum State {
     Utf8,
     Other(Decoder),
     Page(CodePage),
-    /// The decoder of the state `Other` has reached the end of the input.
+    /// The text has ended. Only the state `Other` is followed by this state.
     Ended,
 }
 

@@ -46,8 +46,9 @@ pub(crate) fn guess(window: &[u8], is_cut: bool) -> TextEncoding {
     }
 }
 
-/// Returns the country's top-level domain that most domains in a text have, such as `hu`; `None` if
-/// there are fewer than three. The detector needs it to tell apart languages with similar letters.
+/// Returns the most frequent top-level domain of a country in a text, such as `hu`; `None` if fewer
+/// than three domains end with it. The detector uses it to tell apart languages with similar
+/// letters.
 fn country_domain(text: &[u8]) -> Option<[u8; 2]> {
     const LEAST: usize = 3;
     let mut counts: HashMap<[u8; 2], usize> = HashMap::new();
@@ -63,10 +64,11 @@ fn country_domain(text: &[u8]) -> Option<[u8; 2]> {
     (most.1 >= LEAST).then_some(most.0)
 }
 
-/// Counts the characters that are probably decoded wrongly, because a word of Latin letters does
-/// not have them there: an accented capital letter beside a small letter, or a sign or a letter of
-/// another script between two ASCII letters. A text that is decoded in a wrong encoding has many:
-/// `MŸller` for `Müller`, `K”ln` for `Köln`.
+/// Counts the characters that are probably decoded wrongly: `Ÿ` in `MŸller` (for `Müller`), or `”`
+/// in `K”ln` (for `Köln`). Many such characters show that the encoding is wrong. Two kinds count:
+///
+/// - An accented capital letter inside a word, beside a small letter.
+/// - A sign, or a letter of another script, between two ASCII letters.
 fn misplaced(text: &str) -> usize {
     let letters: Vec<char> = text.chars().collect();
     let is_misplaced = |three: &[char]| {
@@ -118,7 +120,8 @@ mod tests {
         assert_eq!(guessed(&quotes), "Windows-1252");
         let (hungarian, ..) = WINDOWS_1250
             .encode("Név;Honlap\nKőhegyi Pincészet;kohegyi.hu\nŐsapák;osapak.hu\nDűlő;dulo.hu\n");
-        // All letters of the text have the same bytes in Windows-1250.
+        // The text was written in Windows-1250. Its letters have the same bytes in ISO-8859-2, so
+        // this guess is right too.
         assert_eq!(guessed(&hungarian), "ISO-8859-2");
         let (russian, ..) =
             WINDOWS_1251.encode("Название;Город\nООО Перо;Москва\nQuillПеро;Тверь\n");

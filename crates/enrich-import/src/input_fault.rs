@@ -63,7 +63,7 @@ pub enum InputFault {
         /// The line at which the record begins, from 1.
         line: u64,
     },
-    /// The text ends within a record, or before its brackets or elements are closed.
+    /// The text ends too early: inside a record, or before all brackets or XML elements are closed.
     #[error("the file ends in the middle, after {0} whole records; get it again")]
     EndsInside(u64),
     /// The text is not JSON from some position on.
@@ -80,8 +80,8 @@ pub enum InputFault {
     /// The records are spread over several files, but the input is a single file.
     #[error("records of this format are spread over several files ({0}); give the zip archive")]
     NotJoined(String),
-    /// Each record is joined from the rows with the same key in several files. This file has no
-    /// column with the key.
+    /// A file of the archive has no column with the key. The key is needed, because each record is
+    /// joined from the rows with the same key in several files.
     #[error(
         "`{file}` has no column `{column}`, by which its rows are joined; get the archive again"
     )]

@@ -22,7 +22,8 @@ pub struct ReadAs {
 }
 
 impl ReadAs {
-    /// Returns the delimiter and the encoding that a mapping's input sets.
+    /// Returns the delimiter and the encoding that `input` sets. `input` is the part of a mapping
+    /// that describes the layout of the file.
     pub(crate) fn of(input: &Input) -> Self {
         Self {
             delimiter: input.delimiter.and_then(|letter| Delimiter::parse(&letter.to_string())),
@@ -46,7 +47,7 @@ pub struct Layout {
     pub format: Format,
     /// The delimiter, if the source is CSV.
     pub delimiter: Option<Delimiter>,
-    /// The encoding; `None` for a workbook. While all text that was read is ASCII, this is UTF-8.
+    /// The encoding; `None` for a workbook. It is UTF-8 as long as only ASCII characters were read.
     pub encoding: Option<TextEncoding>,
     /// The name of the sheet that is read, if the source is a workbook.
     pub sheet: Option<String>,

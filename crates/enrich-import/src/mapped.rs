@@ -70,8 +70,8 @@ pub(crate) struct MappedReading {
     is_counted: bool,
     counting: Option<Counting>,
     shared: SharedDomains,
-    /// The number of bytes of the first reading that [`Self::newly_read_bytes`] has not returned
-    /// yet.
+    /// The number of bytes that were read in the first reading, but that
+    /// [`Self::newly_read_bytes`] has not returned yet.
     read_bytes: u64,
 }
 

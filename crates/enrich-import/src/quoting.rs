@@ -4,7 +4,8 @@ use crate::delimiter::Delimiter;
 use crate::limits::LOOKED_AT_LINES;
 use crate::lines::Line;
 
-/// Maximum number of lines of a field that is still open after the lines that are examined.
+/// Maximum number of lines of a field that begins with a quote and has no closing quote in the
+/// examined lines. A field with more lines shows that quotes are plain text in this file.
 const MAX_FIELD_LINES: usize = 20;
 
 /// Whether quotes enclose fields in a file that begins with these lines. If the delimiter is not a

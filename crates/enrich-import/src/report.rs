@@ -15,8 +15,8 @@ const MAX_NAMED_REJECTIONS: usize = 10;
 const MAX_IGNORED_FIELDS: usize = 32;
 /// Maximum length of the name of an ignored field that a report names, in bytes.
 const MAX_FIELD_NAME: usize = 40;
-/// Maximum number of values of a column that are examined in each batch, to find columns that have
-/// domains, URLs or email addresses but are not used.
+/// Maximum number of values of an unused column that are examined in each batch. The values show
+/// whether the column contains domains, URLs or email addresses.
 const MAX_SEEN_VALUES: u32 = 200;
 /// Maximum length of a value that counts as a domain, URL or email address, in bytes.
 const MAX_SEEN_BYTES: usize = 300;
@@ -159,7 +159,8 @@ impl Report {
     }
 }
 
-/// Adds the report of another source to this one. Line numbers stay those of their own source.
+/// Adds the report of another source to this report. Line numbers are not changed: each one counts
+/// the lines of its own source.
 impl AddAssign for Report {
     fn add_assign(&mut self, other: Self) {
         self.read += other.read;

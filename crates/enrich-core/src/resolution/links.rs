@@ -1,5 +1,6 @@
-//! Decides whether two records are linked: they probably describe one company. The result depends
-//! only on the two records, and on which values many organisations share.
+//! Decides whether two records are linked. Linked records probably describe one company. The
+//! decision depends only on the two records, and on the list of values that many organisations
+//! share ([`SharedKeys`]).
 
 use std::collections::BTreeSet;
 
@@ -30,7 +31,8 @@ pub enum Strength {
     /// The records have a common host, and an own name of one record is an own name or an alias of
     /// the other.
     HostAndName,
-    /// The records have a common host that at most three organisations share, and similar names.
+    /// The records have similar names and a common host. At most three organisations share this
+    /// host.
     Host,
     /// The records have hosts with a common registrable domain, such as `eu.quill.example` and
     /// `quill.example`, and equal names.
@@ -38,13 +40,14 @@ pub enum Strength {
     /// The records have equal names, and domains for different countries with the same label,
     /// such as `quill.de` and `quill.fr`.
     LabelAndName,
-    /// The records have a common page that at most three organisations share, and similar names.
+    /// The records have similar names and a common page. At most three organisations share this
+    /// page.
     Page,
-    /// The records have a common phone number that at most three organisations share, and similar
-    /// names.
+    /// The records have similar names and a common phone number. At most three organisations share
+    /// this number.
     Phone,
-    /// Both records have neither a domain nor a page, but equal names with equal legal forms.
-    /// They have a common seat, or both have no seat.
+    /// The records have equal names with equal legal forms. They have a common seat, or neither
+    /// record has a seat. Neither record has a domain or a page.
     NameAndSeat,
 }
 
@@ -85,9 +88,9 @@ pub fn is_linkable_by_name<'a>(
 ) -> bool {
     let hosts: Vec<Host> = domains.map(Host::of).collect();
     let held: FxHashSet<&str> = hosts.iter().map(|host| host.host.as_str()).collect();
-    // Two companies may share a registrable domain, such as `quill.example`, but no host. Then at
-    // least one of the companies has only hosts below the registrable domain, such as
-    // `eu.quill.example`.
+    // Whether the company has a host such as `eu.quill.example` without having `quill.example`.
+    // Another company may have `quill.example` or `us.quill.example`. The two companies then share
+    // a registrable domain, but no host, and can have a link by name.
     if hosts.iter().any(|host| !held.contains(host.registrable.as_str())) {
         return true;
     }
@@ -132,12 +135,13 @@ pub fn may_link(one: &RecordClaims, other: &RecordClaims) -> bool {
             && has_compatible_seats(one, other))
 }
 
-/// The strength of a link, and `true` if the two records have no own name in common, for example
-/// because the name of one is only an alias of the other. Links are followed in ascending order:
-/// the strongest first, and among equally strong ones, those with a common own name first.
+/// The strength of a link, and whether the link is by alias: the two records have no own name in
+/// common, for example because the name of one is only an alias of the other. In ascending order,
+/// the strongest links come first. Of equally strong links, those by alias come last.
 pub(super) type Link = (Strength, bool);
 
-/// Returns the strongest link between two records; `None` if there is no link.
+/// Returns the strongest link between two records, and whether it is by alias; `None` if there is
+/// no link.
 pub(super) fn link(one: &RecordClaims, other: &RecordClaims, shared: &SharedKeys) -> Option<Link> {
     let by_alias = !one.names().any(|name| other.names().any(|it| it == name));
     Some((strongest(one, other, shared)?, by_alias))
@@ -208,8 +212,8 @@ fn have_country_sites(one: &RecordClaims, other: &RecordClaims) -> bool {
 }
 
 /// Whether two records can describe one company with sites for several countries. Companies in
-/// different countries often have the same short name. So the seats must be compatible, or one name
-/// must be that of a branch in a country, such as `Quill (Portugal)`.
+/// different countries often have the same short name. So the seats must be compatible, or one
+/// record must have the name of a branch in a country, such as `Quill (Portugal)`.
 pub(super) fn can_have_country_sites(one: &RecordClaims, other: &RecordClaims) -> bool {
     one.is_named_with_country() || other.is_named_with_country() || has_compatible_seats(one, other)
 }

@@ -1,4 +1,5 @@
-//! Finds companies that look like one company, and says why they are not.
+//! Finds what two companies have in common, so that they look like one company. Also finds the
+//! reason why they are stored as two companies.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -30,7 +31,8 @@ pub enum Resemblance {
     Page,
     /// The two companies have a common phone number and similar names.
     Phone,
-    /// The two companies have equal names, and exactly one of them has neither a domain nor a page.
+    /// The two companies have equal names. One of them has a domain or a page, the other has
+    /// neither.
     NameAlone,
 }
 
@@ -148,8 +150,8 @@ pub enum WhyApart {
     /// The companies have this value, such as a host, in common. But more than [`MOST_BEARERS`]
     /// companies share it, so it does not show that the two are one company.
     TooMany(String),
-    /// The companies have a name and another value, such as a host, in common. But there are no two
-    /// records, one of each company, that have both in common. Only such records would be linked.
+    /// The companies have a name and another value, such as a host, in common, but the name and the
+    /// value come from different records. A link needs two records that have both in common.
     OtherRecords,
     /// No rule keeps the companies apart. Either their records were not compared since the last
     /// import, because it was interrupted, or too many companies resemble them.

@@ -38,10 +38,13 @@ pub fn is_unit_of(unit: &Company, parent: &Company) -> bool {
 }
 
 /// Finds the parent of a unit (a department or branch) among `at_host`, the companies that have the
-/// unit's host. A company can be the parent if [`is_unit_of`] returns `true` for it. If there are
-/// several, the company with the most words in its name is chosen. If several have equally many
-/// words, those with parentheses in their names are left out. Returns `None` if no company or more
-/// than one remains.
+/// unit's host. These rules apply one after the other:
+///
+/// 1. The parent is a company for which [`is_unit_of`] returns `true`.
+/// 2. Of several companies, those with the most words in their names remain.
+/// 3. If these are several, companies with a `(` in their names are left out: `Quill (Portugal)`.
+///
+/// Returns `None` if no company or more than one remains.
 pub fn parent_among<'a>(unit: &Company, at_host: &'a [Company]) -> Option<&'a Company> {
     let length = |company: &Company| words(&company.name).map_or(0, |words| words.len());
     let mut parents: Vec<&Company> =

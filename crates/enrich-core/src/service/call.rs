@@ -36,8 +36,8 @@ impl Ask {
         price.is_per_item() && self.limit.is_none_or(|limit| price.of(limit) > balance)
     }
 
-    /// If the price does not depend on the number of items, limits each list of the answer to
-    /// `most` items; `None` sets no limit. Otherwise changes nothing.
+    /// Limits each list of the answer to `most` items, if the price does not depend on the number
+    /// of items. Changes nothing if the price depends on it, or if `most` is `None`.
     #[must_use]
     pub fn bounded(self, price: Price, most: Option<NonZeroU64>) -> Self {
         let Some(most) = most.filter(|_| !price.is_per_item()) else {

@@ -131,8 +131,9 @@ impl LookUp {
         Self::read("person_by_phone", "phone", phone.map(question))
     }
 
-    /// Creates a look-up of the facts (IP address and page rank) of this host. If there are none,
-    /// the facts of its registrable domain are looked up.
+    /// Creates a look-up of the facts (IP address and page rank) of a domain or a host below one.
+    /// If a host such as `shop.quill.example` has no facts, its registrable domain `quill.example`
+    /// is looked up.
     pub fn domain(domain: &str) -> Self {
         Self::read("domain", "domain", Domain::parse(domain).map(Question::Domain))
     }

@@ -98,8 +98,8 @@ impl<'a> MeteredCall<'a> {
         let question = [self.call.endpoint.as_bytes(), &[0], &self.ask.canonical].concat();
         let guard = self.service.in_flight.enter(self.key.account, &key);
         match self.stored_response(&key, &question).await? {
-            // The first call has ended and its response is stored. So this response is returned,
-            // even if another repeat of the call is still running.
+            // An earlier call with this idempotency key has ended, and its response is stored. The
+            // stored response is returned, even if a third call with the key is still running.
             Some(stored) => self.replay(stored).await,
             None if guard.is_none() => Err(Refusal::StillRunning),
             None => {
@@ -109,8 +109,8 @@ impl<'a> MeteredCall<'a> {
                     return result;
                 }
                 // The balance was too low. Perhaps another process has answered the same call in
-                // the meantime, and charged the last credits for it. Then the response is stored
-                // now.
+                // the meantime, and charged the last credits for it. In this case, the response of
+                // that process is stored now, and is returned.
                 match self.stored_response(&key, &question).await? {
                     Some(stored) => self.replay(stored).await,
                     None => result,
@@ -208,16 +208,17 @@ impl<'a> MeteredCall<'a> {
             if projection == self.ask.projection || template.items < most {
                 return Ok(WrittenAnswer { template, revision, balance: before });
             }
-            // The list may be longer than the part that was read. So this part must not be used
-            // as the answer, even if credits were granted in the meantime and the balance now
-            // pays for it.
+            // As many items were read as the limit `most` allows, so the list may have more. The
+            // items are not used as the answer, because they may be only a part of it. If the
+            // present balance pays for these items, the list is read again with a higher limit.
             let now = service.ledger.balance(account).await.map_err(store_refusal)?;
             let now = now.ok_or(Refusal::InvalidKey)?;
             *self.balance = Some(now);
             let used = price.of(template.items);
             if now < used {
-                // When charging has stopped, this process no longer sees new grants. So the true
-                // balance may be higher than `now`, which is the balance that was read.
+                // After charging has stopped, this process no longer sees new grants. So `now`, the
+                // balance that was read, may be too low. The refusal must not say that the account
+                // has too few credits.
                 if !service.ledger.is_charging() {
                     return Err(Refusal::NotCharging);
                 }

@@ -48,8 +48,8 @@ fn company_ref(values: &dyn SuppressedValues, company: &CompanyRef) -> bool {
 fn screened_company(values: &dyn SuppressedValues, mut company: Company) -> Option<Company> {
     company.aliases.retain(|alias| !is_domain_text(values, alias));
     if is_domain_text(values, &company.name) {
-        // The name of a company is its domain if no source gives a name. So the name may be a
-        // suppressed domain.
+        // If no source gives a name, the company's domain is stored as its name. Here this domain
+        // is suppressed, so the first alias becomes the name.
         if company.aliases.is_empty() {
             return None;
         }
@@ -73,8 +73,8 @@ fn screened_candidates(
     candidates.retain(|one| !is_domain_text(values, &one.name));
     for one in &mut candidates {
         one.domain = one.domain.take().filter(|domain| !is_domain_text(values, domain));
-        // The explanation may contain another name of the company. This name may be the
-        // suppressed domain.
+        // The explanation `why` may contain another name of the company, and this name may be a
+        // suppressed domain. Then a fixed text replaces the explanation.
         if holds_suppressed(values, &one.why) {
             one.why = Candidate::WHY_WITHOUT_NAMES.to_owned();
         }

@@ -59,7 +59,8 @@ fn nothing_of_one_account_shows_or_changes_with_the_session_of_another() {
     let world = World::new();
     let mut ada = world.owner("Quill Ltd", "ada@quill.example");
     let eve = world.owner("Evil & Co", "eve@evil.example");
-    // Ada's account gets a key, a call and a list, so that every page could show something of it.
+    // Ada's account gets a key, a call and a list. So every page has data of Ada's account that it
+    // must not show to Eve.
     ada.browser.post(&world, "/account/keys", &[("label", "adas-label")]);
     let key = ada.key.to_string();
     let call = [("endpoint", "/v1/cuf"), ("key", &key), ("field.companyName", "Quill")];

@@ -1,4 +1,4 @@
-//! Tests that the pages show every text that a user has entered as plain text, not as HTML.
+//! Tests that texts from users are never treated as HTML: every page shows them as plain text.
 
 use enrich_core::port::accounts::Accounts;
 use enrich_core::{Clock, DirectoryRevision, EntryKind, Price};

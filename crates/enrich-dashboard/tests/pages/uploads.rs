@@ -81,8 +81,8 @@ fn an_account_uploads_two_lists_at_once_and_others_theirs() {
     }
     assert_eq!(send(&world, &ben, list()).status, 303);
     drop(under_way);
-    // Both unfinished uploads are dropped. The threads that store them notice this only after a
-    // moment, so the next upload of this account may be refused at first.
+    // Ada's two unfinished uploads were dropped. The threads that store them notice this only after
+    // a moment, so her next upload may be refused at first.
     let is_taken = || {
         std::thread::sleep(Duration::from_millis(10));
         send(&world, &ada, list()).status == 303
@@ -107,7 +107,7 @@ fn let_go(list: &PathBuf) {
     std::fs::write(list, "Company\nQuill\n").unwrap();
     let pipe = std::fs::File::options().read(true).write(true).open(aside).unwrap();
     std::io::Write::write_all(&mut &pipe, b"Company\nQuill\n").unwrap();
-    // The pipe stays open until the blocked reader has opened it.
+    // Wait, so that the blocked reader opens the pipe before this function closes it.
     std::thread::sleep(Duration::from_millis(200));
 }
 

@@ -27,8 +27,9 @@ const MAX_FILES: usize = 2_000_000;
 /// Maximum number of names that [`Archive::names`] returns.
 const MAX_NAMES: usize = 1_000;
 
-/// If the path of a file in an archive begins with one of these texts, the file is skipped. It
-/// contains no records: macOS, for example, adds files in `__MACOSX/`. A path may begin with `./`.
+/// The beginnings of paths of files without records, which are skipped: the folder `__MACOSX/`,
+/// which macOS adds to archives, and hidden files such as `.DS_Store`. A `./` at the beginning of a
+/// path is removed before the comparison.
 const NO_DATA: [&str; 2] = ["__MACOSX/", "."];
 
 /// A zip archive, with a list of the files in it that are to be read.
@@ -183,9 +184,9 @@ impl<R: ReaderAt> Read for CountedRange<R> {
     }
 }
 
-/// Returns the error for an archive whose list of files can't be read: the error of the operating
-/// system if there was one. Otherwise the archive was probably not downloaded completely, because
-/// the list is at its end.
+/// Returns the error for an archive whose list of files can't be read. An error of the operating
+/// system is returned as it is. Any other error probably means that the archive was not downloaded
+/// completely, because the list is at the end of the archive.
 fn cut_or(error: Error) -> io::Error {
     match error.into_kind() {
         ErrorKind::IO(error) => error,

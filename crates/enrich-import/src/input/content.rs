@@ -207,7 +207,9 @@ fn json(text: Box<dyn BufRead>, name: &str, options: &Input) -> Opened {
     let has_lines = options.kind == Some(InputKind::JsonLines) || is_named_lines;
     let layout = match options.records.as_deref() {
         Some(path) if !matches!(path, "" | "/*") => JsonLayout::Records(path.to_owned()),
-        // The path `/*` stands for the elements of an array or the members of one object.
+        // With the path `/*`, the records are the elements of an array, or the members of one
+        // object. This text does not begin with an array. If it has an object on each line, it is
+        // JSON Lines, and each of these objects is a record itself.
         Some("/*") if !is_array && !has_lines => match detected(&head, head.len() < LAYOUT_BYTES) {
             JsonLayout::Lines => JsonLayout::Lines,
             JsonLayout::Records(_) => JsonLayout::Records("/*".to_owned()),

@@ -13,9 +13,9 @@ use crate::workbook::SheetRow;
 /// Maximum number of rows above the header.
 pub(super) const MAX_TITLE_ROWS: usize = 20;
 
-/// Minimum number of known columns in a row that is taken as the header instead of a row above it.
-/// With fewer known columns, the row may be a row of data: a word such as `Mobil` can be a value,
-/// and is also the name of a column.
+/// Minimum number of known column names in the header, if the rows above the header look like
+/// headers too. A row with fewer known names may be a row of data: `Mobil`, for example, is the
+/// name of a column, but can also be a value.
 const LEAST_KNOWN: usize = 3;
 
 /// Returns the fields of the first lines that are not blank; `None` for a line that is not a
@@ -44,9 +44,9 @@ pub(super) fn rows_of_lines<'l>(
 /// - A row with the name of a known column.
 /// - The first line of a contact card, because vCard files are sampled as tables.
 ///
-/// The second step takes a row below this one instead, if that row has more known columns. That row
-/// must have at least [`LEAST_KNOWN`] known columns, or at least two if all its fields are known
-/// columns. Of several such rows, the one with the most known columns is taken.
+/// The second step looks for a better row below this one. A better row has more known columns, and
+/// at least [`LEAST_KNOWN`] of them; if all its fields are known columns, two are enough. Of
+/// several better rows, the header is the one with the most known columns.
 pub(super) fn rows_before_header(
     rows: impl Iterator<Item = Option<Vec<String>>>,
     columns: &[String],

@@ -26,7 +26,7 @@ const VALUE: &str = "$";
 /// If the records are arrays of values, the object around them may list the names of the columns
 /// in a member with one of these names: `{"columns":["name"],"rows":[["Quill"]]}`.
 const COLUMN_NAMES: [&str; 3] = ["fields", "columns", "header"];
-/// Maximum size of the column names, in bytes.
+/// Maximum size of the array with all column names, in bytes.
 const MAX_NAMES_BYTES: usize = 1024 * 1024;
 /// Maximum size of a member's name, in bytes.
 const MAX_KEY_BYTES: usize = 64 * 1024;
@@ -40,7 +40,8 @@ pub(super) struct JsonReader {
     columns: Vec<String>,
     /// The name of the last member that matched a `*` of the path.
     key: String,
-    /// Whether an array, an object or a record was found at the path.
+    /// Whether the path leads to something: to a record, or to the array or object that contains
+    /// the records. It stays `true` if this array or object is empty.
     has_found: bool,
     /// Whether a `*` of the path has matched a member. Only then is `key` set.
     has_key: bool,
@@ -52,8 +53,8 @@ pub(super) struct JsonReader {
 #[derive(Clone, Copy)]
 struct Open {
     is_object: bool,
-    /// The index of the step in the path that the members of this object, or the elements of this
-    /// array, must match.
+    /// The index of a step in the path. The members of this object, or the elements of this array,
+    /// must match this step.
     step: usize,
 }
 
@@ -150,9 +151,12 @@ impl JsonReader {
         Ok(name)
     }
 
-    /// Reads the next value, and returns it if it is a record. It is a record if the path has no
-    /// step with the index `step`. Otherwise returns `None`. It then enters the value if the
-    /// value's members or elements may match this step, or else skips the value.
+    /// Handles the next value, whose members or elements must match the step of the path with the
+    /// index `step`:
+    ///
+    /// - If the path has no such step, the value is a record, and is returned.
+    /// - If the value has members or elements that may match the step, the reader enters the value.
+    /// - Any other value is skipped.
     fn descend(&mut self, step: usize) -> io::Result<Option<InputRecord>> {
         let Some(next) = self.path.0.get(step) else {
             self.has_found = true;

@@ -107,8 +107,8 @@ impl XmlReader {
                 let text = self.resolved(reference)?;
                 self.add(&text);
             }
-            // A `[` in a document type means that it may declare entities. Expanded entities could
-            // have any size.
+            // A document type with a `[` may declare entities. Such a file is refused, because
+            // expanded entities could have any size.
             Event::DocType(text) if text.contains(&b'[') => {
                 return Err(InputFault::XmlEntities.into());
             }

@@ -214,9 +214,8 @@ impl AdmittedCall<'_> {
         }
     }
 
-    /// Returns the account's remaining credits: `balance`, the last balance that this call has
-    /// read, or if it is `None`, the ledger's cached balance. Returns `None` if the cached balance
-    /// cannot be read.
+    /// Returns the account's remaining credits. If this call has read the balance, `balance` has
+    /// it. Otherwise, the ledger's cached balance is returned; `None` if it cannot be read.
     async fn remaining(&self, balance: Option<Credits>) -> Option<Credits> {
         match balance {
             Some(balance) => Some(balance),

@@ -87,8 +87,8 @@ pub struct Candidate {
     /// head office. If no head office is known, the country of its main domain; `None` if that is
     /// unknown too.
     pub country: Option<Country>,
-    /// The company's domain for the requested country. If it has none for this country, its main
-    /// domain; `None` if it has no domain.
+    /// The company's domain for the requested country. If the company has none for this country,
+    /// this is its main domain; `None` if the company has no domain.
     pub domain: Option<String>,
     /// The confidence that the name means this company.
     pub confidence: Confidence,

@@ -129,8 +129,9 @@ impl Dashboard {
     }
 
     /// Returns the client's address, which is used only to throttle logins. This server does not
-    /// speak TLS. So if the public URL begins with `https://`, a proxy is in front of the server.
-    /// The proxy appends the client's address to the header `X-Forwarded-For`.
+    /// speak TLS. So if the public URL begins with `https://`, a proxy is in front of the server,
+    /// and the client's address is the last one in the header `X-Forwarded-For`. Otherwise it is
+    /// the address from which the connection comes.
     pub(crate) fn client(&self, request: &Request) -> IpAddr {
         let is_behind_proxy =
             self.settings.public_url.as_deref().is_some_and(|url| url.starts_with("https://"));

@@ -11,9 +11,11 @@ use std::net::{IpAddr, SocketAddr};
 const HTTP_PORT: u16 = 80;
 
 /// Whether `host`, the value of the `Host` header, is an address of the server that listens on
-/// `listens_on`. The port must be the same. The rest must be the listening address or a loopback
-/// name, such as `localhost`. If the server listens on all addresses, any IP address is accepted.
-/// If it listens on a loopback address, any loopback address is accepted.
+/// `listens_on`. The port must be the same. Before the port, these are accepted:
+///
+/// - `localhost`, and names that end with `.localhost`.
+/// - The IP address on which the server listens. If the server listens on all addresses, this is
+///   any IP address. If it listens on a loopback address, this is any loopback address.
 pub(crate) fn is_own(host: &str, listens_on: SocketAddr) -> bool {
     let Some((name, port)) = split(host) else { return false };
     if port != listens_on.port() {

@@ -53,13 +53,13 @@ struct Tries {
 const SHARED: u64 = 0;
 
 impl LoginThrottle {
-    /// Uses up one attempt to sign in: one of the client address, and one of the typed email
-    /// address.
+    /// Uses up one attempt of the client address, and one attempt of the account with the typed
+    /// email address.
     ///
     /// # Errors
     ///
-    /// The time to wait, if one of the two has no attempt left. In this case, neither of them loses
-    /// an attempt.
+    /// The time to wait, if the address or the account has no attempt left. In this case, no
+    /// attempt is used up.
     pub(crate) fn take(
         &self,
         peer: IpAddr,

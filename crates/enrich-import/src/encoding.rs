@@ -39,8 +39,8 @@ pub(crate) fn detect_by_start(head: &[u8]) -> Option<(TextEncoding, usize)> {
 pub(crate) struct KnownEncoding(Rc<Cell<Option<TextEncoding>>>);
 
 impl KnownEncoding {
-    /// Returns the encoding; UTF-8 if it is not known yet. Then all text that was read so far is
-    /// ASCII, which is also valid UTF-8.
+    /// Returns the encoding. If it is not known yet, returns UTF-8, because all text that was read
+    /// so far is ASCII, which is also valid UTF-8.
     pub(crate) fn get(&self) -> TextEncoding {
         self.0.get().unwrap_or(TextEncoding::UTF_8)
     }

@@ -37,8 +37,9 @@ impl Compression {
     /// Returns the compression of an input that begins with `bytes`; `None` if the input is not
     /// compressed.
     ///
-    /// No valid UTF-8 text begins with the bytes of gzip or Zstandard. An input is bzip2 if it
-    /// begins with `BZh` and a digit; it is very unlikely that a list begins like this.
+    /// An uncompressed list in UTF-8 is never taken for gzip or Zstandard, because no valid UTF-8
+    /// text begins with their bytes. A bzip2 file begins with the text `BZh` and a digit, but it is
+    /// very unlikely that a list begins like this.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Option<Self> {
         match bytes {
             _ if bytes.starts_with(GZIP_MAGIC) => Some(Self::Gzip),

@@ -291,8 +291,8 @@ fn is_remark(fields: &Map<String, Value>) -> bool {
     fields.len() > 2 && is_sentence && text.split_whitespace().count() >= LEAST_WORDS
 }
 
-/// Whether a row repeats the header, as tables with page breaks do. Then at least two cells contain
-/// the name of their own column, and all other cells are empty.
+/// Whether a row repeats the header, as in tables with page breaks: at least two cells contain the
+/// name of their own column, and all other cells are empty.
 fn is_repeated_header(fields: &Map<String, Value>) -> bool {
     fn lower(text: &str) -> impl Iterator<Item = char> + '_ {
         text.chars().flat_map(char::to_lowercase)

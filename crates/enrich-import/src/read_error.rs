@@ -60,8 +60,8 @@ impl ReadError {
         if let Some(fault) = InputFault::of(&error) {
             return fault.into();
         }
-        // An error of the operating system has an error number. An error of the decompression has
-        // none.
+        // An error of the operating system has an error number. An error without a number comes
+        // from the decompression, if the input is compressed.
         match error.kind() {
             _ if error.raw_os_error().is_some() || !is_compressed => Self::Failed(error),
             io::ErrorKind::UnexpectedEof => Self::EndsInTheMiddle,

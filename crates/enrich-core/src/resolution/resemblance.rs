@@ -102,9 +102,9 @@ fn first_common<'a>(
     these.filter(|value| those.contains(value)).min()
 }
 
-/// Returns an own name of one company that is an own name or an alias of the other, without spaces
-/// and legal form. Returns `None` if there is no such name. If there are several, returns the first
-/// in alphabetical order.
+/// Returns a name that two companies have in common: an own name of one company that is an own name
+/// or an alias of the other company. The result is without spaces and legal form. Of several such
+/// names, returns the first in alphabetical order; `None` if there is no such name.
 fn common_name<'a>(one: &'a RecordClaims, other: &'a RecordClaims) -> Option<&'a str> {
     let own = |of: &'a RecordClaims, beside: &'a RecordClaims| {
         first_common(of.names(), beside.names().chain(beside.aliases()))

@@ -250,8 +250,8 @@ proptest! {
         }
     }
 
-    /// If no chain of possible links connects two records, they never influence each other. So
-    /// the result for connected records is the same whether or not other records are present.
+    /// Records influence each other only if a chain of possible links connects them. So the
+    /// result for connected records stays the same if all other records are left out.
     #[test]
     fn what_is_not_linked_makes_no_difference(
         rows in prop::collection::vec(any_record(), 1..12),

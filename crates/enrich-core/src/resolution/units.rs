@@ -93,8 +93,8 @@ mod tests {
             (("Quill Web Services, Inc.", "web.quill.example"), quill, true),
             (("Press of Quill University", "press.quill.example"), university, true),
             (("Feather by Quill", "feather.quill.example"), quill, true),
-            // Both companies have the same domain, but the unit's name does not begin with the
-            // parent's name.
+            // In the next row, both companies have the same domain, but the unit's name does not
+            // begin with the parent's name.
             (("Feather by Quill", "quill.example"), quill, false),
             (("Quill", "eu.quill.example"), quill, false),
             (("Quill Group", "quill.example"), quill, false),

@@ -56,8 +56,8 @@ pub(super) async fn chosen(
 }
 
 /// Parses a ceiling, a number of credits in digits. The digits may be in groups of three with one
-/// kind of separator. `1,5` is an error, because it would be read as 15 without the comma. An empty
-/// text means no ceiling.
+/// kind of separator, such as `1,500`. The text `1,5` is an error: it must not be read as 15. An
+/// empty text means no ceiling.
 fn read_ceiling(text: &str) -> Result<Option<u64>, String> {
     if text.is_empty() {
         return Ok(None);

@@ -51,8 +51,8 @@ impl Scanner {
         }
     }
 
-    /// Consumes the next byte that isn't white space, if it is `expected`. Returns whether it
-    /// was.
+    /// Consumes the next byte that isn't white space, if it is `expected`. Returns whether it was
+    /// consumed.
     pub(super) fn accept(&mut self, expected: u8) -> io::Result<bool> {
         let is_there = self.peek()? == Some(expected);
         if is_there {

@@ -65,7 +65,7 @@ impl Shortfalls {
     }
 
     /// Takes note of the present balance of an account. Only the lowest balance since the account's
-    /// last shortfall is stored. By this balance, a later call recognises a grant of credits.
+    /// last shortfall is stored. A later, higher balance shows that the account received credits.
     pub(crate) fn note(&self, account: AccountId, balance: Credits) {
         if !self.are_any.load(Ordering::Acquire) {
             return;

@@ -66,7 +66,7 @@ enum State {
     Utf8,
     Other(Decoder),
     Page(CodePage),
-    /// The text has ended. Only the state `Other` is followed by this state.
+    /// The text has ended. Only the state `Other` changes to this state.
     Ended,
 }
 

@@ -43,7 +43,8 @@ fn are_well_formed(lines: &[Line]) -> bool {
     opened_at.is_none_or(may_end_later)
 }
 
-/// Returns the position of the first quote that is not doubled.
+/// Returns the position of the quote character (`"`) that closes the field. Two of them
+/// together (`""`) do not close it, but stand for one quote character in the text.
 fn closing_quote(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     while let Some(quote) = text.iter().skip(at).position(|&byte| byte == b'"') {

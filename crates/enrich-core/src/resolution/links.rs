@@ -12,8 +12,8 @@ use super::claims::{Host, RecordClaims, near_forms};
 /// If at most this number of records have the same value, all of them are compared with each other.
 /// If more records have the value, the value identifies no company.
 pub const MOST_BEARERS: usize = 64;
-/// If more organisations than this number share a host, page or phone number, it no longer links
-/// records with similar names. But a host that they share still links records with equal names.
+/// Maximum number of organisations that may share a host, page or phone number. If more share it,
+/// it does not link records with similar names. A host still links records with equal names.
 const MOST_ORGANISATIONS: usize = 3;
 /// Minimum number of letters of a label, such as `quill`, by which `quill.de` and `quill.fr`
 /// count as domains of one company. Shorter labels are often equal by chance.

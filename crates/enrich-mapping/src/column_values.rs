@@ -1,4 +1,5 @@
-//! Finds the meaning of a column from its values, if its name is not known.
+//! Finds the meaning of a column from its values. This is needed for columns such as `Auftritt`,
+//! whose names are not in the list of usual column names.
 
 use std::collections::HashSet;
 
@@ -14,16 +15,17 @@ use crate::path::{Path, texts};
 use crate::phone_text::{is_like_phone, phone_texts};
 use crate::route::{Route, route_url};
 
-/// Minimum number of values of a column whose meaning is found from them.
+/// Minimum number of values in a column. Fewer values are too few to show the column's meaning.
 const LEAST_VALUES: usize = 3;
-/// Beginnings of words in the names of columns with phone numbers, such as `Tel. 2` and `Mobiele`.
+/// A column may have phone numbers if a word of its name begins with one of these texts: `Tel. 2`,
+/// `Mobiele`.
 const PHONE_WORDS: [&str; 7] = ["tel", "fon", "mobi", "gsm", "handy", "cell", "тел"];
-/// Parts of the names of columns with phone numbers, in several languages.
+/// A column may have phone numbers if its name contains one of these texts: `Telefon-Nr.`.
 const PHONE_NAMES: [&str; 7] = ["phone", "telefon", "電話", "携帯", "전화", "휴대", "手机"];
-/// Parts of the names of columns with email addresses, in several languages.
+/// A column may have email addresses if its name contains one of these texts: `Mail 2`.
 const EMAIL_NAMES: [&str; 8] =
     ["mail", "posta", "correo", "courriel", "почт", "メール", "메일", "邮箱"];
-/// Parts of the names of columns with countries, in several languages.
+/// A column may have countries if its name contains one of these texts: `Country / Pays`.
 const COUNTRY_NAMES: [&str; 12] = [
     "countr",
     "land",
@@ -38,8 +40,8 @@ const COUNTRY_NAMES: [&str; 12] = [
     "国",
     "국가",
 ];
-/// Parts of the names of columns whose addresses and numbers are not those of the row's company or
-/// person: fax numbers, the user of the program who works on the row, and files.
+/// If the name of a column contains one of these texts, its values do not show its meaning: they may
+/// be fax numbers, URLs of images (`Logo`), or people who work on the row (`Record owner`).
 const OTHER_NAMES: [&str; 24] = [
     "fax",
     "faks",
@@ -67,9 +69,9 @@ const OTHER_NAMES: [&str; 24] = [
     "unsubscribe",
 ];
 
-/// Returns the meaning that most of a column's values have, such as `domains`; `None` if they have
-/// none. The values must differ in most records: a column with a few values that occur again and
-/// again is about something else than the record, such as the user who added it.
+/// Returns the meaning that most of a column's values have, such as `domains`; `None` if they show
+/// no meaning. The values must differ in most records. If the same few values occur again and
+/// again, they say nothing about the record: they may name the user who added it.
 ///
 /// - `emails`, `domains`, `linkedin`, `company_linkedin`: the values are such addresses.
 /// - `phones`: the values may be phone numbers, and the name of the column says so.
@@ -108,7 +110,8 @@ pub(crate) fn meaning_of_values(
         return Some("company_linkedin");
     }
     if are_mostly(&is_site) {
-        // Links to pages of one site, such as a register, are not the companies' websites.
+        // If most addresses are on one site, such as a register, they are not the websites of the
+        // companies. So the hosts must differ.
         let hosts: Vec<String> = values.iter().map(|value| host(value)).collect();
         return are_distinct(&hosts).then_some("domains");
     }
@@ -117,16 +120,16 @@ pub(crate) fn meaning_of_values(
         .then_some("company")
 }
 
-/// Whether most values of a column of names have several words. Then they are whole names of people,
-/// also in a column such as `Jméno` ("name" or "first name").
+/// Whether most values of a column of names have several words. Then the values are whole names of
+/// people, even if the column's name may mean "first name", such as `Jméno`.
 pub(crate) fn are_whole_names(column: &str, records: &[Map<String, Value>]) -> bool {
     let values = values_of(column, records);
     let whole = values.iter().filter(|value| value.split_whitespace().nth(1).is_some()).count();
     values.len() >= LEAST_VALUES && 2 * whole > values.len()
 }
 
-/// Whether the name of a column says that it has email addresses or phone numbers, so that its
-/// values are read even beside another column of these.
+/// Whether the name of a column says that its values have this meaning: email addresses or phone
+/// numbers. Such a column is read even if another column already has this meaning.
 pub(crate) fn names_more(column: &str, meaning: &str) -> bool {
     let name = plain_name(column);
     let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
@@ -158,7 +161,8 @@ fn is_email(text: &str) -> bool {
     EmailAddress::parse(first).is_ok()
 }
 
-/// Whether the name of a column says that it has phone numbers. `Hotel ID` and `Kostenstelle` don't.
+/// Whether the name of a column says that the column has phone numbers. `Hotel ID` and
+/// `Kostenstelle` contain `tel`, but no word of them begins with `tel`, so they do not say so.
 fn names_phones(column: &str) -> bool {
     let name = plain_name(column);
     let column = column.to_lowercase();

@@ -21,7 +21,7 @@ pub struct Sample<'a> {
     pub member: &'a str,
     /// The names of all members of an archive; empty if the file is not an archive.
     pub members: &'a [String],
-    /// The form of the file; `None` if it is not known.
+    /// The format of the file, such as CSV; `None` if it is not known.
     pub kind: Option<InputKind>,
     /// The names of the columns, or the first row if there is no header. For one JSON object: its
     /// top-level keys. For a list or lines of JSON objects: the keys of the first object.
@@ -152,15 +152,16 @@ fn is_all_native(sample: &Sample<'_>) -> bool {
     !sample.keys.is_empty() && sample.keys.iter().all(|key| is_native(key)) && has_subject(sample)
 }
 
-/// Whether a file has the native columns that a record needs, and no other column with a known
-/// meaning. In a native file, a column such as `Website` would not be read, so a file with such a
-/// column is not native.
+/// Whether a file is native (in Enrich's own import format), although it has further columns. It
+/// must have the native columns that a record needs. None of the further columns may have a usual
+/// name, such as `Website`, because such a column would not be read from a native file.
 fn is_native_enough(sample: &Sample<'_>) -> bool {
     if !has_subject(sample) {
         return false;
     }
     let others: Vec<String> = sample.keys.iter().filter(|key| !is_native(key)).cloned().collect();
-    // Beside international numbers, a column of area codes is not needed.
+    // A column of area codes is allowed if all phone numbers are international: then nobody needs
+    // the area codes.
     let is_needless = |meaning| meaning == "area_code" && !has_national_phones(sample);
     Synonyms::known(&others, &[]).iter().all(|(_, meaning)| is_needless(*meaning))
 }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Returns a text with the ASCII characters that its full-width characters and its Arabic digits
-/// stand for: `03-1234` for `０３－１２３４`.
+/// Replaces the full-width characters and the Arabic digits in a text by ASCII characters:
+/// `０３－１２３４` becomes `03-1234`.
 pub(crate) fn half_width(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);

@@ -7,7 +7,7 @@ use crate::code_page::CodePage;
 use crate::error::MappingError;
 use crate::node::{Table, list};
 
-/// The form of a file.
+/// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputKind {
     /// Rows of text, with any delimiter.
@@ -34,7 +34,7 @@ pub enum InputKind {
 /// `<org id="7"><name>Quill</name></org>` becomes `{"@id":"7","name":{"$":"Quill"}}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Input {
-    /// The form of the file; `None` if the reader must detect it.
+    /// The format of the file; `None` if the reader must detect it.
     pub kind: Option<InputKind>,
     /// Globs for the names of those members of a zip archive that are read. If there are no
     /// globs, the archive must have exactly one member besides those that `skip_member` matches.
@@ -58,7 +58,8 @@ pub struct Input {
     pub names: Option<String>,
     /// The encoding, such as `windows-1252`; `None` if the reader must detect it.
     pub encoding: Option<String>,
-    /// The delimiter of rows: `,`, `;`, `|` or a tab; `None` if the reader must detect it.
+    /// The delimiter between the fields of a row: `,`, `;`, `|` or a tab; `None` if the reader must
+    /// detect it.
     pub delimiter: Option<char>,
     /// The character that escapes a quote within quotes; `None` if quotes are doubled instead
     /// (`""`).

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use crate::native::{Field, RecordType, plain_name};
 use crate::table;
 
-/// The meaning of each known column name. The names are in the form of [`plain_name`].
+/// The meanings of the usual column names. The names have the form that [`plain_name`] returns.
 static MEANINGS: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
     table::rows(include_str!("../data/synonyms.txt"))
         .flat_map(|[meaning, names]| {
@@ -15,15 +15,17 @@ static MEANINGS: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Returns the meaning of a column, such as `domains`; `None` if its name is not known.
+/// Returns the meaning of a column, such as `domains` for `Website`. Returns `None` if the column
+/// does not have a usual name.
 pub(crate) fn meaning(column: &str) -> Option<&'static str> {
     // Microsoft Access writes blanks in the names of XML elements as `_x0020_`.
     let plain = plain_name(&column.replace("_x0020_", " "));
     MEANINGS.get(&plain).copied().or_else(|| without_prefix(&plain))
 }
 
-/// Returns the meaning of a name such as `customer_email` or `billing_address_country`: that of the
-/// name without the word for the record that it begins with.
+/// Returns the meaning of a column name that begins with a word for the row's company or person.
+/// The rest of the name gives the meaning: `customer_email` means the same as `email`, and
+/// `billing_address_country` the same as `country`.
 fn without_prefix(plain: &str) -> Option<&'static str> {
     /// Words for the company or the person of a row.
     const SUBJECTS: [&str; 16] = [
@@ -44,7 +46,8 @@ fn without_prefix(plain: &str) -> Option<&'static str> {
         "attendee",
         "participant",
     ];
-    /// The other meanings are not safe: `Lead URL` may lead to the page of the lead.
+    /// The meanings that this function may return. Other meanings may be wrong: `URL` is the
+    /// company's website, but `Lead URL` may be a page about the lead on another website.
     const SAFE_MEANINGS: [&str; 6] =
         ["company", "country", "emails", "first_name", "last_name", "phones"];
     let rest = SUBJECTS.iter().find_map(|subject| plain.strip_prefix(subject))?;

@@ -11,14 +11,14 @@ struct NoValues {
     any: HashSet<String>,
     exact: HashSet<&'static str>,
     name: HashSet<&'static str>,
-    /// A quick check: the first byte (in lower case) and the possible lengths of each text in `any`
-    /// and `exact`. Nearly every real value has another first byte or another length. So it need
-    /// not be looked up in `any` and `exact`.
+    /// For a quick check: the first byte (in lower case) and the possible lengths of each text in
+    /// `any` and `exact`. Nearly every real value has another first byte or another length. Such a
+    /// value need not be looked up in `any` and `exact`.
     shapes: HashSet<(u8, usize)>,
 }
 
-/// Maximum number of bytes by which a text in a file may be longer than in the data file. It may
-/// have additional blanks: `k.  A.` for `k. A.`.
+/// Maximum number of additional blanks in a text that stands for no value: `data/no_values.txt` has
+/// `k. a.`, and a file with records may have `k.   a.`.
 const MOST_BLANKS: usize = 2;
 
 static NO_VALUES: LazyLock<NoValues> = LazyLock::new(|| {
@@ -37,7 +37,8 @@ static NO_VALUES: LazyLock<NoValues> = LazyLock::new(|| {
 
 fn shape(text: &str, more: usize) -> (u8, usize) {
     let first = text.bytes().next().unwrap_or_default();
-    // A letter outside ASCII has other bytes in upper case, so all these letters become 0.
+    // Case must not matter. A letter outside ASCII has other bytes in upper case than in lower
+    // case, so 0 stands for all such letters.
     let first = if first.is_ascii() { first.to_ascii_lowercase() } else { 0 };
     (first, text.len() + more)
 }

@@ -13,8 +13,8 @@ pub struct Settings {
     /// national phone numbers are read as numbers of this country. The text is an alpha-2 or
     /// alpha-3 code, or an English name.
     pub country: Option<String>,
-    /// The kind of records that are imported, if the mapping gives several kinds; `None` if all
-    /// kinds are imported.
+    /// The only kind of records that is imported, for a mapping that makes records of several
+    /// kinds. If this is `None`, records of all kinds are imported.
     pub record_type: Option<RecordType>,
 }
 
@@ -64,7 +64,7 @@ pub enum Note {
 }
 
 impl Note {
-    /// Returns the name for reports, in the plural.
+    /// Returns the text by which reports name this kind of value, in the plural.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Platform => "addresses on platforms",

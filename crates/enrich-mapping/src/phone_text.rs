@@ -83,8 +83,8 @@ pub(crate) fn phone_texts(text: &str) -> Vec<String> {
     found
 }
 
-/// Returns the position of the opening parenthesis if a text ends in a parenthesis that has only
-/// just begun, with at most two digits so far: `(` or `(3 `.
+/// Returns the position of a parenthesis that is still open at the end of a text, and that has at
+/// most two digits so far: `(` or `(3 `. Returns `None` if there is no such parenthesis.
 fn open_remark(text: &str) -> Option<usize> {
     let open = text.rfind('(')?;
     let inside = text.get(open + 1..)?;
@@ -116,7 +116,7 @@ fn is_no_phone(remark: &str) -> bool {
 /// it unchanged. A complete number begins with `+`, `(`, a zero or the area code, or has at least
 /// ten digits.
 pub(crate) fn with_area_code(area_code: Option<&str>, number: String) -> String {
-    /// Minimum number of digits of a number that is complete.
+    /// A number with at least this many digits is complete.
     const WHOLE: usize = 10;
     /// A number that begins with the digits of the area code is complete only if at least this
     /// many digits follow them.
@@ -161,9 +161,10 @@ pub(crate) fn whole_numbers(text: &str) -> Vec<&str> {
 }
 
 fn whole_numbers_between<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
-    /// Minimum number of digits of a complete number.
+    /// A part with fewer digits is never a complete number.
     const LEAST_DIGITS: usize = 7;
-    /// Minimum number of digits of a number that is complete, whatever it begins with.
+    /// Parts with at least this many digits are complete numbers, if ` / ` separates them. Then it
+    /// does not matter how they begin.
     const LONG: usize = 9;
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).count();
     let parts: Vec<&str> = text.split(separator).map(str::trim).collect();
@@ -178,8 +179,8 @@ fn whole_numbers_between<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
     if are_whole { parts } else { vec![text] }
 }
 
-/// Whether a text without words may be a phone number: it has as many digits as one, and only
-/// signs that are usual in one. A date, such as `01.11.2026`, is none.
+/// Whether a text without words may be a phone number. It must have 7 to 15 digits, and no signs
+/// that are unusual in phone numbers. It must not be a date, such as `01.11.2026`.
 pub(crate) fn is_like_phone(text: &str) -> bool {
     let digits = text.chars().filter(char::is_ascii_digit).count();
     let is_usual = |sign: char| sign.is_ascii_digit() || " +-./()".contains(sign);

@@ -36,7 +36,8 @@ pub(crate) struct RecordDraft {
     pub(crate) title: Option<String>,
     pub(crate) company: Option<String>,
     company_domain: Option<String>,
-    /// Whether a column for the person's name contains a remark, an address or a department.
+    /// Whether a column for the person's name contains something else: a remark, an address or a
+    /// department.
     is_nobody: bool,
     pub(crate) notes: Vec<Note>,
 }
@@ -158,11 +159,11 @@ impl RecordDraft {
         add(&mut self.emails, text);
     }
 
-    /// Adds the phone number in a text, or several numbers that are separated by slashes or words,
-    /// in E.164 form. A national number is read as a number of the record's first country, or of
-    /// `country` if the record has none. If there is no country at all, or no such number in the
-    /// country, a national number is left out, and a [`Note`] is added. A text that is no number
-    /// is added unchanged, so that the import reports it as invalid.
+    /// Adds the phone numbers of a text, in E.164 form. Slashes or words separate the numbers. A
+    /// national number is read as a number of the record's first country. If the record has no
+    /// country, it is read as a number of `country`. A national number is left out, and a [`Note`]
+    /// is added, if no country is known or the country has no such number. A text that is not a
+    /// number is added unchanged, so that the import reports it as invalid.
     pub(crate) fn add_phone(&mut self, text: &str, country: Option<Country>) {
         let country = self.countries.first().copied().or(country);
         let texts = phone_texts(&half_width(text));

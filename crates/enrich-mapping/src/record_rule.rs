@@ -23,12 +23,11 @@ pub(crate) struct RecordRule {
     id: Option<Rule>,
     fields: Vec<(Field, Rule)>,
     ids: Vec<(String, Rule)>,
-    /// Whether further columns are read, which no rule names. They must have a usual name of a
-    /// field, such as `Website`.
+    /// Whether columns that no rule names are read too, if they have a usual column name, such as
+    /// `Website`.
     has_synonyms: bool,
     /// Whether the source is Wikidata. Its records are entities of JSON dumps, or results of its
-    /// query service. The module `wikidata` reads the entities; only the results are read by these
-    /// rules.
+    /// query service. These rules read only the results. The module `wikidata` reads the entities.
     pub(crate) is_wikidata: bool,
 }
 

@@ -33,13 +33,14 @@ pub enum Route {
 /// to the company that runs the platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Customers {
-    /// Addresses at a subdomain, such as `quill.platform.example`, except `www`.
+    /// Only addresses at a subdomain belong to customers: `quill.platform.example`, but not
+    /// `www.platform.example`.
     Subdomains,
-    /// Addresses with a path, such as `platform.example/quill`.
+    /// Only addresses with a path belong to customers: `platform.example/quill`.
     Pages,
-    /// Addresses at a subdomain or with a path.
+    /// Addresses at a subdomain or with a path belong to customers.
     Both,
-    /// All addresses, even the platform's home page.
+    /// All addresses count as addresses of customers, even the platform's home page.
     All,
 }
 
@@ -133,7 +134,7 @@ fn on_network(host: &str, tail: &str, is_bare: bool) -> Option<Route> {
 }
 
 /// Whether a web address is on a platform, such as a site builder, and belongs to a customer of the
-/// platform: `platform.example/quill`. The platform's own home page usually does not count.
+/// platform: `platform.example/quill`. The home page of most platforms belongs to no customer.
 fn is_on_platform(host: &str, is_bare: bool) -> bool {
     let host = host.strip_prefix("www.").unwrap_or(host);
     let mut rest = host;

@@ -127,7 +127,7 @@ impl Rule {
         self
     }
 
-    /// Sets the column `particles` as that of texts that are put before the values.
+    /// Sets the column `particles`, whose texts are put before the values: `van` before `Dijk`.
     pub(crate) fn with_particles(mut self, particles: &str) -> Self {
         if let Self::All(rules) = &mut self {
             for rule in rules {

@@ -24,18 +24,18 @@ pub struct Synonyms {
     pub used: Vec<(String, &'static str)>,
     /// The columns that are not read.
     pub unused: Vec<String>,
-    /// The columns of `used` whose names are not known, but whose values show what they are.
+    /// The columns of `used` whose names are not usual column names. Their values have shown their
+    /// meaning.
     pub by_values: Vec<String>,
 }
 
 impl Synonyms {
     /// Returns the columns whose meaning is known, each with its meaning. If no column such as
-    /// `Company` has the company's name, a column such as `Customer` or `Legal name` is taken for
-    /// it.
+    /// `Company` has the company's name, a column such as `Customer` or `Legal name` has it.
     ///
-    /// If the name of a column is not known, its values in `records` may show the meaning
-    /// ([`meaning_of_values`]). For each meaning, this is done only if no name has it, or if the
-    /// column's name contains a word such as `mail`.
+    /// If a column does not have a usual name, its values in `records` may show its meaning
+    /// ([`meaning_of_values`]). Such a column is returned only in two cases: no other column has
+    /// this meaning, or the column's name contains a word such as `mail`.
     pub(crate) fn known<'c>(
         columns: &'c [String],
         records: &[Map<String, Value>],
@@ -53,8 +53,8 @@ impl Synonyms {
             }
         }
         add_by_values(&mut known, columns, records);
-        // Beside a contact person, `Name` is the company's name, and so is `Nombre` without a last
-        // name.
+        // If there is a contact person and no company, a column `Name` has the company's name. So
+        // has a column `Nombre` ("name" or "first name") if no column has last names.
         let is_there = |known: &[(&str, &str)], wanted: &[&str]| {
             known.iter().any(|(_, meaning)| wanted.contains(meaning))
         };
@@ -88,7 +88,7 @@ impl Synonyms {
     }
 }
 
-/// Adds the columns whose names are not known, but whose values show their meaning.
+/// Adds columns to `known`: columns without a usual name whose values show their meaning.
 fn add_by_values<'c>(
     known: &mut Vec<(&'c str, &'static str)>,
     columns: &'c [String],
@@ -121,8 +121,8 @@ fn add_by_values<'c>(
 ///
 /// - An object itself has no meaning.
 /// - The name in the object of a company is the company's name. Names in other objects have no
-///   meaning, because they may be those of anything.
-/// - Other members have the meaning of their own name: `contact.email` has that of `email`.
+///   meaning, because they may be names of anything.
+/// - Other members have the meaning of their own name: `contact.email` means the same as `email`.
 fn meaning_among(columns: &[String], column: &str) -> Option<&'static str> {
     if has_members(columns, column) {
         return None;
@@ -144,8 +144,8 @@ fn has_members(columns: &[String], column: &str) -> bool {
 }
 
 /// Returns two columns: the column with area codes, such as `Vorwahl`, and the column with the
-/// phone numbers to which they belong. The second column is the first one with phone numbers that
-/// is after the area codes. If there is none, it is the first one with phone numbers in the file.
+/// phone numbers to which the area codes belong. This is the next column with phone numbers after
+/// the area codes. If no such column follows, it is the file's first column with phone numbers.
 fn area_codes<'c>(known: &[(&'c str, &'static str)]) -> Option<(&'c str, &'c str)> {
     let at = known.iter().position(|(_, meaning)| *meaning == "area_code")?;
     let mut next = known[at..].iter().chain(known);
@@ -153,9 +153,8 @@ fn area_codes<'c>(known: &[(&'c str, &'static str)]) -> Option<(&'c str, &'c str
     Some((known[at].0, phones))
 }
 
-/// Whether a column may contain the names of companies. It may if there are several records, and
-/// the column has many different texts that may be names: at least three quarters of the number of
-/// records.
+/// Whether a column may contain the names of companies. There must be several records. The column
+/// must have many different texts that may be names: at least three for each four records.
 fn are_mostly_distinct_names(column: &str, records: &[Map<String, Value>]) -> bool {
     let letters = |text: &str| text.chars().filter(|letter| letter.is_alphabetic()).count();
     let texts = records.iter().filter_map(|record| record.get(column)?.as_str());
@@ -167,11 +166,8 @@ fn are_mostly_distinct_names(column: &str, records: &[Map<String, Value>]) -> bo
 }
 
 impl Mapping {
-    /// Creates a mapping from usual column names, such as `Company` and `Website`. Returns `None`
-    /// if no column gives a name or a domain, because every record needs one of them.
-    ///
-    /// The columns decide the kind of the records. The records are people if one of these is
-    /// true:
+    /// Creates a mapping from usual column names, such as `Company` and `Website`. The columns
+    /// decide the kind of the records. The records are people in these cases:
     ///
     /// - There is a first name, a last name or a full name.
     /// - There is a name and a job title.
@@ -179,10 +175,11 @@ impl Mapping {
     /// - There is a contact and a job title, and no domain.
     ///
     /// Otherwise the records are companies if there is a name or a company. Otherwise they are
-    /// facts of domains, if there is a page rank or an IP address.
+    /// facts of domains, if there is a domain with a page rank or an IP address. Otherwise returns
+    /// `None`.
     ///
-    /// `records` are the first records of the file. Their values show the meaning of columns whose
-    /// names are not known.
+    /// `records` are the first records of the file. Their values show the meaning of columns
+    /// without a usual name.
     pub fn from_synonyms(columns: &[String], records: &[Map<String, Value>]) -> Option<Synonyms> {
         let known = Synonyms::known(columns, records);
         let has = |meaning: &str| known.iter().any(|(_, known)| *known == meaning);
@@ -210,7 +207,7 @@ impl Mapping {
         let known = Synonyms::known(columns, records);
         let has = |meaning: &str| known.iter().any(|(_, known)| *known == meaning);
         let is_named = has("full_name") || has("first_name");
-        // Beside a column of first names (`Prénom`, `Vorname`), a column `Nom` or `Name` has last
+        // If one column has first names (`Prénom`, `Vorname`), a column `Nom` or `Name` has last
         // names.
         let is_last_name = |meaning| {
             meaning == "name" && has("first_name") && !has("last_name") && !has("full_name")

@@ -20,8 +20,8 @@ enum Part {
 }
 
 impl Template {
-    /// Reads a text with places in braces, such as `{registrar} {number}`. A brace without a
-    /// closing brace is part of the text.
+    /// Reads a text with places in braces, such as `{registrar} {number}`. An opening brace without
+    /// a closing brace is part of the text.
     pub(crate) fn read(text: &str) -> Self {
         let mut parts = Vec::new();
         let mut rest = text;

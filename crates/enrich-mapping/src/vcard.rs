@@ -125,8 +125,9 @@ fn text(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Splits a line into the property's name without its group, its parameters and its value. Returns
-/// `None` for a line without a colon.
+/// Splits a line into the name, the parameters and the value of a property. Leaves out a group
+/// before the name, such as `item1.` in `item1.TEL:5550100`. Returns `None` for a line without a
+/// colon.
 fn parts(line: &str) -> Option<(String, &str, &str)> {
     let mut is_quoted = false;
     let colon = line.find(|letter| {

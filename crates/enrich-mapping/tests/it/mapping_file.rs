@@ -199,7 +199,8 @@ fn members_of_objects_are_known_by_their_own_names() {
     assert_eq!(records(&found.mapping, &row), expected);
 }
 
-/// Returns how columns are read whose names are not known, each with three values.
+/// Creates a mapping from columns with three values each. Returns which columns the mapping reads,
+/// and after `by values:` the columns whose values have shown their meaning.
 fn read_by_values(columns: &[(&str, [&str; 3])]) -> String {
     let names: Vec<String> = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
     let record = |at: usize| {
@@ -224,7 +225,8 @@ fn values_show_the_meaning_of_columns_with_unknown_names() {
         "Unternehmung → name, Auftritt → domains, Adresse → emails, Telefon-Nr. (Büro) → phones; \
          by values: Unternehmung, Auftritt, Adresse, Telefon-Nr. (Büro)"
     );
-    // Fax numbers, dates, and addresses of the user of the program are something else.
+    // These columns are not read: fax numbers and dates are not phone numbers, and the other
+    // columns are about users of the program.
     let fax = ("Telefax Büro", ["030 23125 001", "030 23125002", "030 23125003"]);
     let date = ("Telefonisch erreicht", ["01.11.2026", "02.11.2026", "03.11.2026"]);
     let owner = ("Record owner", ["ada@quill.example", "bob@quill.example", "eve@quill.example"]);
@@ -234,7 +236,8 @@ fn values_show_the_meaning_of_columns_with_unknown_names() {
         read_by_values(&[("Firma", ["Quill", "Ink", "Nib"]), fax, date, owner, user, same]),
         "Firma → name; by values: "
     );
-    // The name of a column counts more than the values of another one.
+    // Two columns have websites. Only the column with a usual name is read, not the column whose
+    // values would show its meaning.
     let firm = ("Firma", ["Quill", "Ink", "Nib"]);
     let sites = ("Website", ["quill.example", "ink.example", "nib.example"]);
     assert_eq!(
@@ -242,15 +245,18 @@ fn values_show_the_meaning_of_columns_with_unknown_names() {
         "Firma → name, Website → domains; by values: "
     );
     assert_eq!(read_by_values(&[("A", ["1", "2", "3"]), site]), "none");
-    // Links to pages of one site are not websites of companies, and ids are no phone numbers.
+    // These columns are not read: links to pages of one site are not the websites of companies,
+    // ids are not phone numbers, and regions are not countries.
     let links = ("Profile", ["https://a.example/1", "https://a.example/2", "https://a.example/3"]);
     let ids = ("Hotel ID", ["030231250", "030231251", "030231252"]);
     let region = ("Bundesland", ["BY", "BY", "BE"]);
     assert_eq!(read_by_values(&[firm, links, ids, region]), "Firma → name; by values: ");
-    // Whole names in a column of first names are those of contact persons.
+    // The column `Jméno` ("first name") has whole names of people. So they are contact persons of
+    // the companies, and records of companies do not contain them.
     let whole = ("Jméno", ["Ada Byte", "Bob Nib", "Ing. Eve Quill"]);
     assert_eq!(read_by_values(&[firm, whole]), "Firma → name; by values: ");
-    // A column of countries needs a name that says so: `CA` and `DE` are also states.
+    // A column is read as countries only if its name says so, because `CA` and `DE` are also codes
+    // of states.
     let country = ("Country / Pays", ["CA", "USA", "Canada"]);
     let state = ("State", ["CA", "DE", "IN"]);
     let read = read_by_values(&[firm, country, state]);

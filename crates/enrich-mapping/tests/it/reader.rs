@@ -135,7 +135,8 @@ fn json_beginning(text: &str) -> (InputKind, Vec<String>, Vec<Record>) {
     }
 }
 
-/// Whether the only object of a file is one record, as in a JSON Lines file with one line.
+/// Whether the only object in a file is one record, as in a JSON Lines file with one line.
+/// Otherwise the object contains the records, for example in a list.
 fn is_record(object: &Record) -> bool {
     ["name", "id", "properties", "slug"].iter().any(|key| object.contains_key(*key))
         && !object.contains_key("filings")

@@ -66,7 +66,7 @@ pub struct Batch {
 /// The number of rows in a full batch.
 pub const BATCH_ROWS: usize = 5_000;
 
-/// The ledger's rows; see [`Row`](crate::Row).
+/// The table of the ledger's rows; see [`Row`](crate::Row).
 pub const ENTRY: Table = Table {
     name: "entry",
     columns: &[
@@ -91,7 +91,7 @@ pub const ENTRY: Table = Table {
     order: "account, sequence",
 };
 
-/// The time at which each API key was last used.
+/// The table with the time at which each API key was last used.
 pub const KEY_USED: Table = Table {
     name: "key_used",
     columns: &[("api_key", Kind::Id), ("at", Kind::Integer)],

@@ -1,9 +1,8 @@
 //! A cache of recently used API keys. A call with a cached key needs no read from the database.
 //!
 //! A key is cached under its keyed hash; its text is not cached. If a key changes, the cache must
-//! be cleared. So the store regularly passes a value to the cache that differs after every change
-//! of a key, such as the number of changes. If this value differs from the last one, the cache is
-//! cleared.
+//! be cleared. So the store regularly gives the cache a value that shows changes, such as the
+//! number of changes of keys so far. If this value differs from the last one, the cache is cleared.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,10 +17,10 @@ pub type KeyHash = [u8; 32];
 /// The number of parts (shards) of the cache. Each shard has its own lock, so that calls with
 /// different keys seldom use the same lock. Processors that use the same lock slow each other down.
 const SHARDS: usize = 16;
-/// Maximum number of keys in the cache; they take about 40 MB. It is also the maximum number of
-/// unknown keys, which do not exist; the cache contains only their hashes. Each shard may contain a
-/// sixteenth of both numbers. A shard with too many keys drops all its keys, and a shard with too
-/// many unknown keys drops all of these.
+/// Maximum number of keys in the cache; they take about 40 MB. The cache may also contain this
+/// number of unknown hashes: hashes that belong to no key. Each shard may contain a sixteenth of
+/// both. A shard with too many keys drops all its keys. A shard with too many unknown hashes drops
+/// all its unknown hashes.
 const MOST: usize = 100_000;
 
 /// The recently used keys. `Changes` is the type of the value that shows whether a key has changed,
@@ -32,7 +31,8 @@ pub struct KeyCache<Changes> {
     /// The number of times that the cache was cleared. The result of a read that began before the
     /// last clearing must not be cached.
     clearings: AtomicU64,
-    /// The value that was given to the last call of [`Self::confirm`].
+    /// The value from the last call of [`Self::confirm`]. The next call compares its value with
+    /// this one.
     changes: Mutex<Option<Changes>>,
 }
 
@@ -60,8 +60,8 @@ impl<Changes: PartialEq> KeyCache<Changes> {
         let mut last = self.changes.lock();
         if last.as_ref() != Some(&changes) {
             *last = Some(changes);
-            // The lock is held until the cache is cleared, so a second caller with the same
-            // `changes` waits. Otherwise that caller could read an outdated key.
+            // The lock on `changes` is held until the cache is cleared. Without it, a second caller
+            // with the same `changes` would not wait, and could get an outdated key from the cache.
             self.clear();
         }
     }

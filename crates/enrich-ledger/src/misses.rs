@@ -26,7 +26,7 @@ const MOST_DIGITS: usize = 6;
 /// A company name that look-ups did not find, with the sum of its counts over several days.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissedName {
-    /// The keyed hash of the name's folded form without legal forms and spaces.
+    /// The keyed hash of [`CompanyName::squashed`]: of `loreal` for `L'Oréal S.A.`.
     pub hash: [u8; 32],
     /// The name's text; `None` when only hashes are stored.
     pub name: Option<String>,
@@ -36,12 +36,12 @@ pub struct MissedName {
     pub last_day: i64,
 }
 
-/// The look-ups that did not find a name on one day.
+/// The number of look-ups on one day that did not find a certain name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissCount {
     /// The day, in days since 1970-01-01 (UTC).
     pub day: i64,
-    /// The keyed hash of the name's folded form without legal forms and spaces.
+    /// The keyed hash of [`CompanyName::squashed`]: of `loreal` for `L'Oréal S.A.`.
     pub hash: [u8; 32],
     /// The number of look-ups that missed the name on this day.
     pub calls: u64,
@@ -54,8 +54,7 @@ pub struct MissCount {
 pub struct TakenMisses {
     /// The counts, sorted by day and then by hash.
     pub counts: Vec<MissCount>,
-    /// The number of dropped counts. The count of a name on a day is dropped if too many names are
-    /// in memory.
+    /// The number of counts that were dropped, because too many other counts were in memory.
     pub lost: u64,
 }
 
@@ -74,7 +73,7 @@ impl MissCounter {
     /// kept.
     pub const MOST_A_DAY: u32 = 10_000;
 
-    /// Creates a counter; `None` if counting is switched off.
+    /// Creates a counter of missed names. Returns `None` if missed names are not to be counted.
     pub fn new(what: CountMisses, secrets: &Secrets) -> Option<Self> {
         (what != CountMisses::Off).then(|| Self {
             secrets: secrets.clone(),
@@ -89,8 +88,8 @@ impl MissCounter {
         self.keeps_texts
     }
 
-    /// Adds a count to the counts in memory, for example a count that a store could not write. If
-    /// the memory contains too many counts, and none for this name and day, the count is dropped.
+    /// Adds a count to the counts in memory, for example a count that a store could not write. A
+    /// count of a new name or a new day is dropped if the memory already contains too many counts.
     pub fn add(&self, count: MissCount) {
         let mut gathered = self.gathered.lock();
         let is_full = gathered.len() >= MOST_GATHERED;

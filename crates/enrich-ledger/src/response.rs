@@ -14,20 +14,21 @@ use enrich_core::{
 };
 use enrich_secrets::{CannotDecrypt, Purpose, SealError, Secret, Secrets};
 
-/// Length, in bytes, of the keyed hash that authenticates the balance and the charge of a record.
+/// The length, in bytes, of the keyed hash that authenticates the balance and the charge in an
+/// idempotency record.
 const TAG_BYTES: usize = 32;
 /// Stands for the balance in a response that is not yet encrypted. The first zero byte of a
 /// response is always this mark. JSON contains no other zero byte, because it escapes control
 /// characters. A response that is not JSON begins with the balance, so its first byte is this mark.
 const BALANCE_MARK: u8 = 0;
-/// The maximum number of idempotency records is divided into this number of shares. If at least
-/// half of the maximum is stored, one account may have at most one share.
+/// One account may store at most 1/16 of the maximum number of idempotency records, so that other
+/// accounts have room. This limit applies only while at least half of the maximum is stored.
 const SHARES: u64 = 16;
 
 /// The two hashes by which a store finds an idempotency record, both made with the same secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResponseName {
-    /// The number of the secret with which both hashes are made.
+    /// The number of the secret with which `key_hash` and `asked_hash` are made.
     pub secret: u32,
     /// The keyed hash of the account and its idempotency key. A store searches for a record by this
     /// hash.
@@ -191,8 +192,8 @@ fn decoded(mut bytes: Vec<u8>) -> BodyTemplate {
     BodyTemplate::new(bytes, balance_at)
 }
 
-/// Returns the keyed hash that authenticates the balance and the charge of a record. It also covers
-/// the record's associated data.
+/// Returns the keyed hash that authenticates the balance and the charge in an idempotency record.
+/// The hash also covers the record's associated data.
 fn charge_tag(
     secret: &Secret,
     associated_data: &[u8],
@@ -203,8 +204,9 @@ fn charge_tag(
     secret.hash(Purpose::ResponseTag, &[associated_data, &balance, charge.unwrap_or_default()])
 }
 
-/// Returns the associated data with which a response is encrypted: the account, both hashes of the
-/// record's name, and the time of the charge in microseconds since 1970.
+/// Returns the associated data with which a response is encrypted: the account, the two hashes by
+/// which a store finds the idempotency record, and the time of the charge in microseconds since
+/// 1970.
 fn associated_data(account: AccountId, name: &ResponseName, at: Timestamp) -> Vec<u8> {
     let at = at.as_microsecond().to_le_bytes();
     [&account.0.as_bytes()[..], &name.key_hash, &name.asked_hash, &at].concat()

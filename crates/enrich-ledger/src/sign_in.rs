@@ -47,7 +47,7 @@ pub fn session_id(hash: &SignInHash) -> SessionId {
 }
 
 impl SignInSealing {
-    /// Creates a value that uses these secrets.
+    /// Creates a `SignInSealing` that hashes and encrypts with these secrets.
     pub fn new(secrets: &Secrets) -> Self {
         Self { secrets: secrets.clone() }
     }
@@ -73,8 +73,8 @@ impl SignInSealing {
         (secret.hash(purpose, &[text.as_bytes()]), secret.id())
     }
 
-    /// Encrypts an address, or the hash of a password. To decrypt the result, the same account and
-    /// purpose are needed.
+    /// Encrypts an email address, or the hash of a password. To decrypt the result, the same
+    /// account and purpose are needed.
     ///
     /// # Errors
     ///

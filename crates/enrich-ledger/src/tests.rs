@@ -132,7 +132,8 @@ fn an_altered_row_does_not_follow() {
     assert_eq!(follows(first, &row, NO_ROW), altered);
     assert_eq!(follows(LastRow { chain: last.chain, ..first }, &row, last.chain), altered);
 
-    // The hashes of these rows are correct, as if somebody who has the secret had made the rows.
+    // The sequence or the balance of these rows is wrong. But their hashes are correct, as if
+    // somebody who has the secret had made the rows.
     for wrong in [Row { sequence: 3, ..row.clone() }, Row { balance: Credits(5), ..row.clone() }] {
         let chain = wrong.chain(&first.chain, secrets.current());
         assert_eq!(follows(first, &wrong, chain), altered);

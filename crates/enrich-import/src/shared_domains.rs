@@ -9,11 +9,12 @@ use crate::input_fault::InputFault;
 use crate::read_error::ReadError;
 use crate::sorted_rows::Sorter;
 
-/// Maximum number of domains that have more records than a mapping allows. With more such domains,
-/// the import fails. Each of them takes 12 bytes of memory.
+/// Maximum number of domains that occur in more records than a mapping allows. With more such
+/// domains, the import fails. Each such domain takes 12 bytes of memory.
 const MAX_SHARED: usize = 4_000_000;
 
-/// Counts the records of each domain. The hashes of the domains are written to a temporary file.
+/// Counts for each domain in how many records it occurs. The hashes of the domains are written to a
+/// temporary file.
 #[derive(Default)]
 pub(crate) struct DomainCount {
     hashes: Sorter,
@@ -28,8 +29,8 @@ impl DomainCount {
         Ok(())
     }
 
-    /// Returns the domains that occur in more than `least` records. Returns an error if there are
-    /// more than [`MAX_SHARED`] of them.
+    /// Returns the domains that occur in more than `least` records: with 3, in at least 4 records.
+    /// Returns an error if there are more than [`MAX_SHARED`] such domains.
     pub(crate) fn shared(self, least: u32) -> Result<SharedDomains, ReadError> {
         let mut hashes = self.hashes.sorted().map_err(ReadError::Failed)?;
         let (mut shared, mut last, mut count) = (Vec::new(), Hash::default(), 0_u32);

@@ -176,7 +176,7 @@ impl Run {
 /// Rows in memory.
 #[derive(Default)]
 struct Block {
-    /// The keys and contents, one after the other.
+    /// The rows, one after the other: the key of each row, and then its content.
     text: Vec<u8>,
     entries: Vec<Entry>,
 }
@@ -239,7 +239,8 @@ fn key_of<'a>(text: &'a [u8], entry: &Entry) -> &'a [u8] {
 mod tests {
     use super::*;
 
-    /// Sorts rows in blocks of 1,000 bytes. Returns the number of runs, and the sorted rows.
+    /// Sorts rows in blocks of 1,000 bytes. Returns the number of runs (sorted sequences of rows)
+    /// from which the rows were merged, and the sorted rows.
     fn sorted(rows: &[(String, String)]) -> (usize, Vec<(String, String)>) {
         let mut sorter = Sorter::with_block_bytes(1_000);
         for (key, content) in rows {

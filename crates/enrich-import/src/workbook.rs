@@ -136,7 +136,8 @@ impl Workbook {
             match self.peek(CHOICE_ROWS) {
                 Ok(rows) if is_table(rows) => return Ok(()),
                 Err(error) if sheet == 0 => return Err(error),
-                // A damaged sheet further behind is not read.
+                // This sheet is not chosen: it is no table, or it is damaged. Only damage in the
+                // first sheet is an error.
                 _ => {}
             }
         }

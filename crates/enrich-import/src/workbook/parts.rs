@@ -27,7 +27,7 @@ const MAX_ENTRIES: usize = 100_000;
 pub(super) struct Sheets {
     /// The visible sheets, in their order.
     pub(super) visible: Vec<SheetPart>,
-    /// The number of all sheets.
+    /// The number of sheets, visible or hidden.
     pub(super) count: usize,
     /// Whether day numbers count from 1904 instead of 1900.
     pub(super) is_1904: bool,

@@ -40,8 +40,8 @@ const COUNTRY_NAMES: [&str; 12] = [
     "国",
     "국가",
 ];
-/// If the name of a column contains one of these texts, its values do not show its meaning: they may
-/// be fax numbers, URLs of images (`Logo`), or people who work on the row (`Record owner`).
+/// If the name of a column contains one of these texts, its values show no meaning. They may be fax
+/// numbers, URLs of images (`Logo`), or people who work on the row (`Record owner`).
 const OTHER_NAMES: [&str; 24] = [
     "fax",
     "faks",

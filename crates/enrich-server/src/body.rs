@@ -28,8 +28,9 @@ pub(crate) struct Unread {
 /// Reads the body of a request. The body is refused if it has more than [`MAX_BODY_BYTES`] bytes,
 /// is not complete within `limit`, or is compressed.
 ///
-/// If the body is not complete at the first poll, this function uses `poll_again` to ask the
-/// connection for one more poll. `poll_again` is `None` in tests without a connection.
+/// The first poll of the body uses a waker that does nothing. So if the body is not complete then,
+/// this function uses `poll_again` to ask the connection for one more poll. `poll_again` is `None`
+/// in tests without a connection.
 pub(crate) async fn read(
     headers: &HeaderMap,
     body: &mut Payload,
@@ -62,8 +63,8 @@ fn declared_length(headers: &HeaderMap) -> u64 {
 }
 
 async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, RequestRefusal> {
-    // The client may send less than `Content-Length` says, so only a part of this length is
-    // allocated.
+    // A client can announce a large body in `Content-Length` and send nothing. So at most
+    // `USUAL_BYTES` are allocated before bytes arrive.
     let likely = usize::try_from(declared).unwrap_or(0).min(USUAL_BYTES);
     let mut bytes = Vec::with_capacity(likely);
     while let Some(chunk) = body.next().await {

@@ -8,7 +8,7 @@ pub fn error_chain(error: &dyn Error) -> String {
     let mut cause = error.source();
     while let Some(error) = cause {
         let text = error.to_string();
-        // A cause whose text is already contained is left out.
+        // Many errors already contain the text of their cause. Such a cause is left out.
         if !said.contains(&text) {
             said.push_str(": ");
             said.push_str(&text);

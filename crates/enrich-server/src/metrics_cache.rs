@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-/// Number of texts of `/metrics` that may be in memory before clients share one. While fewer are in
-/// memory, each client gets its own text, with the present values.
+/// While fewer texts of `/metrics` than this are in memory, each client gets a text of its own,
+/// with the present values. Otherwise a client may get a text that already exists.
 const OWN: usize = 8;
-/// Maximum age of a text of `/metrics` that is shared. If the newest text is older, a new text is
-/// created for the next client.
+/// Maximum age of a text of `/metrics` that is given to a further client. If the newest text is
+/// older, a new text is created for this client.
 const SHARED_TIME: Duration = Duration::from_secs(1);
 
 /// The texts of `/metrics` that clients are reading, each with the time of its creation. The newest

@@ -46,7 +46,7 @@ impl SampledMetric {
         Self { name, help, kind: SampledKind::Gauge, values: vec![(None, value)] }
     }
 
-    /// Returns a counter with a value for each value of the label.
+    /// Returns a counter with a label. `values` has the label's values, each with its count.
     pub fn counters<const N: usize>(
         name: &'static str,
         help: &'static str,

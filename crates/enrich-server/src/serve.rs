@@ -90,8 +90,9 @@ pub fn serve<E: Into<Box<dyn Error + Send + Sync>>>(
     })
 }
 
-/// Creates the state that all listeners share, and opens the uploaded lists. Returns the state,
-/// the lists (`None` without an account page), and the text to print after the address.
+/// Creates the state that all listeners share, and opens the uploaded lists. Returns the state, the
+/// lists (`None` without an account page), and the text that the process prints after the line with
+/// its address.
 fn app_state(
     prepared: Prepared,
     listens_on: SocketAddr,

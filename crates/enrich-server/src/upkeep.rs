@@ -23,13 +23,14 @@ use crate::state::AppState;
 const FLUSH_TIME: Duration = Duration::from_secs(2);
 /// The time limit at shutdown for rows of uploaded lists that are being answered.
 const CLOSE_TIME: Duration = Duration::from_secs(1);
-/// The interval at which the metrics are tidied.
+/// The interval between two calls of [`AppState::tidy_metrics`], which frees memory.
 const TIDYING: Duration = Duration::from_secs(5);
 /// The expiry of keys, invitations and sessions is made final each 12th time that the metrics are
 /// tidied: once a minute.
 const SETTLE_EACH: u32 = 12;
 /// Old uploaded lists are deleted each 120th time that the metrics are tidied: every ten minutes.
-/// This must be a multiple of [`SETTLE_EACH`].
+/// This must be a multiple of [`SETTLE_EACH`], because lists are only deleted directly after the
+/// expiries are made final.
 const SWEEP_EACH: u32 = 120;
 
 pub(crate) struct Upkeep(JoinHandle<()>);
@@ -72,8 +73,9 @@ async fn run(app: Arc<AppState>, jobs: Option<Arc<Jobs>>, sign_ins: Arc<dyn Sign
     }
 }
 
-/// Makes the expiry of keys, invitations and sessions final if their end has passed, and returns
-/// the present time. If the clock cannot be trusted, makes nothing final and returns `None`.
+/// Makes the expiry of keys, invitations and sessions final if their end has passed. Then they stay
+/// expired even if the clock is set back. Returns the present time. If the clock cannot be trusted,
+/// makes nothing final and returns `None`.
 async fn settle_ends(
     service: &Service,
     sign_ins: &dyn SignIns,

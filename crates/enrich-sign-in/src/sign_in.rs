@@ -68,7 +68,7 @@ impl fmt::Debug for Token {
 pub struct PasswordHash(SecretString);
 
 impl PasswordHash {
-    /// Creates the value from the text of a hash.
+    /// Creates a `PasswordHash` from its text in PHC string format.
     pub fn new(phc: impl Into<String>) -> Self {
         Self(phc.into().into())
     }

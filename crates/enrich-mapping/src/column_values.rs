@@ -140,7 +140,8 @@ pub(crate) fn names_more(column: &str, meaning: &str) -> bool {
     }
 }
 
-/// Returns the first value of the column in each record that has one.
+/// Returns the values of the column: from each record the first text that stands for a value (not
+/// `n/a`, for example).
 fn values_of(column: &str, records: &[Map<String, Value>]) -> Vec<String> {
     let path = Path::column(column);
     let values = records.iter().filter_map(|record| {

@@ -12,7 +12,7 @@ pub(crate) fn half_width(text: &str) -> Cow<'_, str> {
 }
 
 fn ascii(sign: char) -> Option<char> {
-    /// The distance between a full-width character and the ASCII character of the same form.
+    /// The code point of a full-width character minus the code point of the same ASCII character.
     const FULL_WIDTH: u32 = 0xff01 - 0x21;
     let digit = |zero: char| char::from_digit(u32::from(sign) - u32::from(zero), 10);
     match sign {

@@ -211,8 +211,8 @@ pub(crate) fn is_address(text: &str) -> bool {
     })
 }
 
-/// Reads the rules of a mapping: the rules of the main record, and the rules of each table
-/// `[[also]]`.
+/// Reads the rules of a mapping. The first rules make the main record of an input record. The rules
+/// of each table `[[also]]` can make one more record from the same input record.
 fn read_records(file: &Table<'_, '_>) -> Result<Vec<RecordRule>, MappingError> {
     const RECORD: [&str; 5] = ["type", "id", "when", "synonyms", "code"];
     let mut records = Vec::new();

@@ -59,8 +59,8 @@ fn without_titles(first: &str, last: &str) -> (String, String) {
     if [first, last].into_iter().any(|part| part.contains(',')) {
         return whole();
     }
-    // `split` may read a name such as `Do` as a degree, and take a part of the other name instead.
-    // Such a result is not used.
+    // `PersonName::split` removes titles. But it may take a name such as `Do` for a degree, and use
+    // a part of the other name in its place. Such a result is not used.
     let is_part = |(own_first, own_last): &(String, String)| {
         first.contains(own_first.as_str()) && last.contains(own_last.as_str())
     };

@@ -192,7 +192,7 @@ pub(crate) fn is_like_phone(text: &str) -> bool {
     (7..=15).contains(&digits) && text.chars().all(is_usual) && !is_date
 }
 
-/// Whether a phone number begins with `+` or `00`.
+/// Whether a phone number begins with `+` or `00`, and so with the calling code of a country.
 pub(crate) fn names_country(number: &str) -> bool {
     let number = number.trim_start_matches([' ', '(']);
     number.starts_with('+') || number.starts_with("00")

@@ -365,7 +365,8 @@ impl Filter {
     }
 }
 
-/// Splits a text at a separator. A URL that has the separator inside is not split.
+/// Splits a text at a separator. A URL that contains `|` is not split: one of its parts has neither
+/// a dot nor a slash, such as `b` in `https://quill.example/?q=a|b`.
 fn split<'t>(text: &'t str, separator: &'t str) -> Vec<&'t str> {
     let parts: Vec<&str> = text.split(separator).collect();
     let is_whole = |part: &&str| part.contains(['.', '/']);

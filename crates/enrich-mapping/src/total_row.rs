@@ -36,7 +36,7 @@ pub fn is_total(text: &str) -> bool {
     WORDS.contains(&("alone", alone)) || WORDS.contains(&("first", first.unwrap_or_default()))
 }
 
-/// Whether a text is a number, then the name of the column that it is in.
+/// Whether a text is a number and then the name of its column: `6 Vendors` in the column `Vendors`.
 fn is_count_of(text: &str, column: &str) -> bool {
     let rest = text.trim().trim_start_matches(|sign: char| sign.is_ascii_digit());
     let (rest, column) = (rest.trim(), column.trim());

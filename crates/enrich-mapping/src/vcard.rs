@@ -58,7 +58,8 @@ fn finished(mut card: Map<String, Value>) -> Map<String, Value> {
     card
 }
 
-/// Iterates over the lines of a file. Folded lines are joined to one line.
+/// Iterates over the lines of a file. In vCard, a long line may be folded: it continues on the next
+/// lines, which begin with a blank or a tab. This iterator joins such lines to one line.
 struct Lines<'b> {
     bytes: &'b [u8],
 }

@@ -21,7 +21,7 @@ pub(crate) struct DomainCount {
 }
 
 impl DomainCount {
-    /// Counts the domains of a native record.
+    /// Adds a native record to the count of each domain that the record has.
     pub(crate) fn add(&mut self, record: &Map<String, Value>) -> std::io::Result<()> {
         for hash in domains(record) {
             self.hashes.add(&hash, &[])?;

@@ -197,8 +197,8 @@ impl ListEntries {
         }
     }
 
-    /// Returns the file that is being read, of a list from DROP (California's deletion platform).
-    /// At the first entry of a file, checks the file's columns.
+    /// For a list from DROP (California's deletion platform): returns the file that is being read.
+    /// At the first entry of each file, checks the file's columns.
     fn current_file(&mut self) -> Result<Arc<DropFile>, ListFault> {
         let member = self.records.member();
         if let Some((known, file)) = &self.current

@@ -53,7 +53,7 @@ pub(super) fn attribute(tag: &BytesStart<'_>, name: &[u8]) -> Option<String> {
     Some(quick_xml::escape::unescape(text).ok()?.into_owned())
 }
 
-/// Returns the text of an event; `None` if the event has no text, such as a tag.
+/// Returns the text of an XML event; `None` for an event without text, such as a tag.
 pub(super) fn text_of<'a>(event: &'a Event<'_>) -> io::Result<Option<Cow<'a, str>>> {
     Ok(Some(match event {
         Event::Text(text) => text.xml10_content().map_err(not_text)?,

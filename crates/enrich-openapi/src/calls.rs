@@ -15,8 +15,8 @@ const KEY_BEGINS: &str = "{{";
 /// A recorded call: its request and its answer.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// What the call is an example of: `found`, `nothing`, `no_credits` or another name. It is the
-    /// name of the recorded file, without its ending.
+    /// The name of the example, such as `found`, `nothing` or `no_credits`. It is the name of the
+    /// recorded file, without its ending.
     pub case: String,
     /// The fields of the request, from JSON or from a form. The API key is left out, because people
     /// send the examples of the documentation page with their own key in a header. If the body

@@ -5,7 +5,8 @@
 //! types in the wire files. The refusals come from the functions that write them in each API
 //! version, and the examples come from the recorded calls.
 //!
-//! What is not here: HTTP, a list of endpoints, and any code that runs when an endpoint is called.
+//! This crate does not use HTTP, has no list of endpoints of its own, and runs no code when an
+//! endpoint is called.
 
 mod calls;
 mod document;

@@ -1,8 +1,7 @@
 //! Serves the account page over actix-web: converts requests of actix-web to requests of
 //! `enrich-dashboard`, and responses of `enrich-dashboard` to responses of actix-web.
 //!
-//! What is not here: the pages themselves, their rules, and the response headers that protect
-//! them.
+//! The crate `enrich-dashboard` creates the pages, and sets the response headers that protect them.
 
 use std::borrow::Cow;
 use std::cell::Cell;

@@ -115,9 +115,9 @@ impl Admission {
         place.is_some()
     }
 
-    /// Whether this connection was a guest, and a newer guest has replaced it. If so, the
-    /// connection must end. If the connection is a guest, also stores the waker of its task,
-    /// which wakes the task when the guest is evicted.
+    /// Whether this connection was a guest that a newer guest has replaced. If so, the connection
+    /// must end. If the connection is a guest, also stores the waker of its task. The waker wakes
+    /// the task when a newer guest replaces this guest.
     pub(crate) fn is_evicted(&self, context: &Context<'_>) -> bool {
         if self.place.borrow().is_none() {
             let mut waker = self.waker.borrow_mut();

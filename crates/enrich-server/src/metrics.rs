@@ -136,8 +136,9 @@ impl Metrics {
         with_local_recorder(&self.recorder, record)
     }
 
-    /// Returns all metrics in the text format of Prometheus. `revision` is `None` if the
-    /// directory cannot be read; its metric is then NaN (not a number).
+    /// Returns all metrics in the text format of Prometheus. `is_charging` says whether the ledger
+    /// can charge calls now. `revision` is `None` if the directory cannot be read; the metric of
+    /// the revision is then NaN (not a number).
     pub(crate) fn render(&self, revision: Option<DirectoryRevision>, is_charging: bool) -> String {
         self.recording(|| {
             gauge!(CHARGING).set(if is_charging { 1.0 } else { 0.0 });

@@ -29,7 +29,7 @@ use crate::{shutdown, upkeep};
 pub struct Prepared {
     /// The metered service, which answers calls.
     pub service: Service,
-    /// The sign-ins to the account page.
+    /// The store of the sign-ins to the account page.
     pub sign_ins: Arc<dyn SignIns>,
     /// The folder with the lists (files of rows to look up) that account owners upload.
     pub lists: PathBuf,

@@ -11,7 +11,8 @@ pub(crate) fn endpoint_paths() -> impl Iterator<Item = &'static str> {
     API_VERSIONS.iter().flat_map(|version| version.endpoints).map(|endpoint| endpoint.path)
 }
 
-/// Returns the API version whose error format is used for `path`.
+/// Returns the API version to which `path` belongs, else the oldest version. Errors for this path
+/// have the format of this version.
 pub(crate) fn api_version_of(path: &str) -> &'static ApiVersion {
     let of_path = API_VERSIONS.iter().find(|version| path.starts_with(version.prefix));
     of_path.copied().unwrap_or(API_VERSIONS[0])

@@ -120,8 +120,8 @@ fn a_call_whose_caller_hangs_up_is_charged_and_counted_all_the_same() {
     let first = request("GET", "/healthz", "", "");
     client.send(first + &request("POST", "/v1/cuf", "", &site.known()));
     std::thread::sleep(Duration::from_millis(200));
-    // The client closes its connection without reading the first answer. So the server's system
-    // gets a reset of the connection, while the second call waits for its charge.
+    // The client closes its connection without reading the first answer. So the server's operating
+    // system receives a TCP reset, while the second call waits for its charge.
     drop(client);
     std::thread::sleep(Duration::from_millis(200));
     may_charge.store(true, Ordering::SeqCst);

@@ -90,7 +90,7 @@ fn a_body_that_was_not_read_is_never_the_next_request() {
     assert_eq!(client.next_answer().status, 404);
     client.try_send(&inner);
     assert_eq!(client.rest(), "");
-    // A body that arrives after the answer must not be read as a request either.
+    // Here the body arrives only after the answer. This body must not be read as a request.
     let mut client = site.client();
     let (head, body) = asked_apart(&inner);
     client.send(head);

@@ -43,8 +43,8 @@ fn shape(text: &str, more: usize) -> (u8, usize) {
     (first, text.len() + more)
 }
 
-/// Whether a whole value stands for no value, such as `n/a`, `(none)`, `\N` or `--`. Blanks
-/// around the text do not matter. An empty text is no value either.
+/// Whether a text stands for no value: an empty text, or a text such as `n/a`, `(none)`, `\N` or
+/// `--`. Blanks around the text do not matter.
 pub fn is_no_value(text: &str) -> bool {
     let text = text.trim();
     if has_no_sign(text) {

@@ -94,7 +94,8 @@ async fn answer(request: HttpRequest, body: Payload, context: CallContext) -> Ht
     let of_page = if encoding::is_fixed(&request) { encoding } else { Encoding::Identity };
     let mut asked = read(&request, method, Rc::clone(&arrival).body(body), Rc::clone(&arrival));
     asked.request_id = Some(context.request_id().to_string());
-    // Boxed: otherwise the future of this handler would contain the large future of the page.
+    // The future of the page is large. It is boxed, so that it is not a part of the future of this
+    // handler.
     let response = Box::pin(dashboard.answer(asked)).await;
     note(app, &context, &response);
     context.answer(ROOT, response.status, None);

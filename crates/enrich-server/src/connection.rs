@@ -163,7 +163,8 @@ pub(crate) struct Connection {
     /// Whether input has arrived that was not read yet, because reading was not permitted
     /// (`is_held_back`).
     has_more: bool,
-    /// The time at which the wait for `awaits` must end. It is ignored while `awaits` is `Nothing`.
+    /// The time at which the connection fails if it still waits. The field `awaits` says what it
+    /// waits for. While `awaits` is `Nothing`, this time is ignored.
     deadline: Instant,
     /// The timer that wakes the connection's task. It expires at the time in the field `deadline`,
     /// or earlier: if `deadline` moves to a later time, the timer is set to this time only after it

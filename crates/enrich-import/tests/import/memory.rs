@@ -13,7 +13,8 @@ use enrich_core::{Record, SourceName, Timestamp};
 use enrich_import::{ImportError, Report, Source, import};
 use parking_lot::Mutex;
 
-/// The content of the importer in memory, and how it treats records.
+/// The records that the importer in memory has stored, and settings by which a test makes it fail
+/// or suppress records.
 #[derive(Default)]
 pub(crate) struct Held {
     pub(crate) records: Vec<Record>,

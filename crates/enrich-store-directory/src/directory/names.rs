@@ -42,9 +42,10 @@ const MOST_BARE: usize = 64;
 /// Maximum number of aliases of a company that are compared with a name. If none of them fits and
 /// the company has more aliases, another alias is assumed to fit ([`Fit::Squashed`]).
 const MOST_ALIASES: usize = 128;
-/// Maximum number of companies that an employer's name may mean if none has exactly this name.
+/// Maximum number of companies with similar names that may be the employer in a question, if no
+/// company has exactly the employer's name.
 const MOST_EMPLOYERS: usize = 4;
-/// Minimum confidence of a company that an employer's name may mean if none has exactly this name.
+/// Minimum confidence of a company with a similar name that may be the employer in a question.
 const LEAST_EMPLOYER: Confidence = Confidence::clamped(20);
 /// Maximum number of companies with one name that are read on the caller's thread. If there are
 /// more, the look-up runs on another thread instead.
@@ -141,9 +142,8 @@ pub(crate) fn ranked(
     rank_holders(view, name, country, holders)
 }
 
-/// Finds the company that a name means. Returns `None` if no match reaches the least confidence.
-///
-/// A bare company is the answer only if similar names find no other company.
+/// Finds the company that a name means. Returns `None` if no match reaches the least confidence. A
+/// bare company is the answer only if similar names find no other company.
 pub(crate) fn find(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -179,7 +179,7 @@ fn likeliest_found(
 /// Makes one search in advance. Afterwards, the data that every search needs is in memory.
 pub(crate) fn prepare(view: View<'_>) {
     if let Ok(name) = CompanyName::parse("Prepared") {
-        // The result is not needed. If the database fails, look-ups report it.
+        // Only the data in memory is needed. If the database fails, look-ups report the error.
         let _ = judged(view, &name, None);
     }
 }
@@ -248,14 +248,14 @@ fn only_match<'a>(
     ranked: &'a [Ranked],
 ) -> Option<&'a Ranked> {
     let best = ranked.first().filter(|best| best.fit < Fit::Squashed)?;
-    // If `name` is only an alias of the best company, a company whose own name is `name` is a rival
-    // too. Legal forms and countries do not matter here: `Quill Ltd` is a rival for `Quill`.
+    // A rival is another company that `name` may mean too. If `name` is only an alias of the best
+    // company, a company whose own name is `name` is also a rival. Legal forms and countries do not
+    // matter here: `Quill Ltd` is a rival for `Quill`.
     let is_rival = |next: &Ranked| {
         let is_own = next.fit == Fit::StrippedName && !best.fit.is_own();
         next.is_bare == best.is_bare && (next.fit.step() == best.fit.step() || is_own)
     };
     let has_rival = ranked[1..].iter().any(is_rival);
-    // If `name` contains a country, the company must be in that country.
     let company = &best.company;
     let is_there = name.country().is_none_or(|said| company.is_in(said));
     let says_enough = (country.is_some() && best.fit.is_own())

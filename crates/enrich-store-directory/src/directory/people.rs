@@ -34,33 +34,38 @@ struct NameConfidence {
     /// The confidence for equal names. This is below 100 percent, because another person may have
     /// the same name, and because some records give the wrong employer or country.
     same: u8,
-    /// The factor if one of the names has the family name first, as in Hungary, Vietnam and lists
-    /// of names. Few names can be read in both orders, so such names seldom belong to two people.
+    /// The factor for the confidence, in percent, if one of the two names has the family name
+    /// first, as in Hungary, Vietnam and lists of names. Few names can be read in both orders, so
+    /// such names seldom belong to two people.
     order: u8,
-    /// The factor if one given name is only an initial, such as A. Lovelace. Within a company, one
-    /// in five such matches is another person with the same initial.
+    /// The factor for the confidence, in percent, if one given name is only an initial, such as
+    /// "A. Lovelace". Within a company, one in five such matches is another person with the same
+    /// initial.
     initial: u8,
-    /// The factor for names in different scripts, of which only the consonants were compared.
-    /// Different names seldom share three or more consonants, but some names differ only in their
-    /// vowels.
+    /// The factor for the confidence, in percent, if the two names are in different scripts. Then
+    /// only their consonants are compared. Different names seldom share three or more consonants,
+    /// but some names differ only in their vowels.
     script: u8,
-    /// The factor if one of the names has only a part of the family name, such as García for García
-    /// Márquez. This is usual. But in a country, many people share one part of the family name.
+    /// The factor for the confidence, in percent, if one of the two names has only a part of the
+    /// family name. People often leave a part out, such as García for García Márquez. But in a
+    /// country, many people share one part of the family name.
     family_part: u8,
-    /// The factor if one given name is a short form of the other. Most people called Bob are
-    /// Robert, but some short forms stand for several names. Two colleagues seldom have given names
-    /// of which one is a short form of the other.
+    /// The factor for the confidence, in percent, if one given name is a short form of the other.
+    /// Most people called Bob are Robert, but some short forms stand for several names. Two
+    /// colleagues seldom have given names of which one is a short form of the other.
     short_form: u8,
-    /// The factor if only one name has a suffix, such as Jr. Many sources leave suffixes out, but a
-    /// suffix can also distinguish two people, such as father and son.
+    /// The factor for the confidence, in percent, if only one of the two names has a suffix, such
+    /// as Jr. Many sources leave suffixes out, but a suffix can also distinguish two people, such
+    /// as father and son.
     name_suffix: u8,
-    /// The factor if only one name has middle names. Most sources leave them out.
+    /// The factor for the confidence, in percent, if only one of the two names has middle names.
+    /// Most sources leave middle names out.
     middle_name: u8,
-    /// The factor if only one name has a particle, such as "van den". Particles are seldom left
-    /// out: Berg and van den Berg are two families.
+    /// The factor for the confidence, in percent, if only one of the two names has a particle, such
+    /// as "van den". Particles are seldom left out: Berg and van den Berg are two families.
     particle: u8,
-    /// The factor for names that are equal under spelling rules, like `Müller` and `Mueller`. Most
-    /// likely they are the same name.
+    /// The factor for the confidence, in percent, if the two names are equal under spelling rules,
+    /// like `Müller` and `Mueller`. Most likely they are the same name.
     spelling: u8,
 }
 

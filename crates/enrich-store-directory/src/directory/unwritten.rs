@@ -70,11 +70,11 @@ impl UnwrittenIdentifiers {
     }
 
     /// Applies the changes of an identifier to `held`, its holders in the file. Returns the first
-    /// `limit` holders after the changes, ordered by tier and then by id.
+    /// `limit` holders after the changes, ordered by tier and then by id. Only holders whose tier
+    /// has the number `least` or a higher number are considered.
     ///
-    /// Only holders whose tier has the number `least` or a higher number count. `held` must contain
-    /// all such holders of the file, or at least `limit` plus the number of
-    /// [`changes`](Self::changes), in the same order.
+    /// `held` must be in the same order. Because changes can delete holders, `held` must contain
+    /// more than `limit` of them: `limit` plus the number of [`changes`](Self::changes), or all.
     pub(super) fn applied(
         &self,
         (kind, key): (IdentifierKind, &str),
@@ -137,7 +137,7 @@ impl Change {
     }
 }
 
-/// Adds an identifier that is written to the file to `written_keys`. Returns `false` if the file
+/// Notes in `written_keys` that an identifier is written to the file. Returns `false` if the file
 /// surely did not contain the identifier before.
 pub(crate) fn add_written(
     written_keys: &mut Option<WrittenKeys>,
@@ -161,8 +161,8 @@ fn is_kept(kind: IdentifierKind) -> bool {
 /// `changes` must begin with the change that was made last.
 fn last_of_each(changes: impl Iterator<Item = Change>) -> Vec<Change> {
     let mut changes: Vec<Change> = changes.collect();
-    // The sort is stable: of several changes of one row, the last one stays first, and only it is
-    // kept.
+    // The sort is stable. So of several changes of one row, the one that was made last stays first.
+    // Only this change is kept.
     changes.sort_by_key(|change| (change.tier, change.subject));
     changes.dedup_by_key(|change| (change.tier, change.subject));
     changes

@@ -22,9 +22,9 @@ pub(crate) fn variants(word: &str) -> Vec<i64> {
     let beginning = &word.as_bytes()[..word.len().min(LETTERS)];
     let mut variants = Vec::with_capacity(beginning.len() + 1);
     variants.push(hash(beginning));
-    // A missing or an added letter moves another letter to the eighth place: `quillfea|ther`, but
-    // `qillfeat|her`. The misspelt word and the correct word still share a variant (`qillfea`),
-    // because each variant leaves out one of the eight letters.
+    // If a letter is missing, the ninth letter of the word moves into its first eight letters:
+    // `quillfea|ther`, but `qillfeat|her`. The correct word and the misspelt word still have a
+    // common variant: without one of their eight letters, both are `qillfea`.
     for missing in 0..beginning.len() {
         let left: Vec<u8> = [&beginning[..missing], &beginning[missing + 1..]].concat();
         variants.push(hash(&left));

@@ -184,7 +184,8 @@ impl<'c> View<'c> {
         self.connection.each(chunks, [word], take_list)
     }
 
-    /// Returns at most `limit` words of the index that have the variant with this hash.
+    /// Returns at most `limit` words of the index of words that have the variant with this hash. A
+    /// variant is the word itself, or the word without one of its letters.
     pub(crate) fn words_with_variant(
         &self,
         variant: i64,

@@ -20,7 +20,7 @@ use crate::directory::view::View;
 /// Minimum number of bytes that one identifier takes in the directory's file. With this number, the
 /// size of the file shows how many identifiers it can contain at most.
 const LEAST_BYTES: usize = 16;
-/// The average number of identifiers that a subject is expected to have, counting only [`KINDS`].
+/// The average number of identifiers of the kinds [`KINDS`] that a subject is expected to have.
 /// If the subjects have more, the first table is too small, and all identifiers are read a second
 /// time.
 const EACH_HAS: usize = 4;
@@ -37,8 +37,8 @@ const REST: u32 = 3;
 /// index. Also the interval at which the thread checks whether it must build a new index.
 const PAUSE: Duration = Duration::from_secs(1);
 /// How long the directory must be unchanged before a new index is built, as a multiple of the time
-/// that the last build took. So building takes at most a tenth of a processor, even if imports are
-/// frequent.
+/// that the last build took. During a build, a quarter of a processor is used ([`REST`]). So even
+/// with frequent imports, building takes at most a tenth of a processor on average.
 const QUIET: u32 = 2;
 /// Delay before the next attempt, after the identifiers could not be read.
 const PAUSE_AFTER_ERROR: Duration = Duration::from_secs(60);

@@ -7,9 +7,9 @@
 //!
 //! A load changes the file in place. First it writes the changed buckets and syncs them. Then it
 //! writes the header with the new state. No entry is ever removed. If an identifier has changed,
-//! its entry becomes [`Entry::Elsewhere`]. So at every moment, the buckets are valid for the state
-//! in the header. This is true even after a crash, and for a process that reads the file at the
-//! same time.
+//! its entry becomes [`Entry::Elsewhere`]: look-ups then read the table `identifier` instead, which
+//! is right in both states. So at every moment, the buckets are valid for the state in the header.
+//! This is true even after a crash, and for a process that reads the file at the same time.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -61,8 +61,9 @@ impl DirectoryState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EntryChange {
     pub(super) hash: u64,
-    /// The added subject and its confidence, if this is the identifier's only change in the load;
-    /// `None` if the entry must become [`Entry::Elsewhere`].
+    /// The added subject and its confidence, if this is the identifier's only change in the load.
+    /// With `None`, the entry becomes [`Entry::Elsewhere`]: it then gives no subject, and look-ups
+    /// read the table `identifier` instead.
     pub(super) added: Option<(SubjectId, Confidence)>,
 }
 
@@ -229,9 +230,9 @@ impl StoredBuckets {
             if entry != Entry::Elsewhere {
                 bucket.confuse(fingerprint);
                 self.set(at, &bucket)?;
-                // A look-up of an entry that is `Elsewhere` must read the directory's index, which
-                // is slower. So each entry that becomes `Elsewhere` also takes room. When no room
-                // is left, the hash index is built again.
+                // If an entry is `Elsewhere`, its look-ups read the table `identifier`, which is
+                // slower. To limit the number of such entries, each one takes room like a new
+                // entry. When no room is left, the hash index is built again.
                 *room = room.saturating_sub(1);
             }
         }

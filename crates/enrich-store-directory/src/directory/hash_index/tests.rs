@@ -110,8 +110,8 @@ fn nothing_that_is_held_is_nowhere_and_nearly_all_that_is_not() {
     assert!((0..5_000).all(|n| !is_nowhere(&format!("held{n}.example"))));
     let let_through = (0..10_000).filter(|n| !is_nowhere(&format!("other{n}.example"))).count();
     assert!(let_through < 20, "{let_through}");
-    // The hash index contains no names of companies, so it does not know whether a company has this
-    // one.
+    // The hash index contains no names of companies, so it does not know whether a company has the
+    // name `nobody`.
     assert_eq!(index.locate(IdentifierKind::CompanyName, "nobody"), IndexResult::Unknown);
 }
 
@@ -310,8 +310,8 @@ fn the_index_in_the_file_is_not_read_for_what_is_located() {
         let hit = hit(&folder, kind, &key);
         folder.go_by(Arc::new(misled(&folder, (kind, &key), Some(hit.subject.0))));
         let found = folder.find(&question).unwrap();
-        // Only the index in memory has the confidence `LEAST` for this identifier. The file has a
-        // higher one. So this confidence shows that the index in the file was not read.
+        // Only the hash index in memory gives this identifier the confidence `LEAST`. The table
+        // `identifier` gives it a higher one. So this confidence shows that the table was not read.
         assert_eq!(found.confidence, Confidence::LEAST, "{kind:?}");
     }
 }
@@ -432,8 +432,10 @@ fn what_another_process_imports_is_found_a_moment_later() {
 fn a_look_up_that_keeps_to_one_state_asks_no_index_of_another() {
     let folder = Folder::new();
     folder.index();
-    // This look-up checks the revision of the index. Then the other store imports a record, so the
-    // index is outdated, but the first store has not noticed this yet.
+    // This look-up checks that the index is up to date. Then the other store imports a record, so
+    // the index is outdated, but the first store has not noticed this yet. The last two look-ups
+    // make several reads of one state. Their state has another revision than the index, so they do
+    // not use the index.
     assert!(!folder.finds(&by_domain("quill.example")));
     load(&folder.other, vec![with_site("quill.example")]);
     assert!(folder.finds(&by_domain("shop.quill.example")));

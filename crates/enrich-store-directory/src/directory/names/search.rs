@@ -120,9 +120,9 @@ pub(crate) fn search(
     Ok(Candidates { ids, rarity: search.rarity })
 }
 
-/// Returns forms of a word in which letters are replaced by other letters with the same sound
-/// ([`SOUNDS`]), one replacement in each form. These misspellings need a list of their own, because
-/// each is two edits away from the correct word: variants find only misspellings of one edit.
+/// Returns other spellings of a word with the same sound, such as `vodafone` for `vodaphone`. Each
+/// pair of [`SOUNDS`] that fits the word gives one spelling. The search by variants does not find
+/// these spellings, because they are two edits away from the word. Variants find only one edit.
 fn respellings(word: &str) -> impl Iterator<Item = String> + '_ {
     let is_long = word.len() >= FEWEST_RESPELT;
     let sounds = SOUNDS.iter().filter(move |(typed, _)| is_long && word.contains(typed));

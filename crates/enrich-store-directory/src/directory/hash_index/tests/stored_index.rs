@@ -23,9 +23,9 @@ impl Folder {
         stored::load(&self.path(), &self.state())
     }
 
-    /// Checks that the stored index leads to the same subjects as the index in the file. Returns
-    /// two numbers: all identifiers, and the identifiers whose subject the stored index does not
-    /// know (`Entry::Elsewhere`).
+    /// Checks that the stored hash index leads to the same subjects as the table `identifier`.
+    /// Returns two numbers: all identifiers, and the identifiers whose subject the hash index does
+    /// not know (`Entry::Elsewhere`).
     fn check_stored(&self) -> (usize, usize) {
         let stored = self.stored().expect("no index is stored");
         let (mut count, mut elsewhere) = (0, 0);
@@ -68,8 +68,8 @@ fn a_load_stores_the_index_of_a_new_directory() {
     assert!(folder.stored().is_none());
     load(&folder.store, (0..300).map(|n| with_site(&format!("held{n}.example"))).collect());
     let (count, elsewhere) = folder.check_stored();
-    // By chance, two identifiers may have the same bucket and the same fingerprint. Their entries
-    // are then `Elsewhere`.
+    // By chance, two identifiers may have the same bucket and the same fingerprint. The index then
+    // knows no subject for them (`Entry::Elsewhere`).
     assert!(count == 300 && elsewhere <= 4, "{count} {elsewhere}");
 }
 
@@ -82,9 +82,9 @@ fn later_loads_change_the_stored_index() {
     // identifiers are hashed stay the same.
     let keys = folder.stored().unwrap().keys;
     for round in 0..20_usize {
-        // In each round, the first load gives three addresses: the first one is from the previous
-        // round, the second one is new, and the third one is new in every second round. The second
-        // load gives the first address again, with a higher confidence.
+        // The first load of a round gives three addresses: one from the previous round, a new one,
+        // and one that is new in every second round. The second load gives the address from the
+        // previous round again, with a higher confidence. So entries are both added and changed.
         let address = |number: usize| format!("a{number}@post.example");
         let addresses = [address(round), address(round + 1), address(100 + round / 2)];
         load(&folder.other, vec![with_emails(&format!("quill{round}"), 50, &addresses)]);

@@ -54,8 +54,9 @@ const FEWEST: usize = if cfg!(test) { 2 } else { 256 };
 /// companies that it has read for a part in memory.
 const MOST_THREADS: usize = 4;
 
-/// Divides the records of all companies in the table `unresolved` again, each part in a transaction
-/// of its own. Keeps the stored hash index up to date. Calls `done` after each transaction.
+/// Divides the records of all companies in the table `unresolved` into companies again. Each part
+/// of the work is one transaction. Keeps the stored hash index up to date. Calls `done` after each
+/// transaction.
 pub(super) fn resolve_all(
     connection: &Connection,
     secrets: &Secrets,
@@ -87,8 +88,8 @@ pub(super) fn resolve_all(
     Ok(())
 }
 
-/// Divides the records of all companies in the table `unresolved` again, in the running
-/// transaction.
+/// Divides the records of all companies in the table `unresolved` into companies again, in the
+/// running transaction.
 pub(super) fn resolve_within(
     connection: &Connection,
     secrets: &Secrets,
@@ -108,10 +109,10 @@ fn has_unresolved(connection: &Connection) -> rusqlite::Result<bool> {
     connection.has("SELECT 1 FROM unresolved LIMIT 1", [])
 }
 
-/// Divides the records of the first [`PART`] companies in the table `unresolved` again. Deletes
-/// from the table the companies that need no further work. `known` has one element for each thread
-/// that finds neighbourhoods. With several threads, the transaction must have no changes yet,
-/// because the other threads would not see them.
+/// Divides the records of the first [`PART`] companies in the table `unresolved` into companies
+/// again. Deletes from the table the companies that need no further work. `known` has one element
+/// for each thread that finds neighbourhoods. With several threads, the transaction must have no
+/// changes yet, because the other threads would not see them.
 fn resolve_part(
     connection: &Connection,
     secrets: &Secrets,
@@ -164,9 +165,10 @@ fn assignments(
     let mut settled: FxHashSet<SubjectId> = FxHashSet::default();
     let mut assignments = Vec::new();
     for Explored { seed, members, assignment } in explore_on_all(writer, noted, known)? {
-        // `seed`, the company for which this neighbourhood was found, is also in an earlier
-        // neighbourhood. `explore` skips such companies of one thread. Here, they are skipped for
-        // all threads together. So the result does not depend on the number of threads.
+        // `seed` is the company for which this neighbourhood was found. If `seed` is also in an
+        // earlier neighbourhood, this one is skipped. `explore` does the same, but compares only
+        // the neighbourhoods of one thread. Because all are compared here, the result does not
+        // depend on the number of threads.
         if seen.contains(&seed) {
             continue;
         }

@@ -52,9 +52,10 @@ pub(super) fn links_all_of_a_name(kind: IdentifierKind) -> bool {
     matches!(kind, IdentifierKind::CompanyDomain | IdentifierKind::CompanyId)
 }
 
-/// Returns at most `most` companies that this name can link with other companies of the same name,
-/// even if they share nothing else, such as a domain. If the name can link two companies in this
-/// way, at least one of them is in the result. So it is enough to note the companies in the result.
+/// Returns at most `most` companies that this name alone can link with other companies of the same
+/// name: the companies need not share a domain or anything else. If the name alone can link two
+/// companies, at least one of them is in the result. So it is enough to note the companies in the
+/// result: entity resolution then also finds the other one.
 pub(super) fn linkable_by(
     view: View<'_>,
     name: &str,
@@ -67,13 +68,13 @@ pub(super) fn linkable_by(
 /// writes its rows in the order of their keys.
 pub(super) struct KeyNotes<'a> {
     connection: &'a Connection,
-    /// All changes that the load is writing. The changes of identifiers after the current one are
-    /// perhaps not written yet.
+    /// All changes that the load is writing, in the order of the identifiers. The changes of
+    /// identifiers that come after the identifier `at` are perhaps not written yet.
     changed: &'a UnwrittenIdentifiers,
     at: Option<(IdentifierKind, String)>,
-    /// Whether any company may have had the current identifier before the load wrote its rows.
+    /// Whether any company may have had the identifier `at` before the load wrote its rows.
     may_be_held: bool,
-    /// The companies to which the load has added the current identifier.
+    /// The companies to which the load has added the identifier `at`.
     added: Vec<SubjectId>,
 }
 
@@ -110,20 +111,22 @@ impl<'a> KeyNotes<'a> {
     /// Notes the companies that share the current identifier. Must also be called after the last
     /// row.
     ///
-    /// If too many companies share the identifier now, it no longer links the companies that had it
-    /// before. So these companies are noted. A host or an id that too many companies have still
-    /// links companies with equal names. So the companies to which it was just added are noted too.
+    /// If too many companies share the identifier now, it no longer links companies. So the
+    /// companies that had it before are noted. But a host or an id still links companies with equal
+    /// names, even if too many companies share it. So the companies that have just got it are noted
+    /// too.
     pub(super) fn end(&mut self, notes: &mut UnresolvedNotes) -> rusqlite::Result<()> {
         let Some((kind, key)) = self.at.take() else { return Ok(()) };
         let added = std::mem::take(&mut self.added);
         if added.is_empty() || (!self.may_be_held && added.len() == 1) {
             return Ok(());
         }
-        // All rows of this identifier are already in the database, so the unwritten rows are not
-        // needed.
+        // All rows of this identifier are already in the database, so this view does not need the
+        // unwritten rows.
         let written = View::of(self.connection);
         let most = MOST_BEARERS + added.len() + 1;
         if kind == IdentifierKind::CompanyName {
+            // The rows of `CompanyLinkableName` are perhaps not in the database yet.
             let view = View::with_unwritten(self.connection, Some(self.changed));
             let linkable = linkable_by(view, &key, most)?;
             if !linkable.is_empty() {
@@ -146,8 +149,9 @@ impl<'a> KeyNotes<'a> {
 /// have the identifier now, including the companies `added`, which have just got it.
 ///
 /// If both `all` and the number of `holders` exceed [`MOST_BEARERS`], the identifier no longer
-/// links these companies. Then only the companies that it linked before the load are noted: those
-/// that had it before, or none if more than [`MOST_BEARERS`] companies had it before.
+/// links these companies. Then only the companies that had it before the load are noted, because it
+/// may have linked them. If more than [`MOST_BEARERS`] companies had it before the load, it did not
+/// link them either, so none are noted.
 fn note(notes: &mut UnresolvedNotes, mut holders: Vec<Holder>, added: &[SubjectId], all: usize) {
     if all < 2 {
         return;

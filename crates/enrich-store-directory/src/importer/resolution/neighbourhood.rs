@@ -129,8 +129,9 @@ impl<'w, 'c> Explorer<'w, 'c> {
                 shared.add(&key);
             }
             has_crowded |= is_crowded && links_all_of_a_name(kind);
-            // A host that many organisations share still links records with equal names. So a host
-            // or an id is left out only if too many companies have it.
+            // If many organisations share a page or a phone number, it links no records. A host
+            // still links records with equal names. So a host or an id is left out only if more
+            // than `MOST_BEARERS` companies have it.
             let may_link = match kind {
                 IdentifierKind::CompanyPage | IdentifierKind::CompanyPhone => !shared.has(&key),
                 _ => !is_crowded,
@@ -158,10 +159,11 @@ impl<'w, 'c> Explorer<'w, 'c> {
     }
 
     /// Returns the companies with the name `name` that may be linked with this company, which has
-    /// this name too. Returns none if there are too many. An equal name alone links only some
-    /// companies. But if `has_crowded` is `true`, this company has a host or an id that too many
-    /// companies share. Such a value links all companies with equal names, so all of them are
-    /// returned.
+    /// this name too. If there are too many, returns an empty list.
+    ///
+    /// An equal name alone links only some companies. But if `has_crowded` is `true`, this company
+    /// has a host or an id that too many companies share. Such a host or id links all companies
+    /// with equal names, so all companies with the name are returned.
     fn namesakes(
         &mut self,
         loaded: &Loaded,

@@ -29,9 +29,9 @@ impl Writer<'_> {
         self.notes.note(subject);
         let keys = derived.identifiers.keys().filter(|(kind, _)| kind.is_blocking());
         for (kind, key) in keys {
-            // An identifier that more than `MOST_BEARERS` companies have links none of them. If
-            // exactly `MOST_BEARERS + 1` companies have it now and this company loses it, the
-            // identifier then links the others. So the companies are noted in this case too.
+            // An identifier links its companies only if at most `MOST_BEARERS` companies have it.
+            // This company may be about to lose the identifier. So if `MOST_BEARERS + 1` companies
+            // have it now, it may link the others afterwards. Then they are noted too.
             let holders = self.view().holders(*kind, key, MOST_BEARERS + 2)?;
             if holders.len() <= MOST_BEARERS + 1 {
                 let linked = match kind {
@@ -51,9 +51,10 @@ impl Writer<'_> {
 
     /// Notes, for entity resolution, the companies that share a host with a company to which a
     /// further record was added. If the company has several names, also notes the companies that
-    /// share a page or phone number with it. The reason: the record may change how many
-    /// organisations share the value, and this number decides whether the value identifies a
-    /// company.
+    /// share a page or phone number with it.
+    ///
+    /// The reason: the record may change how many organisations share the host, page or phone
+    /// number. If too many share it, it identifies no company.
     pub(in super::super) fn note_beside(
         &mut self,
         subject_facts: &SubjectFacts,

@@ -285,9 +285,9 @@ fn a_newer_version_of_a_record_changes_whether_a_phone_number_links_others() {
     check_orders(&sources, &[&[0, 1, 2], &[1, 2, 0], &[1, 0, 2]], 3);
 }
 
-/// The neighbourhood of each company (the companies that can be linked with it) also contains the
-/// register's record, which has no domain. So all neighbourhoods overlap, but no division changes
-/// anything.
+/// 71 companies have the same name: 70 have a domain, and one, from a register, has no domain. The
+/// company without a domain can be linked with each other company, so it is in all neighbourhoods.
+/// So all neighbourhoods overlap, but no division changes anything.
 #[test]
 fn overlapping_neighbourhoods_without_changes_are_resolved_in_one_part() {
     let folder = tempfile::tempdir().unwrap();
@@ -327,8 +327,8 @@ fn companies_of_a_name_that_cannot_link_them_are_not_noted() {
     while profiles(folder.path()).len() < 4 {
         std::thread::yield_now();
     }
-    // Of these companies, only `Ink` at `ink.ch` has its name as the label of its domain. So the
-    // name alone can link only this company with another, and only this company is noted.
+    // Of the four companies, only the one at `ink.ch` has its name (`Ink`) as the label of its
+    // domain. So the name alone can link only this company with another, and only it is noted.
     assert_eq!(unresolved(folder.path()), 1);
 }
 

@@ -11,7 +11,7 @@ pub(crate) use keys::Keys;
 
 /// The number of values in one block.
 const BLOCK: usize = 1 << 14;
-/// Stored as the number of the previous value, if a value is the first one of its key.
+/// Marks the first value of a key: it is stored in place of the number of the previous value.
 const NONE: u32 = u32::MAX;
 
 /// Values of type `T`, collected for keys.
@@ -63,8 +63,8 @@ impl<T: Copy> Noted<T> {
             + self.blocks.len() * BLOCK * size_of::<(T, u32)>()
     }
 
-    /// Calls `take` for each key, in the order of the keys' bytes. The values of the key are in the
-    /// order in which they were added. Stops when a call returns an error.
+    /// Calls `take` for each key, in the order of the keys' bytes. `take` gets the key and its
+    /// values, in the order in which the values were added. Stops when `take` returns an error.
     pub(crate) fn each_in_order<E>(
         &self,
         mut take: impl FnMut(&[u8], &[T]) -> Result<(), E>,

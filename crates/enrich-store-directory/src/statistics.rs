@@ -24,12 +24,12 @@ use crate::importer::stored_facts;
 /// Maximum number of subjects that one read counts.
 const PART: i64 = 20_000;
 
-/// The numbers of subjects and domains in the directory.
+/// How many companies, people and domains the directory contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DirectoryStatistics {
-    /// The numbers of companies.
+    /// How many companies there are: in all, with each attribute, and in each country.
     pub companies: KindStatistics,
-    /// The numbers of people.
+    /// How many people there are: in all, with each attribute, and in each country.
     pub people: KindStatistics,
     /// The number of domains that have facts of their own.
     pub domains: u64,
@@ -68,7 +68,8 @@ impl SharedNames {
     }
 }
 
-/// The numbers of subjects of one kind: companies or people.
+/// How many subjects of one kind (companies or people) there are: in all, with each attribute, and
+/// in each country.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KindStatistics {
     /// The number of subjects.

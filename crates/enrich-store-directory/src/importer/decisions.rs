@@ -52,10 +52,10 @@ pub enum Decided {
     /// companies again, so that they follow the decision.
     Stored(u64),
     /// Nothing is changed, because a decision with the same kind and the same records is stored
-    /// already. This is its number.
+    /// already. The value is the number of that stored decision.
     Known(u64),
     /// Nothing is changed, because a stored decision says the contrary: for example, it separates
-    /// records that the new decision unites. This is its number.
+    /// records that the new decision unites. The value is the number of the stored decision.
     Contradicted(u64),
 }
 

@@ -10,9 +10,8 @@ use rusqlite::Connection;
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256};
 
-/// A list of DROP contains digests of phone numbers. Each is made from this number of digits at the
-/// end of the phone number. DROP is California's platform for requests to data brokers to delete
-/// data.
+/// The number of digits at the end of a phone number from which a list of DROP makes the digest of
+/// the phone number. DROP is California's platform for requests to data brokers to delete data.
 const DROP_PHONE_DIGITS: usize = 10;
 
 /// Returns the texts of an address whose digests a list may contain: the address with its host in

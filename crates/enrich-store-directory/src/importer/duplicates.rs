@@ -261,10 +261,12 @@ fn in_order(company: &Company) -> (&str, Option<&str>, &[String], SubjectId) {
     (&company.name, company.domain(), &company.ids, company.id)
 }
 
-/// Returns the pairs of companies in `bearers` that look alike. All of them have the value `key`.
-/// If two companies share several values, their pair is returned only for the first value of their
-/// strongest resemblance. If `company` is given, returns only pairs with this company. A company
-/// with neither a domain nor a page is in at most one pair, even if many companies have its name.
+/// Returns the pairs of companies in `bearers` that look alike. All companies in `bearers` have the
+/// value `key`. If `company` is given, returns only pairs with this company.
+///
+/// If two companies share several values, one value counts: the first value of their strongest
+/// resemblance. Their pair is returned only if this value is `key`. A company with neither a domain
+/// nor a page is in at most one pair, even if many companies have its name.
 fn pairs(bearers: &[Bearer], key: &str, company: Option<SubjectId>) -> Vec<Pair> {
     let mut pairs = Vec::new();
     let mut namesakes: BTreeMap<usize, Vec<usize>> = BTreeMap::new();

@@ -66,7 +66,8 @@ impl<'a> Matching<'a> {
         earlier: Option<SubjectId>,
     ) -> rusqlite::Result<Option<SubjectId>> {
         // The company of the earlier record is the result, even if the new record has other values.
-        // The only exception: both have an external id of the same register, and these ids differ.
+        // The only exception: this company and the new record have different external ids of the
+        // same register.
         if let Some(earlier) = earlier
             && self.may_be(earlier, &record.ids)?
         {
@@ -108,9 +109,12 @@ impl<'a> Matching<'a> {
         Ok(company.is_some_and(|company| !ids_differ(ids, &company.ids)))
     }
 
-    /// Finds the first company that has the record's main domain or page and fits the record: their
-    /// ids do not contradict each other, and they have the same name or values that link them. If
-    /// the record has neither a domain nor a page, finds the company with the record's name and
+    /// Finds the company of a record by the record's main domain or page. Returns the first company
+    /// with this domain or page that fits the record. A company fits under two conditions: its ids
+    /// do not contradict the ids of the record, and it has the record's name or a value that links
+    /// it with the record.
+    ///
+    /// If the record has neither a domain nor a page, finds the company with the record's name and
     /// seats.
     fn company_of(&self, record: &CompanyRecord) -> rusqlite::Result<Option<SubjectId>> {
         let (kind, key) = match record.identity() {

@@ -127,7 +127,8 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the keyed hashes by which a record with an id may be remembered, one for each secret.
+/// Returns the fingerprints that a record's id may have in the database: a keyed hash of the id for
+/// each secret.
 pub(super) fn record_hashes(
     secrets: &Secrets,
     kind: Kind,

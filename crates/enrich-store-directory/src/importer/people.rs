@@ -105,8 +105,8 @@ impl Writer<'_> {
                 if page.is_none() {
                     return Ok(Some(holder.subject));
                 }
-                // The page was looked up first, and no stored person has it. So a person with a
-                // page has another page, and is another person.
+                // The record's page was looked up before, and no stored person has it. So if this
+                // person has a page, it is another page, and this is another person.
                 let person = self.view().person_alone(holder.subject)?;
                 if person.is_some_and(|person| person.page.is_none()) {
                     return Ok(Some(holder.subject));

@@ -13,7 +13,8 @@ const AT_ONCE: usize = 32;
 pub(super) const ROWS: usize = 4096;
 /// In each chunk of [`ROWS`] rows, the 9th, 18th, 27th … row is written after all others. These
 /// rows fill the space that SQLite leaves free, so the pages are full to 97 %. With a smaller
-/// number, more rows would be written later than the space is enough for, and pages would be split.
+/// number, too many rows would be written later. The space would not be enough for them, so pages
+/// would be split.
 const LATER: u64 = 9;
 
 /// The prepared statements that write rows: one for [`AT_ONCE`] rows, and one for a single row.

@@ -10,7 +10,7 @@ use rusqlite::{Connection, Row};
 pub struct StoredDecision {
     /// The decision.
     pub decision: Decision,
-    /// When the operator made it.
+    /// The time at which the operator made the decision.
     pub at: Timestamp,
 }
 

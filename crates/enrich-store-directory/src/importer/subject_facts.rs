@@ -150,8 +150,8 @@ pub(crate) struct SubjectFacts {
     index: Option<Index>,
 }
 
-/// For each record and attribute, the position of each value in the facts. The key of a record is
-/// the index of its first element in `given`.
+/// For each record and attribute, the position of each value in `facts`. A record is named by its
+/// number from [`SubjectFacts::records`].
 type Index = HashMap<(usize, Attribute), HashMap<String, usize>>;
 
 impl SubjectFacts {

@@ -373,8 +373,8 @@ async fn change(store: &Store, chance: &mut Chance, forgets: bool) {
     }
 }
 
-/// Statements that make a directory look as if another build had derived it, or as if its `reindex`
-/// had been interrupted.
+/// Statements that make a directory look as if another build had derived it, or as if a run of
+/// `enrich reindex` had been interrupted.
 const OTHERWISE: [&str; 3] = [
     "UPDATE state SET derived_by = 0, companies = 0; DELETE FROM identifier; DELETE FROM employee;
      DELETE FROM name_word; DELETE FROM name_word_chunk; DELETE FROM name_word_variant;",
@@ -453,8 +453,9 @@ fn facts_in_rows_are_moved_beside_the_profiles() {
     // Deriving leaves out employers that no longer exist. After this first run, no stored fact
     // names such an employer.
     Store::reindex(folder.path(), &mut |_, _| {}).unwrap();
-    // Rows of the table `fact` cannot distinguish records without ids. So the facts are moved to
-    // rows and back once before the contents are compared.
+    // The table `fact` cannot distinguish records without ids. So when facts are moved into it for
+    // the first time, this distinction is lost. The facts are moved there and back once before the
+    // contents are compared, so that nothing more can be lost.
     into_rows(folder.path());
     Store::reindex(folder.path(), &mut |_, _| {}).unwrap();
     let before = contents(folder.path());

@@ -50,7 +50,8 @@ struct Row {
     attribute: Attribute,
     source: i64,
     value: u32,
-    /// The source's own id of the record.
+    /// The number of the text with the id that the source gives the record; `None` if the source
+    /// gives no id.
     record: Option<u32>,
     confidence: Confidence,
 }

@@ -335,7 +335,8 @@ impl<'c> Writer<'c> {
                 i64::from(now.profile.is_some()) - i64::from(before.profile.is_some());
         }
         let Some(profile) = &now.profile else {
-            // The remaining facts, such as an email address, are deleted with the subject.
+            // No fact gives the subject a name, so it is deleted with its other facts, such as an
+            // email address.
             self.connection.run("DELETE FROM subject WHERE id = ?1", [id])?;
             return Ok(Saved::Gone);
         };

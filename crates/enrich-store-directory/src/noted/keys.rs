@@ -81,7 +81,7 @@ impl Keys {
         self.numbers.find(hash, |number| self.get(*number) == key).copied()
     }
 
-    /// Adds the bytes of a key to the blocks, and returns the key's place.
+    /// Adds the bytes of a key to the blocks. Returns where the key begins, as a value of `places`.
     fn add(&mut self, key: &[u8]) -> u32 {
         let needed = key.len() + LONGEST_LENGTH;
         if self.blocks.last().is_none_or(|block| block.len() + needed > BLOCK) {

@@ -215,8 +215,8 @@ fn a_snapshot_has_the_decisions() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
-    /// The same records and decisions give the same directory for any order of the imports, and
-    /// whether the decisions are made before the first import or before the last one.
+    /// The same records and decisions always give the same directory. The order of the imports does
+    /// not matter, nor whether the decisions are made before the first or before the last import.
     #[test]
     fn decisions_give_the_same_companies_for_any_order_of_the_imports(
         rows in prop::collection::vec((0..3_usize, 0..3_usize, 0..3_usize), 4..9),

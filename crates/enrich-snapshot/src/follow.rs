@@ -214,16 +214,16 @@ pub(crate) fn follow_suppressions(shared: &FollowState, owner: &Owner) {
         }
         match block_on(shared.snapshots.suppressed_after(known, PAGE)) {
             Ok(mut page) => {
-                // Suppressions with numbers above `newest` wait for a later round. `newest` was
-                // read from memory, and the store may already have more. If they were added now,
-                // `newest` could be lower than `suppressions.number` in the next round. This loop
+                // Suppressions with numbers above `newest` are added later. `newest` was read from
+                // memory, and the store may already have more. If they were added now, `newest`
+                // could be lower than `suppressions.number` in the next pass of this loop. The loop
                 // would then read all suppressions again, as if the node read another database.
                 page.retain(|suppression| suppression.number <= newest);
                 shared.suppress(&page);
             }
             // The store was reachable a moment ago, because `newest` has just changed. So this
-            // failure is probably short, and is not logged as a warning. The next round tries
-            // again.
+            // failure is probably short, and is not logged as a warning. The next pass of this
+            // loop tries again.
             Err(error) => debug!(%error, "the suppressions cannot be read"),
         }
     }

@@ -49,9 +49,9 @@ impl Live {
     /// Only the suppressions that are in the store and not in the snapshot must be applied to
     /// answers.
     pub(crate) fn new(opened: Arc<Opened>, store: &StoreSuppressions) -> Self {
-        // A suppression that was taken back no longer applies, but the store still contains it.
-        // Only a snapshot shows which suppressions were taken back. So a value stays suppressed
-        // until the node answers from a snapshot in which its suppression is taken back.
+        // The store still contains suppressions that were taken back. Only a snapshot shows which
+        // ones were taken back. So a value stays suppressed until the node answers from a snapshot
+        // in which its suppression is taken back.
         let mut in_store = store.hashes.clone();
         in_store.take_back(opened.taken_back.iter());
         let overlay = in_store.without(&opened.suppressed);

@@ -216,7 +216,8 @@ impl SqliteLedger {
         if self.balance(account).await?.is_none() {
             return Ok(None);
         }
-        // The head is not in memory if it was removed to make room for other accounts.
+        // The head may already be removed from memory, to make room for other accounts. The caller
+        // may then try again.
         self.heads.get(account).map(Some).ok_or(StoreError::Overloaded)
     }
 
@@ -358,8 +359,8 @@ impl Ledger for SqliteLedger {
             let replaced = files.check().err();
             let verified = match verify::verify(&path, &secrets) {
                 Ok(verified) => verified,
-                // The file at the path has replaced the ledger's file and may not be a ledger, so
-                // only the replacement is reported.
+                // Another file has replaced the ledger's file, and may not be a ledger. So this
+                // error is not returned; the replacement is reported as a fault.
                 Err(_) if replaced.is_some() => Verification::default(),
                 Err(error) => return Err(store_error(error)),
             };

@@ -51,7 +51,8 @@ impl LedgerFiles {
     pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
         let failed = |source| OpenError::of_sqlite(path, source);
         let connection = sqlite::writer(path, Durability::Commit).map_err(failed)?;
-        // A connection opens the write-ahead log only when it reads for the first time.
+        // A connection opens the write-ahead log only when it reads for the first time. After this
+        // read, the log's file exists, so its identity can be stored.
         let read = connection.query_row("SELECT count(*) FROM seal", [], |_| Ok(()));
         read.map_err(failed)?;
         // If `path` is a link, the log is in the folder of the file to which it leads.

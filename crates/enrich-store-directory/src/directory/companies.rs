@@ -103,13 +103,13 @@ fn above(domain: &Domain) -> Option<Domain> {
     (!domain.is_registrable()).then(|| domain.registrable())
 }
 
-/// Finds the company to which an email address belongs. Tries three companies in this order:
+/// Finds the company to which an email address belongs. Searches for these companies, in order:
 ///
 /// - the company that has this email address
 /// - the employer of a person who has this email address
 /// - the company with the domain of the address, unless it is the domain of a public mail host
 ///
-/// If the address has a `+tag`, the first two are also tried without the tag.
+/// If the address has a `+tag`, the first two are also searched for by the address without the tag.
 fn by_email(
     view: View<'_>,
     email: &EmailAddress,

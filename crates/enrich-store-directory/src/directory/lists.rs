@@ -225,8 +225,7 @@ mod tests {
         assert_eq!(refused, 10 - LIMITS.per_tenant);
         let mut served = Box::pin(lists.read(victim, |_| Ok(7)));
         assert!(poll(&mut served).is_pending());
-        // The last waiting job of the flooding tenant was refused, to make room for the job of the
-        // other tenant.
+        // The last waiting job of `flooder` was refused, to make room for the job of `victim`.
         assert!(matches!(poll(&mut flood[3]), Poll::Ready(Err(StoreError::Overloaded))));
 
         let connection = Connection::open_in_memory().unwrap();

@@ -1,10 +1,11 @@
 //! The variants of a word. A misspelt word and the correct word usually have a common variant.
 //!
-//! The variants of a word are the word itself, and the word without any one of its letters. Two
-//! words are one edit apart if one of them has one more letter, if one letter differs, or if two
-//! neighbouring letters are swapped. Words that are one edit apart have a common variant. This is
-//! the method of SymSpell (W. Garbe, 2012). Variants are made only from the beginning of a word, so
-//! that a long word does not have too many variants.
+//! The variants of a word are the word itself, and each form of the word without one of its
+//! letters, such as `uill` and `qill` for `quill`. Two words are one edit apart if one of them has
+//! one more letter, if one letter differs, or if two neighbouring letters are swapped. Words that
+//! are one edit apart have a common variant. This is the method of SymSpell (W. Garbe, 2012).
+//! Variants are made only from the beginning of a word, so that a long word does not have too many
+//! variants.
 
 /// The number of letters at the beginning of a word from which the word's variants are made.
 const LETTERS: usize = 8;

@@ -256,7 +256,7 @@ mod tests {
             let table = full(count);
             // A few entries in neighbouring buckets may have the same fingerprint by chance. For
             // these entries, `get` returns `Elsewhere`: the answer has to be read from the
-            // database. By such a chance, a few hashes that were never added also seem to be there.
+            // database. For the same reason, `get` finds a few hashes that were never added.
             let entries = (0..count).map(|n| (table.get(hash(n)), SubjectId(n), percent(n)));
             let elsewhere = entries
                 .filter(|&(entry, subject, percent)| match entry {

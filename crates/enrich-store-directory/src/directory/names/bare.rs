@@ -10,17 +10,17 @@ use enrich_text::{CompanyName, Country};
 use super::{Ranked, judged, likeliest_found, only_match, ranked};
 use crate::directory::lookup::{Lookup, Stop};
 
-/// Maximum number of further names of a bare company (known only by names) that are searched for.
-/// Another company that is found by such a name is probably the same company.
+/// Maximum number of further names of a bare company (known only by names) by which other companies
+/// are searched for. A company that is found by one of these names is probably the same company.
 const MOST_LENT: usize = 4;
 
 /// Finds the only company with exactly this name, and the confidence of the match. Returns `None`
 /// when similar names must be compared.
 ///
 /// If the only company is bare (known only by names), companies with similar names are searched for
-/// here, because one of them may be the same company. If one has a name similar to `name`, the
-/// result is `None`. If one has a name similar to another name of the bare company, the result is
-/// this other company.
+/// here, because one of them may be the same company. If a company has a name similar to `name`,
+/// the result is `None`. If a company has a name similar to another name of the bare company, the
+/// result is that company.
 pub(crate) fn find_only_match(
     lookup: Lookup<'_>,
     name: &CompanyName,

@@ -253,7 +253,7 @@ impl Search<'_> {
     }
 
     /// Adds lists of companies for the words that may be meant if `word` is misspelt. `meant` is
-    /// the root of a general word, such as `university`, if such a word may be meant.
+    /// the root of the general word that may be meant, such as `university`, if there is one.
     fn add_meant(
         &self,
         word: &NameWord,

@@ -23,9 +23,9 @@ use crate::settings::SnapshotSettings;
 
 /// Answers from the snapshot in use, from which all nodes should answer.
 ///
-/// A look-up ends with the same snapshot with which it began. If a new snapshot cannot be used, the
-/// error is logged, and the node goes on answering from the previous snapshot. Values that were
-/// suppressed after a snapshot was published are left out of its answers.
+/// Each look-up uses one snapshot from its beginning to its end. If a new snapshot cannot be used,
+/// the error is logged, and the node goes on answering from the previous snapshot. A value that was
+/// suppressed after the snapshot was published is left out of the answers.
 pub struct SnapshotDirectory {
     shared: Arc<FollowState>,
     /// One thread follows the list of snapshots, the other one the suppressions. Dropping this

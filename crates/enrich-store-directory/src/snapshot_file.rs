@@ -109,7 +109,8 @@ impl DirectoryFile {
         read(&connection, schema).map_err(failed)
     }
 
-    /// Returns the first secret of this file that is not in `secrets`; `None` if all of them are.
+    /// Returns the first secret of this file that is not in `secrets`; `None` if `secrets` contains
+    /// all secrets of the file.
     pub fn unknown_secret(&self, secrets: &Secrets) -> Option<SecretCheck> {
         let is_known = |check: &&SecretCheck| {
             secrets.with_id(check.id).is_some_and(|secret| secret.check_hash() == check.hash)

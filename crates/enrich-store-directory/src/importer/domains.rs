@@ -13,7 +13,7 @@ use crate::directory::codes::attribute_of;
 use crate::directory::view::KnownDomain;
 
 impl Writer<'_> {
-    /// Imports the record of a domain. Returns the effect, and whether anything was written.
+    /// Imports the record of a domain. Returns the outcome, and whether anything was written.
     pub(crate) fn take_domain(
         &mut self,
         source: i64,

@@ -26,7 +26,7 @@ const PART: i64 = 1000;
 /// such as a common name, the value does not show that they are the same company.
 const MOST_COMPARED: usize = 256;
 
-/// Which pairs of companies are searched for, and how many of them are returned.
+/// The settings of a search: which pairs of companies are searched for, and how many are returned.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DuplicateSearch {
     /// If a company is given, only pairs with this company are searched for.

@@ -161,9 +161,9 @@ impl Unsaved {
             || origin.id.as_deref().is_some_and(|id| self.adds_any(&Added::RecordId(id)))
     }
 
-    /// Starts a thread that derives the data of the last group. If too many groups are being
-    /// derived already, waits for the first of them and returns its records, in order and with
-    /// derived data. Else returns no records.
+    /// Starts a thread that derives the data of the last group. If the data of too many groups is
+    /// being derived already, waits until the oldest of these groups is done and returns its
+    /// records, in order. In other cases, returns no records.
     pub(super) fn end_group(&mut self) -> Vec<Matched> {
         let is_full = self.deriving.len() >= self.most_deriving;
         let first = if is_full { self.deriving.pop_front().map(Deriving::finish) } else { None };

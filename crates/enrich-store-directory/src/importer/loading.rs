@@ -154,8 +154,8 @@ struct Run<'a> {
     load: &'a Load,
     log: Log<'a>,
     kept_index: &'a RefCell<KeptIndex>,
-    /// What the last transaction of this load has left: the keys that are known to be in the file,
-    /// and the state of the directory. `None` before the first transaction.
+    /// The keys that are known to be in the file, and the state of the directory, after the last
+    /// transaction of this load. `None` before the first transaction.
     known_keys: RefCell<Option<(KnownKeys, DirectoryState)>>,
 }
 
@@ -183,7 +183,7 @@ impl Run<'_> {
 
     /// Imports the first batch, and then the batches that arrive while the transaction accepts
     /// them. Commits all of them together. If a command to finish the load arrives, returns the
-    /// sender for its answer.
+    /// sender for the answer to this command.
     fn transaction(
         &self,
         mut batch: Batch,

@@ -21,7 +21,7 @@ pub(super) struct Log<'c> {
     connection: &'c Connection,
     path: Option<PathBuf>,
     longest: u64,
-    /// The length of the log, in bytes, from which the next attempt to empty it is made.
+    /// If the log is longer than this, the next attempt to empty it is made. In bytes.
     next: Cell<u64>,
 }
 

@@ -21,7 +21,7 @@ use crate::directory::people::name_in;
 const MOST_NAMESAKES: usize = 1000;
 
 impl Writer<'_> {
-    /// Imports a person's record. Returns the effect, and whether this is the first time that the
+    /// Imports a person's record. Returns the outcome, and whether this is the first time that the
     /// source gives this record.
     pub(crate) fn take_person(
         &mut self,

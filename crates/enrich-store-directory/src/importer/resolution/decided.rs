@@ -95,7 +95,8 @@ impl Explorer<'_, '_> {
     }
 
     /// Returns, for each of the two sides of a decision, the companies that contain the records of
-    /// this side. The decision says that the records of both sides are one company, or never are.
+    /// this side. The decision says that the records of both sides are one company, or are never
+    /// one company.
     pub(in super::super) fn companies_of(
         &mut self,
         decision: &Decision,

@@ -274,10 +274,10 @@ impl<'w, 'c> Explorer<'w, 'c> {
 struct Keys {
     /// The hosts, pages, phone numbers and ids.
     values: BTreeSet<(IdentifierKind, String)>,
-    /// The names and aliases. Aliases are included, because a record of the other company may have
+    /// The names and aliases. Aliases are included, because a record of another company may have
     /// the alias as its own name.
     names: BTreeSet<String>,
-    /// The registrable domains of the hosts below them: `quill.example` for `shop.quill.example`.
+    /// The registrable domains of the company's hosts: `quill.example` for `shop.quill.example`.
     /// Domains that are also in `values` are left out.
     registrable: BTreeSet<String>,
 }

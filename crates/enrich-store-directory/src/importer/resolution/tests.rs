@@ -110,8 +110,8 @@ proptest! {
 }
 
 /// A register's record has a name and an id, but no domain. It is added to the only company with
-/// this name. When a second company with the name comes, the record becomes a company of its own.
-/// Both other companies have the name only as an alias.
+/// this name. When a second company with the name is imported, the record becomes a company of its
+/// own. The two other companies have the name only as an alias.
 #[test]
 fn a_name_alone_leaves_its_company_when_a_second_namesake_comes() {
     let aka = |name: &str, site: &str| {

@@ -102,8 +102,8 @@ fn add_up(
     let reading = connection.unchecked_transaction()?;
     let mut counted = UseStatistics::default();
     let mut accounts = reading.prepare("SELECT id, name FROM account ORDER BY id")?;
-    // The table is ordered by account and day, so the counters of an account in this range of days
-    // are adjacent.
+    // The rows of the table `used` are in the order of account and day. So this query, which runs
+    // once for each account, reads adjacent rows.
     let mut counters = reading.prepare(
         "SELECT day, endpoint, outcome, sum(calls), sum(credits) FROM used
          WHERE account = ?1 AND day BETWEEN ?2 AND ?3 GROUP BY day, endpoint, outcome",

@@ -27,7 +27,7 @@ use tokio::sync::oneshot;
 
 use crate::misses;
 
-/// Interval between writes of counts.
+/// Interval between writes of the usage counters.
 const ROUND: Duration = Duration::from_secs(5);
 /// Interval between writes of the times when keys were last used. It is longer than [`ROUND`],
 /// because these writes cost more: each key is on another page of the database.
@@ -131,7 +131,8 @@ struct UsageWriter {
     gathered: Arc<Mutex<GatheredUsage>>,
     connection: Connection,
     asked: Receiver<Reply>,
-    /// Callers that have requested a flush while counts were being written.
+    /// Callers that wait for a flush (a write of all counts). They have requested it while counts
+    /// were being written.
     waiting: Vec<Reply>,
     /// The keys that were used since their last use was written, each with the time of its last
     /// use.
@@ -149,7 +150,7 @@ enum Pace {
     /// written once in each [`MARK_ROUND`], and the counts of missed names once in each
     /// [`MISSES_ROUND`].
     Steady,
-    /// Everything is written without pauses, because a caller waits for it.
+    /// All counts are written without pauses, because a caller waits.
     Hurried,
 }
 
@@ -213,9 +214,10 @@ impl UsageWriter {
         }
     }
 
-    /// Writes the counts of missed names. Once in each [`TIDY_ROUND`], also deletes expired counts,
-    /// even if counting is switched off. A write for which a caller waits deletes nothing. So a
-    /// process that ends less than [`ROUND`] after its start deletes no expired counts.
+    /// Writes the counts of missed names. Once in each [`TIDY_ROUND`], a regular write also deletes
+    /// expired counts, even if counting is switched off. A write for which a caller waits deletes
+    /// nothing. The first regular write is [`ROUND`] after the start. So a process that ends before
+    /// it deletes no expired counts.
     fn write_misses(&mut self, pace: Pace) -> rusqlite::Result<()> {
         if let Some(misses) = &self.misses
             && (pace == Pace::Hurried || self.missed_at.elapsed() >= MISSES_ROUND)

@@ -1,4 +1,4 @@
-//! The priority of long work that runs beside look-ups.
+//! Lowers the priority of long work that runs at the same time as look-ups.
 
 use std::io;
 use std::panic::resume_unwind;

@@ -13,7 +13,7 @@ const LONGEST_INTERVAL: Duration = Duration::from_millis(100);
 /// Stored in place of a time if there was no check yet.
 const NEVER: u64 = 0;
 
-/// Stores when a file was last checked for changes of other processes, and decides which thread
+/// Stores when a file was last checked for changes by other processes, and decides which thread
 /// makes the next check.
 #[derive(Debug)]
 pub struct RefreshGate {

@@ -12,12 +12,12 @@ use enrich_secrets::{CannotDecrypt, Secrets};
 use enrich_store_sqlite::{Column, Statements};
 use rusqlite::{Connection, Row, named_params};
 
-/// Maximum age of a count of the idempotency records that is still used, although another
-/// connection has written to the database since the count. After this time, the records are counted
-/// again. They are also counted again if the new records of a group may not fit into the table.
+/// Maximum age of a count of the idempotency records, if another connection has written to the
+/// database since the count. After this time, the records are counted again. They are also counted
+/// again if the new records of a group may not fit into the table.
 const RECOUNT: Duration = Duration::from_secs(1);
 
-/// The columns that [`read`] reads, in this order.
+/// The columns of an idempotency record, in the order in which [`read`] reads them.
 macro_rules! record_columns {
     () => {
         "account, key_hash, asked_hash, secret, sealed, balance, charge, at"
@@ -210,10 +210,11 @@ impl RecordCount {
     /// Returns the number of records. The caller must be in a write transaction, so that no other
     /// process can change the number. `known` is the number after this connection's last change.
     ///
-    /// If another connection has written since then, the records must be counted again, which takes
-    /// milliseconds for a million records. But as long as `wanted` more records fit below `most`,
-    /// the records are counted at most once a second. So the number can be a little too low. This
-    /// is acceptable, because the number only limits the size of the table.
+    /// `known` is right if no other connection has written since. Otherwise the records must be
+    /// counted, which takes milliseconds for a million records. So `known` is returned nevertheless
+    /// if the last count is less than a second old, and `wanted` more records would not exceed the
+    /// limit `most`. The number can then be a little too low. This is acceptable, because it only
+    /// limits the size of the table.
     pub(super) fn up_to_date(
         connection: &Connection,
         known: Option<Self>,

@@ -24,9 +24,9 @@ use crate::ledger::ledger_state_error::LedgerStateError;
 use crate::ledger::row::{self, Link, link_columns, row_columns};
 use crate::ledger::seal::{LogPosition, Seal};
 
-/// After this number of rows, a group writes a new checkpoint: the heads of all accounts that have
-/// rows since the last checkpoint. So opening the ledger reads at most this number of rows plus the
-/// rows of one group, and a checkpoint writes at most as many heads.
+/// After this number of rows, a group of charges writes a new checkpoint: the heads of all accounts
+/// that have rows since the last checkpoint. So opening the ledger reads at most this number of
+/// rows plus the rows of one group. A checkpoint writes at most one head for each of these rows.
 const CHECKPOINT_ROWS: u64 = 16_384;
 /// Maximum number of accounts whose heads are kept in memory, about 15 MB. The heads of accounts
 /// with rows after the checkpoint stay in memory in any case.
@@ -44,9 +44,9 @@ const ROWS_BEHIND: &str = concat!(
 #[derive(Debug, Default)]
 pub(super) struct Heads {
     known: RwLock<FxHashMap<AccountId, Head>>,
-    /// Knows when this process last looked for rows of other processes. For a short time after
-    /// that, a cached balance may be read without looking again. Before a decision, the writing
-    /// thread always looks.
+    /// Stores when this process last looked for rows of other processes. For a short time after
+    /// that, a cached balance is used without looking for new rows. Before a decision, the writing
+    /// thread always looks for them.
     refresh_gate: RefreshGate,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct LedgerState {
     version: Option<i64>,
 }
 
-/// The rows that a group adds, until they are durable.
+/// The rows that a group of charges adds, until they are durable.
 pub(super) struct WriteBatch<'a> {
     ledger_state: &'a LedgerState,
     connection: &'a Connection,
@@ -229,8 +229,8 @@ impl LedgerState {
         }
     }
 
-    /// Creates a write batch for a group. `connection` must be in the transaction of the group, and
-    /// [`Self::refresh`] must have been called in this transaction.
+    /// Creates a write batch for a group of charges. `connection` must be in the transaction of the
+    /// group, and [`Self::refresh`] must have been called in this transaction.
     pub(super) fn batch<'a>(
         &'a self,
         connection: &'a Connection,
@@ -286,8 +286,8 @@ impl SequenceIndexEntry {
     }
 }
 
-/// If too many heads are in memory, removes the heads that can be read from the last checkpoint
-/// again.
+/// If too many heads are in memory, keeps only those of the accounts in `behind`, whose rows are
+/// newer than the last checkpoint. The other heads are also stored in the database.
 fn evict_known(known: &mut FxHashMap<AccountId, Head>, behind: &FxHashSet<AccountId>) {
     if known.len() > MAX_KNOWN {
         known.retain(|account, _| behind.contains(account));

@@ -6,7 +6,7 @@ use enrich_ledger::{Chain, Row};
 use enrich_store_sqlite::Column;
 use rusqlite::{Statement, params};
 
-/// The columns that [`read`] reads, in this order.
+/// The columns of a ledger row, in the order in which [`read`] reads them.
 macro_rules! row_columns {
     () => {
         "account, sequence, id, kind, corrects, credits, balance, endpoint, items, price, \
@@ -29,7 +29,7 @@ pub(super) const CHAIN_COLUMN: usize = 16;
 /// The index of the column with the row's position ([`Link::position`]).
 pub(super) const POSITION_COLUMN: usize = 17;
 
-/// The columns that link a row to other rows.
+/// The hash and the positions that link a ledger row to other rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Link {
     /// The row's hash, which chains it to the account's previous row.
@@ -41,8 +41,8 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Reads a link from the columns of [`link_columns`]. These must follow the columns of
-    /// [`row_columns`] in the row.
+    /// Reads a link from the columns of [`link_columns`]. In the query, these columns must come
+    /// after the columns of [`row_columns`].
     pub(super) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
         let (chain, position) = (row.get(CHAIN_COLUMN)?, row.get(POSITION_COLUMN)?);
         Ok(Self { chain, position, previous: row.get(18)? })

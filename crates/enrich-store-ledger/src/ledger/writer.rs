@@ -49,7 +49,7 @@ pub(super) struct Writer {
     commit: Commit,
 }
 
-/// Why a group was not written, or may not have been written.
+/// Why a group of charges was not written, or may not have been written.
 enum Failed {
     /// The group was not written, because other processes have locked the database for too long.
     Busy,
@@ -148,7 +148,7 @@ impl Writer {
         }
     }
 
-    /// Decides a group, sends the decisions to the callers, and empties the group.
+    /// Decides a group of charges, sends the decisions to the callers, and empties the group.
     fn settle(&mut self, group: &mut Vec<Job>) {
         if !self.is_charging.load(Ordering::Acquire) {
             return refuse(group, || ChargeError::Stopped);
@@ -258,8 +258,8 @@ fn make_durable(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     match sqlite::move_log(connection) {
         Ok(true) => return Ok(()),
         Ok(false) => {}
-        // The disk has no space for the database. But SQLite has already synced the write-ahead log
-        // at this point.
+        // The disk has no space to move the commits into the database. But at this point, SQLite
+        // has already synced the write-ahead log, which contains the commits.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => return Ok(()),
         Err(error) => return Err(failed(error)),
     }

@@ -18,7 +18,7 @@ macro_rules! sign_in {
 
 pub(super) const BY_ACCOUNT: &str = sign_in!("WHERE account = ?1");
 pub(super) const BY_EMAIL: &str = sign_in!("WHERE email_hash = ?1");
-/// The query for the account and the end of an invitation.
+/// The query for the account and the end of an invitation, by the hash of its token.
 pub(super) const INVITATION: &str = "SELECT account, until FROM invitation WHERE token_hash = ?1";
 
 pub(super) const END_SESSION: &str = "DELETE FROM session WHERE token_hash = ?1";

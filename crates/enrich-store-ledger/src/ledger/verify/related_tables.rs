@@ -30,7 +30,7 @@ impl Ids {
 }
 
 /// Checks that no two rows have the same id, and that the index of ids finds every row. `in_log` is
-/// the sum over the rows of the log; `None` if some rows could not be read.
+/// the sum of the ids and positions of all rows in the log; `None` if some rows could not be read.
 pub(super) fn check_ids(
     connection: &Connection,
     in_log: Option<Ids>,

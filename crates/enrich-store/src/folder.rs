@@ -43,8 +43,8 @@ pub(crate) const LEDGER_MOVED: &str = "ledger.moved";
 /// A folder that some file systems create on new disks. A folder with only this counts as empty.
 pub(crate) const LOST_AND_FOUND: &str = "lost+found";
 
-/// The name of the folder, inside the data folder, to which a restore is written. If it exists and
-/// a file of the data folder is missing, the restore is not finished, and the data folder is
+/// The name of the folder, inside the data folder, to which a restore is written. Until the restore
+/// is finished, at least one file of the data folder is missing, and opening the data folder is
 /// refused.
 pub(crate) const UNFINISHED_RESTORE: &str = "restore.unfinished";
 

@@ -82,13 +82,14 @@ pub fn import_ledger(
     let (secrets, _in_use) = folder::enter(folder, Parts::Directory, in_use::lock_exclusive)?;
     let path = folder.join(UNFINISHED);
     let unusable = |source: io::Error| OpenError::unusable(&path, source);
-    // An earlier attempt may have left its files.
+    // An earlier attempt may have left an unfinished copy.
     remove_unfinished(&path).map_err(unusable)?;
     sqlite::create(&path, &LEDGER)?;
     folder::begin_ledger(&path, &secrets)?;
     ledger::import(&path, &secrets, next)?;
     let verified = verify(&path, &secrets)?;
-    // The import has closed its connection. This has moved the write-ahead log into the file.
+    // The import has closed its connection, which moved the write-ahead log into the file. So only
+    // this file must be renamed.
     fs::rename(&path, &final_path).map_err(unusable)?;
     // The verification has opened the file with a connection that cannot write. Such a connection
     // leaves an empty write-ahead log, which is removed here.

@@ -16,7 +16,7 @@ use super::file_entry::FileEntry;
 const CHUNK_BYTES: usize = 256 * 1024;
 /// Maximum depth of subfolders that are copied; deeper ones are left out.
 const MAX_DEPTH: u32 = 8;
-/// The name of the lock files, which are never copied.
+/// Files with this name are lock files. They are never copied.
 const LOCK: &str = "in-use.lock";
 /// The name of the folder with uploads that the server has not confirmed yet. It is never copied.
 const ARRIVING: &str = "arriving";
@@ -113,7 +113,7 @@ fn copy_level(
     sync_folder(to).map_err(|source| BackupError::file(to, source))
 }
 
-/// Returns the names of the files and folders in a folder that must be copied, each with a rank.
+/// Returns the names of the files and subfolders of `folder` that must be copied, each with a rank.
 /// Names with a lower rank are copied first.
 fn names(folder: &Path) -> io::Result<Vec<(u8, String)>> {
     let mut names = Vec::new();

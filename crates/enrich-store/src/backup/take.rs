@@ -69,8 +69,8 @@ pub fn back_up(
 struct BackupPaths {
     /// The path that the backup will have when it is complete.
     complete: PathBuf,
-    /// The path of the backup until it is complete. It is on the same disk, so that the folder can
-    /// be renamed.
+    /// The path of the backup until it is complete. It is in the same folder as `complete`, so that
+    /// the complete backup only has to be renamed.
     unfinished: PathBuf,
     /// The folder that contains both paths.
     parent: PathBuf,

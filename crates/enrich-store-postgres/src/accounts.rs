@@ -66,7 +66,7 @@ pub struct PostgresAccounts {
     key_reads: KeyReads,
 }
 
-/// Why an operator's change is not made.
+/// Why the store refuses a change that an operator makes.
 #[derive(Debug, thiserror::Error)]
 enum Unfit {
     #[error("the new key belongs to another account")]

@@ -38,13 +38,13 @@ pub(crate) fn unsigned(column: i64) -> Result<u64, Failure> {
     u64::try_from(column).map_err(|_| unreadable("a number from 0"))
 }
 
-/// Converts a number for a column; fails if the number is too large.
+/// Converts a number to the value of a column; fails if the number is too large.
 pub(crate) fn signed(number: u64) -> Result<i64, Failure> {
     i64::try_from(number).map_err(|_| Failure::of("a number is too large for the store"))
 }
 
-/// Converts a number for a column. Callers pass only numbers that fit, such as a sequence, a
-/// balance, or a checked count of items. A larger number would become `i64::MAX`.
+/// Converts a number to the value of a column. Callers pass only numbers that fit, such as a
+/// sequence, a balance, or a checked count of items. A larger number would become `i64::MAX`.
 pub(crate) fn clamped(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -59,7 +59,7 @@ pub(crate) fn slices(hashes: &[Hash]) -> Vec<&[u8]> {
     hashes.iter().map(|hash| &hash[..]).collect()
 }
 
-/// Converts the number of a secret for a column.
+/// Converts the number of a secret to the value of a column.
 pub(crate) fn secret_column(id: u32) -> Result<i32, Failure> {
     i32::try_from(id).map_err(|_| Failure::of("a secret's number is too large for the store"))
 }

@@ -50,9 +50,9 @@ const TAKE_LEASE: &str = "INSERT INTO lease (name, node, turn, until)
 const NEWEST_KEPT: &str = "SELECT max(at) FROM kept";
 const COUNT_KEPT: &str = "SELECT count(*) FROM kept";
 const NOTE_KEPT: &str = "UPDATE state SET kept = $1 WHERE id = 1 AND kept <> $1";
-/// Removes expired idempotency records. The outer condition on `at` is needed because a charge may
-/// replace a record after the inner query has found it, while this statement waits for the lock of
-/// its row.
+/// Removes expired idempotency records. The inner query finds them. While this statement then waits
+/// for the lock of a record's row, a charge may replace the record by a new one. So the outer
+/// condition checks the time `at` again.
 const REMOVE_KEPT: &str = "DELETE FROM kept WHERE at <= $1 AND (account, key_hash) IN
     (SELECT account, key_hash FROM kept WHERE at <= $1 ORDER BY at LIMIT $2) RETURNING at";
 const REMOVE_WINDOWS: &str = "DELETE FROM rate_count WHERE (scope, seconds, number) IN
@@ -151,7 +151,7 @@ impl Janitor {
         Ok(())
     }
 
-    /// Stores the number of idempotency records, for all nodes.
+    /// Counts the idempotency records, and stores their number for all nodes.
     async fn count_kept(&self) -> Result<(), Failure> {
         // Counting and writing are two statements, so that the row of `state` is not locked while
         // records are counted.

@@ -35,10 +35,10 @@ const RENEWAL_TIMEOUT: Duration = Duration::from_secs(5);
 
 const ADD: &str = "INSERT INTO job (id, account, turn, phase, record, progress, waiting_since)
     VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp()) ON CONFLICT (id) DO NOTHING";
-/// Reads and locks the job to run next. Jobs of the account with the fewest running jobs come
-/// first. Among accounts with equally many running jobs, the account comes first that has waited
-/// the longest since one of its jobs was taken. Within an account, the job comes first that has
-/// waited the longest. A job that another transaction has locked is skipped.
+/// Reads and locks the job to run next. It belongs to the account with the fewest running jobs. If
+/// several accounts have equally few, it belongs to the account that has waited the longest since
+/// one of its jobs was taken. Of the jobs of this account, it is the one that has waited the
+/// longest. A job that another transaction has locked is skipped.
 const NEXT: &str = "SELECT id, account, phase, turn,
         CASE WHEN until IS NULL THEN 'free' ELSE 'expired' END, record, progress
     FROM job WHERE phase IN ('waiting', 'running', 'stopping')

@@ -174,7 +174,7 @@ impl PostgresLedger {
         sum
     }
 
-    /// Returns the counts of what all lanes have done since the store was opened.
+    /// Returns the counts of all lanes since the store was opened: their groups and jobs.
     pub fn lane_counts(&self) -> LaneCounts {
         let mut sum = LaneCounts::default();
         for (queue, status) in &self.lanes {

@@ -1,4 +1,4 @@
-//! A node: its settings, and what all its ports use.
+//! A node: its settings, and the parts that all its ports use.
 
 use std::sync::Arc;
 use std::time::Instant;

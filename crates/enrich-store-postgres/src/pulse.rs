@@ -46,11 +46,12 @@ pub(crate) struct State {
     pub(crate) forgotten: i64,
     /// The lineage of the database. It changes when an operator accepts a loss of data.
     pub(crate) lineage: Uuid,
-    /// The time of the database's clock when the state was read, in microseconds since 1970.
+    /// The time of the database's clock when the other values were read, in microseconds since
+    /// 1970.
     pub(crate) clock: i64,
 }
 
-/// The result of one poll: the state, and when and how it was read.
+/// The result of one poll: the state that all nodes share, and when and how it was read.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
     pub(crate) state: State,
@@ -77,7 +78,7 @@ impl Reading {
 /// this type instead of [`Pulse`], because a `Pulse` keeps the thread running.
 pub(crate) type Readings = watch::Receiver<Arc<Reading>>;
 
-/// Provides the newest reading to callers.
+/// Gives callers the newest reading: the result of the last successful poll of the database.
 #[derive(Clone)]
 pub(crate) struct Pulse {
     readings: Readings,
@@ -145,7 +146,7 @@ impl Pulse {
     }
 }
 
-/// Reads the state from the database.
+/// Reads the state that all nodes share from the only row of the table `state`.
 pub(crate) async fn read(client: &Client) -> Result<State, Failure> {
     let rows = client.query_typed(STATE, &[]).await?;
     let row = rows.first().ok_or_else(|| Failure::of("the row of `state` is missing"))?;

@@ -71,8 +71,8 @@ struct Sealer {
     number: u64,
     /// The hash of the last seal, and the lineage that it belongs to.
     last: ([u8; 32], Uuid),
-    /// The seal that the next round writes again, unchanged: the last attempt to write it failed,
-    /// or its outcome is unknown. `None` if there is no such seal.
+    /// The last seal, if it may not be in the database: the last attempt to write it failed, or its
+    /// outcome is unknown. The next call of `round` writes it again, unchanged.
     pending: Option<Seal>,
 }
 

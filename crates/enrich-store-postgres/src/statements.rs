@@ -50,8 +50,8 @@ pub(crate) async fn run(
 /// Locks the row of an account until the transaction ends. Returns `false` if the account does not
 /// exist.
 ///
-/// Lock the account before every change of several of its rows, so that such changes run one
-/// after the other.
+/// Call this before every change of several rows of an account, so that such changes run one after
+/// the other.
 pub(crate) async fn lock_account(client: &Client, id: AccountId) -> Result<bool, Failure> {
     let lock = "SELECT 1 FROM account WHERE id = $1 FOR UPDATE";
     Ok(!client.query_typed(lock, &[(&id.0, Type::UUID)]).await?.is_empty())

@@ -128,8 +128,8 @@ impl Store {
 }
 
 impl CommandPorts {
-    /// Connects to the database at `url` as [`Store::open`] does. But also accepts a database
-    /// without a synchronous standby, because only servers need one.
+    /// Connects to the database at `url`, as [`Store::open`] does, but also accepts a database
+    /// without a synchronous standby. Only servers need a standby.
     ///
     /// # Errors
     ///

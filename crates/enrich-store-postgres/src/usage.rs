@@ -33,7 +33,7 @@ mod batch;
 
 use batch::{Batch, BatchWriter, Written};
 
-/// Interval between writes of counts.
+/// Interval between writes of the usage counters.
 const ROUND: Duration = Duration::from_secs(5);
 /// Interval between writes of the times at which keys were last used.
 const MARK_ROUND: Duration = Duration::from_secs(60);
@@ -47,7 +47,8 @@ const LAST_WRITE: Duration = Duration::from_secs(10);
 const DAYS: &str = "SELECT day, api_key, endpoint, outcome, calls, credits FROM used
     WHERE account = $1 AND day BETWEEN $2 AND $3";
 
-/// The channel on which the result of a flush is sent to the caller.
+/// The channel on which a caller of `flush` gets the result. A flush writes all counts that are in
+/// memory.
 type Reply = oneshot::Sender<Result<(), StoreError>>;
 
 /// Counts calls in memory, and writes the counts to the database.
@@ -148,7 +149,7 @@ enum Pace {
     /// A regular write in the background. The last uses of keys are included only every
     /// [`MARK_ROUND`], and missed names only every [`MISSES_ROUND`].
     Steady,
-    /// A write for which a caller waits. Everything is included.
+    /// A write for which a caller waits. It includes all counts.
     Hurried,
 }
 

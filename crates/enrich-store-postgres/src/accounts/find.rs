@@ -22,7 +22,7 @@ use crate::database::{Connections, Database};
 use crate::failure::Failure;
 use crate::runtime::TaskLost;
 
-/// Maximum number of keys in one statement.
+/// Maximum number of keys that one statement reads.
 const GROUP: usize = 256;
 /// Maximum number of callers that wait for a read of their key. Further callers are refused.
 const WAITING: usize = 1_024;

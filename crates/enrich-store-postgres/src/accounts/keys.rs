@@ -168,7 +168,8 @@ pub(super) fn read_key(row: &Row) -> Result<KeyInfo, Failure> {
     })
 }
 
-/// Returns the keyed hash in a row that [`read_key`] reads.
+/// Returns the keyed hash of the key in a row of [`KEYS_BY_HASH`], or of another query with the
+/// same columns.
 pub(super) fn read_hash(row: &Row) -> Result<Hash, Failure> {
     hash(row.try_get(12)?)
 }

@@ -26,7 +26,8 @@ use crate::ledger::statements::{
 };
 use crate::ledger::transaction::{NotWritten, write_and_commit};
 
-/// The decisions of this node on a group, before the database has compared the last rows.
+/// The decisions of this node on a group of charges, before the database has compared the last rows
+/// of the accounts.
 #[derive(Debug, Default)]
 pub(super) struct Plan<'g> {
     /// For each account: the last row before the charges of the group, and the last row after them.
@@ -47,7 +48,7 @@ pub(super) struct Plan<'g> {
     locked: FxHashSet<AccountId>,
 }
 
-/// The answer of the database after it has compared the last rows of a group.
+/// The answer of the database after it has compared the last rows of the accounts of a group.
 #[derive(Debug, Default)]
 pub(super) struct Compared {
     /// The accounts whose last rows in the database were the expected ones. The decisions on the
@@ -104,7 +105,7 @@ impl<'g> Plan<'g> {
         plan
     }
 
-    /// Whether the plan contains no decision.
+    /// Whether the plan decides no job.
     pub(super) fn is_empty(&self) -> bool {
         self.accounts.is_empty()
     }

@@ -1,17 +1,17 @@
-//! Counts what the lanes do.
+//! Counts the groups of charges that the lanes send to the database, and adds up their times.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::ledger::job::Job;
 
-/// Counts of the groups and jobs that the lanes of a store have processed since the store was
+/// Counts of the groups of charges that the lanes of a store have processed since the store was
 /// opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneCounts {
     /// Counts of the groups that took one round trip to the database. The database compared the
-    /// last rows that the lane remembered with its own last rows. Accounts were locked only during
-    /// this round trip.
+    /// last rows of accounts that the lane remembered with its own. Accounts were locked only
+    /// during this round trip.
     pub compared: PathCounts,
     /// Counts of the groups that took two round trips without waiting for locks. The first round
     /// trip locked the accounts that were free, and read their last rows.
@@ -19,8 +19,8 @@ pub struct LaneCounts {
     /// Counts of the groups that took two round trips and waited for locks. The first round trip
     /// waited until no other transaction had locked the accounts.
     pub locked: PathCounts,
-    /// How often an account was left out of a group, because another node or lane had locked it or
-    /// changed it.
+    /// How often an account was left out of a group of charges, because another node or lane had
+    /// locked it or changed it.
     pub conflicts: u64,
     /// How long the decided charges and grants have waited: the sum of the times from the arrival
     /// of each one to the start of its group.
@@ -29,16 +29,16 @@ pub struct LaneCounts {
     pub waiting: u64,
 }
 
-/// Counts of the groups that were decided in one of three ways, since the store was opened.
-/// [`LaneCounts`] lists the three ways.
+/// Counts of the groups of charges that were decided in one of three ways, since the store was
+/// opened. [`LaneCounts`] lists the three ways.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathCounts {
-    /// The number of groups that were sent to the database. A group that was sent twice is counted
-    /// twice.
+    /// The number of groups of charges that were sent to the database. A group that was sent twice
+    /// is counted twice.
     pub groups: u64,
     /// The number of charges and grants that were decided in these groups.
     pub jobs: u64,
-    /// The sum of the times from the start of each group to its answer or failure.
+    /// The sum of the times that the groups took: each from its start to its answer or failure.
     pub took: Duration,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct PathCounter {
 }
 
 impl LaneCounter {
-    /// Counts the time from the arrival of a job to the start of its group at `began`.
+    /// Adds the time that a job has waited: from its arrival to the start of its group at `began`.
     pub(super) fn count_wait(&self, job: &Job, began: Instant) {
         add(&self.waited_micros, micros(began.saturating_duration_since(job.arrived)));
     }
@@ -75,13 +75,13 @@ impl LaneCounter {
 }
 
 impl PathCounter {
-    /// Counts a group that was sent at `began` and has just ended.
+    /// Counts a group of charges that was sent at `began`, and adds the time until now.
     pub(super) fn count_group(&self, began: Instant) {
         add(&self.groups, 1);
         add(&self.micros, micros(began.elapsed()));
     }
 
-    /// Counts jobs that were decided.
+    /// Adds `jobs` to the number of decided jobs.
     pub(super) fn count_jobs(&self, jobs: usize) {
         add(&self.jobs, jobs as u64);
     }

@@ -1,8 +1,8 @@
-//! What a lane remembers of accounts: their last rows, and which accounts others charge too.
+//! The accounts that a lane remembers: their last rows, and which accounts others charge too.
 //! "Others" are other nodes, and the other lanes of this node.
 //!
-//! An account has one of three states. The state decides how a group gets the last row of the
-//! account:
+//! An account has one of three states. The state decides how a group of charges gets the last row
+//! of the account:
 //!
 //! ```text
 //! alone      the remembered row is compared                            one round trip
@@ -22,21 +22,21 @@ use enrich_core::AccountId;
 use enrich_ledger::LastRow;
 use rustc_hash::FxHashMap;
 
-/// Maximum number of accounts that a lane remembers. If a further account would exceed this
-/// number, the lane forgets all accounts.
+/// Maximum number of accounts that a lane remembers. If a further account would exceed this number,
+/// the lane forgets all accounts.
 const MOST_KNOWN: usize = 50_000;
-/// A shared account is one that other nodes or lanes charge too. After this number of reads in a
-/// row without a new row of them, the account no longer counts as shared: groups then use its
-/// remembered last row again, and do not read it first.
+/// If this number of consecutive reads of a shared account find no new row of another node or lane,
+/// the account is no longer shared. Groups of charges then use its remembered last row again, and
+/// do not read it first. A shared account is one that other nodes or lanes charge too.
 const ALONE_AFTER: u32 = 8;
-/// If this number of groups in a row could not use a shared account, because another node or lane
-/// used it, the account becomes contended: the next groups wait for its lock.
+/// If this number of consecutive groups of charges could not use a shared account, because another
+/// node or lane used it, the account becomes contended: the next groups wait for its lock.
 const CONTENDED_AFTER: u32 = 4;
-/// A contended account is one whose lock groups wait for. An account stays contended for at most
-/// this number of groups in a row.
+/// Maximum number of consecutive groups of charges that wait for the lock of a contended account.
+/// After them, the account is shared again.
 const MOST_LOCKED_GROUPS: u32 = 32;
 
-/// How a group gets the last row of an account.
+/// How a group of charges gets the last row of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
     /// The group uses the last row that its lane remembers.
@@ -49,8 +49,8 @@ pub(super) enum Access {
     Locked,
 }
 
-/// What a lane remembers of accounts. A remembered row may be outdated, so the database compares it
-/// with its own last row before it adds a row.
+/// The accounts that a lane remembers, with their last rows. A remembered row may be outdated. So
+/// before the database adds a row, it compares the remembered row with the account's last row.
 #[derive(Debug, Default)]
 pub(super) struct Heads {
     rows: FxHashMap<AccountId, LastRow>,
@@ -58,28 +58,26 @@ pub(super) struct Heads {
     shared: FxHashMap<AccountId, Sharing>,
 }
 
-/// What a lane knows of a shared account, which other nodes or lanes charge too.
+/// A shared account, as a lane knows it. Other nodes or lanes charge it too.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sharing {
     /// The number of consecutive reads that found no new row of another node or lane.
     unchanged: u32,
-    /// The number of consecutive groups that have left the account out, because another node or
-    /// lane had locked the account or had added a row.
+    /// The number of consecutive groups of charges that have left the account out, because another
+    /// node or lane had locked the account or had added a row.
     lost: u32,
-    /// How many of the next groups with this account must wait for its lock. It is 0 if the account
-    /// is not contended: then no group waits.
+    /// The number of next groups of charges that must wait for the account's lock; 0 if the account
+    /// is not contended.
     locked_groups: u32,
-    /// How many groups had to wait for the account's lock when the account last became contended. A
-    /// group that can use the account halves this number. When the account becomes contended again,
-    /// the new number is `(2 * backoff).clamp(2, MOST_LOCKED_GROUPS)`: for example 2, then 4, then
-    /// 8.
+    /// When the account becomes contended, this number is doubled, to at least 2 and at most
+    /// [`MOST_LOCKED_GROUPS`], and `locked_groups` gets the result: for example 2, then 4, then 8.
+    /// A group of charges that could use the account halves this number.
     backoff: u32,
 }
 
 impl Heads {
-    /// Returns how the next group gets the account's last row. Call this exactly once for each
-    /// group: for a contended account, each call lowers by 1 the number of groups that must still
-    /// wait for its lock.
+    /// Returns how the next group of charges gets the account's last row. Call this exactly once
+    /// for each group, because each call for a contended account lowers `locked_groups` by 1.
     pub(super) fn access(&mut self, account: AccountId) -> Access {
         match self.shared.get_mut(&account) {
             Some(sharing) if sharing.locked_groups > 0 => {
@@ -106,9 +104,9 @@ impl Heads {
         }
     }
 
-    /// Remembers the last row of an account, which was read from the database before a group was
-    /// decided. A shared account, which other nodes or lanes charge too, no longer counts as shared
-    /// after [`ALONE_AFTER`] reads in a row without a new row of them.
+    /// Remembers the last row of an account, which was read from the database before a group of
+    /// charges was decided. If [`ALONE_AFTER`] consecutive reads find the row that was already
+    /// remembered, no other node or lane charges the account any more, so it is no longer shared.
     pub(super) fn read(&mut self, account: AccountId, last: LastRow) {
         let is_unchanged = self.rows.get(&account) == Some(&last);
         if let Some(sharing) = self.shared.get_mut(&account) {
@@ -125,9 +123,9 @@ impl Heads {
         self.rows.insert(account, last);
     }
 
-    /// Notes that a group could use an account: its last row in the database was the expected one,
-    /// or nobody else had locked the account. For a shared account, sets `lost` to 0, and halves
-    /// `backoff`.
+    /// Notes that a group of charges could use an account: its last row in the database was the
+    /// expected one, or nobody else had locked the account. For a shared account, sets `lost` to 0,
+    /// and halves `backoff`.
     pub(super) fn won(&mut self, account: AccountId) {
         if let Some(sharing) = self.shared.get_mut(&account) {
             sharing.lost = 0;
@@ -135,10 +133,10 @@ impl Heads {
         }
     }
 
-    /// Notes that a group has left an account out, because another node or lane has added a row or
-    /// has locked the account. If only this lane charged the account until now, the account becomes
-    /// shared. A shared account becomes contended after [`CONTENDED_AFTER`] consecutive calls:
-    /// groups then wait for its lock.
+    /// Notes that a group of charges has left an account out, because another node or lane has
+    /// added a row or has locked the account. If only this lane charged the account until now, the
+    /// account becomes shared. A shared account becomes contended after [`CONTENDED_AFTER`]
+    /// consecutive calls: groups then wait for its lock.
     pub(super) fn lost(&mut self, account: AccountId) {
         self.rows.remove(&account);
         let Some(sharing) = self.shared.get_mut(&account) else {

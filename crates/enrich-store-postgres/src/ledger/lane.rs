@@ -56,9 +56,9 @@ const MOST_GATHERING: Duration = Duration::from_millis(2);
 /// A group waits for more jobs only if at least this many callers were active. With fewer callers,
 /// waiting saves too little: two small groups cost the database little more than one group.
 const LEAST_CALLERS: usize = 16;
-/// Pause between two attempts to write a group.
+/// Pause between two attempts to write a group of charges.
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
-/// Maximum number of attempts to write a group that conflicts with other transactions.
+/// Maximum number of attempts to write a group of charges that conflicts with other transactions.
 const ATTEMPTS: u32 = 5;
 
 /// The state of a lane, which the callers' threads read.
@@ -121,7 +121,7 @@ pub(super) struct Lane {
     state: LaneState,
 }
 
-/// What a lane remembers between groups.
+/// The state that a lane keeps from one group of charges to the next.
 #[derive(Default)]
 struct LaneState {
     connection: Option<Connection>,
@@ -134,7 +134,8 @@ struct LaneState {
     callers: Callers,
 }
 
-/// What a lane knows of its callers. A caller waits for its decision before it sends the next job.
+/// The callers of a lane: how many are active, and how long their last group of charges took. A
+/// caller waits for its decision before it sends the next job.
 #[derive(Clone, Copy, Default)]
 struct Callers {
     /// The number of jobs of the present group; 0 after the first decision was sent.
@@ -142,7 +143,7 @@ struct Callers {
     /// An estimate of the number of active callers: the number of callers that were seen with the
     /// last group, or seven eighths of the earlier estimate, whichever is larger.
     active: usize,
-    /// The time that the last group took.
+    /// How long the last group of charges took.
     last_took: Duration,
 }
 
@@ -227,7 +228,7 @@ impl Lane {
         }
     }
 
-    /// Decides a group, and sends each caller its decision.
+    /// Decides a group of charges, and sends each caller its decision.
     async fn settle(&mut self, group: Vec<Job>) {
         self.check_lineage();
         let left = self.settle_without_waiting(group).await;

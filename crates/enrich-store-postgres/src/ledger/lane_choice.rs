@@ -15,12 +15,12 @@ pub(super) const LANES: usize = 2;
 /// time.
 const MOST_ON_ONE_LANE: usize = 256;
 /// The time, in milliseconds, for which all lanes stay in use after more than [`MOST_ON_ONE_LANE`]
-/// callers have waited. The number of lanes must not change often, because each change has a cost:
-/// an account may get another lane, which does not know the account's last row. So the last rows of
-/// the account cannot be compared, and the next groups must first read its last row.
+/// callers have waited. The number of used lanes must not change often, because each change has a
+/// cost: an account may get another lane, which does not remember the account's last row. The next
+/// groups of charges must then first read this row from the database.
 const ALL_LANES_FOR: u64 = 1_000;
 
-/// Counts the callers that wait, and chooses lanes by their number.
+/// Counts the waiting callers. Their number decides how many lanes are used.
 #[derive(Debug)]
 pub(super) struct LaneChoice {
     callers: AtomicUsize,
@@ -46,8 +46,8 @@ impl LaneChoice {
         (self.lane_at(now, account), Caller(self))
     }
 
-    /// Counts a caller, and returns the number of the lane. `now` is in milliseconds since
-    /// `created`.
+    /// Counts a caller, and returns the number of the lane for its job. `now` is in milliseconds
+    /// since `created`.
     fn lane_at(&self, now: u64, account: AccountId) -> usize {
         let callers = self.callers.fetch_add(1, Ordering::Relaxed) + 1;
         if callers > MOST_ON_ONE_LANE {

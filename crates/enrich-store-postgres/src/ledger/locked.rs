@@ -26,38 +26,38 @@ use crate::ledger::transaction::{ANSWER_TIMEOUT, NotWritten, write_and_commit};
 /// The number of idempotency records in the table, and the maximum number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecordSpace {
-    /// The number of records, as this node knows it.
+    /// The number of idempotency records in the table, as this node knows it.
     pub(super) records: u64,
-    /// The maximum number of records.
+    /// The maximum number of idempotency records.
     pub(super) most: u64,
     /// Whether the records must be counted again before a new record is refused.
     pub(super) counts: bool,
 }
 
-/// What happens with an account that another transaction has locked.
+/// What a group of charges does with an account that another transaction has locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Locking {
     /// The group waits until the account is free.
     Wait,
-    /// The jobs of the account are not decided.
+    /// The group leaves the account out, so the jobs of the account are not decided.
     SkipLocked,
 }
 
-/// A group that is decided and durable.
+/// The result of a group of charges that is decided and durable.
 #[derive(Debug)]
 pub(super) struct Settled {
     /// The decision on each job, in the order of the jobs. `None` if the account of the job was
     /// left out, because another transaction had locked it.
     pub(super) decisions: Vec<Option<Result<Decision, ChargeError>>>,
-    /// The last rows that the locked accounts had before the group.
+    /// The last rows of the locked accounts before the group added its rows.
     pub(super) read: Vec<(AccountId, LastRow)>,
-    /// For each account to which the group has added rows: its last row after the group.
+    /// For each account to which the group has added rows: its new last row.
     pub(super) heads: Vec<(AccountId, LastRow)>,
-    /// The number of idempotency records in the table before the group; `None` if they were not
-    /// counted.
+    /// The number of idempotency records in the table before the group was written; `None` if they
+    /// were not counted.
     pub(super) counted: Option<u64>,
-    /// The number of records that the group has added, minus the number of expired records that it
-    /// has removed.
+    /// The number of idempotency records that the group has added, minus the number of expired
+    /// records that it has removed.
     pub(super) grown: i64,
     /// Whether an account was locked. Locks are written to the database's log, so the commit then
     /// shows that the standby confirms commits. A commit without locks or rows does not show this.
@@ -74,7 +74,7 @@ struct AlteredRecord;
 #[error("a ledger row with this id exists")]
 struct IdExists;
 
-/// Decides and writes a group. Each idempotency key may occur only once in `jobs`.
+/// Decides and writes a group of charges. Each idempotency key may occur only once in `jobs`.
 pub(super) async fn settle(
     connection: &Connection,
     jobs: &[Job],
@@ -150,7 +150,7 @@ struct Decider<'g> {
     /// For each account: its last row after the jobs that are decided so far.
     heads: FxHashMap<AccountId, LastRow>,
     space: RecordSpace,
-    /// The accounts and ids of the rows that this group adds.
+    /// The account and the id of each ledger row that this group of charges adds.
     own_ids: FxHashSet<(AccountId, ChargeId)>,
     rows: Vec<NewRow<'g>>,
     records: Vec<NewRecord<'g>>,

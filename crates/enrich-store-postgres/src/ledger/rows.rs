@@ -79,7 +79,7 @@ pub(super) struct Record {
     items: Option<u64>,
 }
 
-/// Reads a row with the columns of `row_columns`.
+/// Reads a ledger row and its hash from the columns of `row_columns`.
 pub(super) fn read_row(row: &tokio_postgres::Row) -> Result<(Row<'static>, Chain), Failure> {
     let maybe = |number: Option<i64>| number.map(unsigned).transpose();
     let (account, sequence): (Uuid, i64) = (row.try_get(0)?, row.try_get(1)?);
@@ -156,7 +156,7 @@ pub(super) fn check_last_rows(
 }
 
 impl Record {
-    /// Reads a row of [`RECORDS`].
+    /// Reads a stored response from a row that [`RECORDS`] returns.
     pub(super) fn read(row: &tokio_postgres::Row) -> Result<Self, Failure> {
         let secret: i32 = row.try_get(4)?;
         let name = ResponseName {
@@ -197,9 +197,9 @@ impl Record {
         Ok(StoredResponse::Answer { body, balance: self.recorded.balance, items })
     }
 
-    /// Decides a charge with the same idempotency key as this record, which has not expired. If the
-    /// job's own first attempt wrote the record, the charge was taken. Otherwise, the charge gets
-    /// the stored response.
+    /// Decides a charge whose idempotency key belongs to this record. The record must not have
+    /// expired. If the job's own first attempt wrote the record, the charge was taken. Otherwise,
+    /// the charge gets the stored response.
     pub(super) fn decide(
         &self,
         name: &ResponseName,

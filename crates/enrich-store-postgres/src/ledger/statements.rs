@@ -1,5 +1,5 @@
-//! The statements that write a group. The new rows and records are passed as arrays, so that one
-//! statement writes a group of any size.
+//! The statements that write a group of charges. The new rows and records are passed as arrays, so
+//! that one statement writes a group of any size.
 
 use enrich_core::AccountId;
 use enrich_core::Timestamp;
@@ -47,11 +47,11 @@ pub(super) const LOCK_FREE_FOR_NEXT: &str =
            JOIN purse ON purse.account = n.account ORDER BY n.account
            FOR UPDATE OF purse SKIP LOCKED) l";
 
-/// A part of a statement that defines `stood`: the accounts to which rows may be added. These are
-/// the accounts that [`LOCK_FREE_FOR_NEXT`] has locked and whose last row is the expected one. The
-/// text `$condition` may leave out more accounts. Parameter 15 is the array of accounts, in the
-/// same order as in [`LOCK_FREE_FOR_NEXT`]. Parameters 16 and 17 are arrays of the sequences and
-/// the hashes of the expected last rows.
+/// The part `stood` of a statement: the accounts to which rows may be added. These are the accounts
+/// that [`LOCK_FREE_FOR_NEXT`] has locked and whose last row is the expected one. `$condition` is
+/// SQL text that can leave out more accounts. Parameter 15 is the array of accounts, in the same
+/// order as in [`LOCK_FREE_FOR_NEXT`]. Parameters 16 and 17 are arrays of the sequences and the
+/// hashes of the expected last rows.
 macro_rules! stood {
     ($condition:literal) => {
         concat!(

@@ -1,4 +1,4 @@
-//! The transactions of a lane, and what their failures mean.
+//! The transactions in which a lane writes groups of charges, and what their failures mean.
 
 use std::future::Future;
 use std::time::Duration;
@@ -9,15 +9,16 @@ use tokio::time::timeout;
 use crate::connect::Connection;
 use crate::failure::Failure;
 
-/// Time limit for the answers of the database to the statements of a group.
+/// Time limit for the answers of the database to the statements of a group of charges.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
-/// Begins the transaction of a group. The commit waits until the standby has the changes. A
-/// statement waits for a lock for at most one second. If this node loses its connection during the
-/// transaction, PostgreSQL ends the transaction after two seconds, which releases its locks.
+/// Begins the transaction of a group of charges. The commit waits until the standby has the
+/// changes. A statement waits for a lock for at most one second. If this node loses its connection
+/// during the transaction, PostgreSQL ends the transaction after two seconds, which releases its
+/// locks.
 pub(super) const BEGIN: &str = "BEGIN; SET LOCAL synchronous_commit = on; \
      SET LOCAL lock_timeout = '1s'; SET LOCAL idle_in_transaction_session_timeout = '2s'";
 
-/// Why a group was not written, or may not have been written.
+/// Why a group of charges was not written, or may not have been written.
 #[derive(Debug)]
 pub(super) enum NotWritten {
     /// It is certain that nothing was written.
@@ -30,9 +31,9 @@ pub(super) enum NotWritten {
     Outdated,
 }
 
-/// Sends `adding` and `COMMIT` in one round trip. If `before` is present, the same round trip
-/// begins with `BEGIN` and `before`. If not, the caller must have begun the transaction. Returns
-/// the result of `adding` when it is durable.
+/// Sends the statements of `adding`, and then `COMMIT`, in one round trip. If `before` is present,
+/// `BEGIN` and the statements of `before` are sent first, in the same round trip. If it is absent,
+/// the caller must have begun the transaction. Returns the result of `adding` when it is durable.
 pub(super) async fn write_and_commit<T>(
     connection: &Connection,
     before: Option<impl Future<Output = Result<(), Failure>>>,

@@ -25,7 +25,8 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Returns three rate limiters on one database. Each of their nodes counts three live nodes.
+/// Returns the rate limiters of three nodes on one database. Each node already knows that three
+/// nodes are live.
 fn three(database: &TestDatabase, policy: RatePolicy) -> [PostgresRateLimiter; 3] {
     let nodes = [database.live_node(), database.live_node(), database.live_node()];
     for (_, heartbeat) in &nodes {

@@ -93,8 +93,8 @@ impl Window {
     }
 
     /// Decides a request: admits it if this node has reserved a place (room) for it, and refuses it
-    /// if the window is full. Returns `None` if the request must wait. This is so if earlier
-    /// requests wait, or if this node must first reserve a place.
+    /// if the window is full. Returns `None` if the request must wait: for earlier requests that
+    /// wait, or until this node has reserved a place.
     pub(super) fn admit(&mut self, now: i64) -> Option<RateLimitStatus> {
         if self.waiting.is_empty() { self.admit_next(now) } else { None }
     }
@@ -176,10 +176,10 @@ impl Window {
         chunk.max(self.waiting.len() as u64)
     }
 
-    /// Stores `sum`: the requests and reserved places that all nodes have added to this window.
-    /// `counted` is the number of requests that this node has just added, and `places` is the
-    /// number of places. `sum` includes both. Of the places, only those within the limit count as
-    /// reserved.
+    /// Stores the result of an exchange. This node has just added `counted` requests and `places`
+    /// places to the window in the database. `sum` is the new sum of the requests and reserved
+    /// places of all nodes. Of the places, only those within the limit count as reserved. For
+    /// example, with a limit of 10, a `sum` of 12 and 5 `places`, 3 places count.
     pub(super) fn exchanged(&mut self, counted: u64, places: u64, sum: u64) {
         let before = sum.saturating_sub(places);
         let reserved = places.min(self.requests().saturating_sub(before));
@@ -187,15 +187,17 @@ impl Window {
         self.others = sum.saturating_sub(self.mine);
     }
 
-    /// Whether this node must exchange the counts of this window with the database. This is
-    /// so if the number of known requests is at least `requests / (5 * live_nodes)`, where
-    /// `requests` is the limit. While every node is below this number, all nodes together are below
-    /// the limit. Only a node that reserves no places calls this method.
+    /// Whether this window has so many requests that this node must exchange its counts with the
+    /// database: at least `requests / (5 * live_nodes)`, where `requests` is the limit. For
+    /// example, this is 10 requests if the limit is 100 and two nodes are live. While every node is
+    /// below this number, all nodes together are below the limit. Only a node that reserves no
+    /// places calls this method.
     pub(super) fn is_worth_telling(&self, live_nodes: u32) -> bool {
         self.known().saturating_mul(5 * u64::from(live_nodes)) >= self.requests()
     }
 
-    /// Whether all places of the limit are used or reserved.
+    /// Whether the requests and reserved places of all nodes reach the limit, as far as this node
+    /// knows.
     fn is_full(&self) -> bool {
         self.others.saturating_add(self.mine) >= self.requests()
     }

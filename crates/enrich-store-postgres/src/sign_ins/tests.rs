@@ -59,7 +59,7 @@ fn an_invitation_that_is_accepted_again_with_the_same_password_answers_as_done()
     assert_eq!(accept("one"), Some(account));
     assert_eq!(accept("one"), Some(account));
     assert_eq!(accept("two"), None);
-    // A repetition of the call does not end a session that began after the first attempt.
+    // A repeated `accept` does not end a session that began after the first `accept`.
     let token_of_session = Token::generate().unwrap();
     block_on(sign_ins.begin_session(&token_of_session, session(account))).unwrap();
     assert_eq!(accept("one"), Some(account));

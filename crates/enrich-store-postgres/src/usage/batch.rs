@@ -1,4 +1,4 @@
-//! A batch of counts, which is written exactly once.
+//! Batches of usage counts. Each batch is written exactly once.
 
 use std::iter::Take;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ const MARK: &str = "INSERT INTO key_used (api_key, at)
     SELECT api_key, at FROM unnest($1, $2) AS u (api_key, at) ORDER BY api_key
     ON CONFLICT (api_key) DO UPDATE SET at = excluded.at WHERE key_used.at < excluded.at";
 
-/// Counts, and the last uses of keys, as one array for each column.
+/// Usage counts, and the times when keys were last used, as one array for each column.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     accounts: Vec<Uuid>,
@@ -69,16 +69,17 @@ pub(super) struct BatchWriter {
 pub(super) enum Written {
     /// The batch is durable.
     Added,
-    /// The batch was not written, because the database has another lineage now. The next batch
-    /// belongs to this lineage.
+    /// The batch was not written, because the lineage of the database has changed. The writer now
+    /// uses the new lineage, for the next batch.
     OfEarlierLineage,
 }
 
 /// The result of one attempt to write a batch.
 enum Attempt {
-    /// The value of `flush` in the node's row after the attempt; `None` if the node has no row.
+    /// The number of the last batch in the database after the attempt: the column `flush` of the
+    /// node's row. `None` if the node has no row.
     Flush(Option<i64>),
-    /// The database has this lineage instead of the writer's.
+    /// The database has this lineage, which is not the writer's. Nothing was written.
     OtherLineage(Uuid),
 }
 

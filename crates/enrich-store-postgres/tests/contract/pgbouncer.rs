@@ -1,4 +1,4 @@
-//! Tests of charges whose connections are lost behind pgbouncer.
+//! Tests of lost connections between pgbouncer and PostgreSQL: each charge is taken exactly once.
 
 use std::time::Duration;
 

@@ -101,8 +101,8 @@ impl Lane {
         }
     }
 
-    /// Forgets what this process has read before if the lineage of the database has changed. The
-    /// lineage changes when an operator accepts a loss of data.
+    /// If the lineage of the database has changed, forgets which rows this process has read, and
+    /// lets charging resume. The lineage changes when an operator accepts a loss of data.
     pub(super) fn check_lineage(&mut self) {
         self.status.seen.follow(self.readings.borrow().state.lineage);
     }
@@ -123,8 +123,8 @@ impl Lane {
         })
     }
 
-    /// Logs the failure of a group that was sent at `began`. If the failure makes the connection
-    /// useless, drops the connection and notes that no commit is confirmed.
+    /// Logs the failure of a group of charges. The group was sent at `began`. If the failure makes
+    /// the connection useless, closes it, and notes that the database confirms no commits.
     pub(super) fn after_failure(&mut self, failure: &Failure, began: Instant) {
         tracing::warn!(error = %failure, "a group of charges was not written");
         if failure.loses_connection() {
@@ -133,9 +133,9 @@ impl Lane {
         }
     }
 
-    /// Drops the connection, because the reply to a group that was sent at `began` was lost. If
-    /// the host did not answer in time, it may be an old primary without a standby. So the next
-    /// connection prefers other hosts.
+    /// Closes the connection, because the reply to a group of charges was lost. The group was sent
+    /// at `began`. If the host did not answer in time, it may be an old primary without a standby.
+    /// So the next connection prefers other hosts.
     pub(super) fn after_doubt(&mut self, failure: &Failure, began: Instant) {
         if matches!(failure, Failure::TimedOut) {
             self.drop_suspected();
@@ -160,9 +160,9 @@ impl Lane {
         }
     }
 
-    /// Notes that the database confirms no commits. `since` is the time from which this is true; an
-    /// earlier time that was noted before is kept. Then moves all jobs from `queue` to `waiting`,
-    /// the jobs for the next group, and refuses those that have waited for too long.
+    /// Notes that the database has confirmed no commit since `since`. If an earlier time was
+    /// already noted, it stays. Then moves all jobs from the queue to `waiting`, the jobs for the
+    /// next group. Refuses the jobs that have waited for too long.
     fn note_down(&mut self, since: Instant) {
         let down_since = *self.state.down_since.get_or_insert(since);
         if down_since.elapsed() >= DOWN_AFTER

@@ -1,6 +1,6 @@
-//! Groups that wait for no lock. If the lane remembers the last rows of all accounts of a group,
-//! the database compares these rows, in one round trip. Otherwise, the lane first locks the
-//! accounts that are free and reads their last rows. This takes two round trips.
+//! Decides a group of charges without waiting for locks. If the lane remembers the last rows of all
+//! accounts of the group, the database compares these rows, in one round trip. Otherwise, the lane
+//! first locks the accounts that are free and reads their last rows. This takes two round trips.
 
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ use crate::ledger::locked::{self, Locking, Settled};
 use crate::ledger::refusals::take_repeated;
 use crate::ledger::transaction::NotWritten;
 
-/// A group, divided by the way in which it gets the last rows of its accounts.
+/// The jobs of a group of charges, in two parts: those that must wait for locks, and the others.
 struct Divided {
     /// The jobs of contended accounts. They are decided only after the group has waited for the
     /// locks of these accounts.
@@ -104,7 +104,7 @@ impl Lane {
         group
     }
 
-    /// Remembers which accounts of a group could be locked without waiting.
+    /// Remembers which accounts of a group of charges could be locked without waiting.
     fn note_locks(&mut self, group: &[Job], settled: &Settled) {
         let heads = &mut self.state.heads;
         let mut noted: FxHashSet<AccountId> = FxHashSet::default();

@@ -34,7 +34,7 @@ const COUNT_RECORDS_OF: &str =
 #[error("the account's last ledger row is not as it was written")]
 pub(super) struct Altered;
 
-/// Everything that the decisions on a group depend on.
+/// The content of the database that the decisions on a group of charges depend on.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     /// The accounts that exist and are locked. If `last_rows` does not contain such an account,

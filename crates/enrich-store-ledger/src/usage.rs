@@ -216,8 +216,8 @@ impl UsageWriter {
 
     /// Writes the counts of missed names. Once in each [`TIDY_ROUND`], a regular write also deletes
     /// expired counts, even if counting is switched off. A write for which a caller waits deletes
-    /// nothing. The first regular write is [`ROUND`] after the start. So a process that ends before
-    /// it deletes no expired counts.
+    /// nothing. The first regular write is [`ROUND`] after the start. So a process that ends
+    /// earlier deletes no expired counts.
     fn write_misses(&mut self, pace: Pace) -> rusqlite::Result<()> {
         if let Some(misses) = &self.misses
             && (pace == Pace::Hurried || self.missed_at.elapsed() >= MISSES_ROUND)

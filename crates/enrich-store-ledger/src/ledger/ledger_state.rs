@@ -120,7 +120,7 @@ impl LedgerState {
         Arc::clone(&self.heads)
     }
 
-    /// Forgets the last `data_version`. Call this when a new connection replaces the old one,
+    /// Forgets SQLite's last `data_version`. Call this when a new connection replaces the old one,
     /// because each connection counts versions differently.
     pub(super) fn new_connection(&mut self) {
         self.version = None;

@@ -1,7 +1,7 @@
 //! Verifies the whole ledger and adds up its totals. The rows are read once, in the order of the
-//! log. For each account, its state after the rows read so far is in memory, so that its next row
-//! can be checked. At the end, the states are compared with the stored heads, the seal, the
-//! sequence index and the tables that belong to the log ([`related_tables`]).
+//! log. The state of each account after the rows read so far is in memory, so that its next row can
+//! be checked. At the end, the states are compared with the stored heads, the seal, the sequence
+//! index and the tables that belong to the log ([`related_tables`]).
 
 mod related_tables;
 
@@ -144,8 +144,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// If `position` is the first position after the checkpoint, checks the digest of the rows up
-    /// to the checkpoint, and stores a copy of the states of all accounts in `at_checkpoint`.
+    /// As soon as all rows up to the checkpoint are read, checks their digest, and stores a copy of
+    /// the states of all accounts in `at_checkpoint`. `position` is the position of the next row.
     fn pass_checkpoint(&mut self, position: u64) {
         let checkpoint = self.seal.map_or(u64::MAX, |seal| seal.checkpoint.position);
         if position > checkpoint && self.at_checkpoint.is_none() {

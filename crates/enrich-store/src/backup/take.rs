@@ -131,8 +131,7 @@ impl BackupPaths {
             }
             left.push((entry.path(), is_folder));
         }
-        // The loop above has checked that a backup has written all of these files. Only now they
-        // may be removed.
+        // All files and folders in `left` have names that a backup uses. So they may be removed.
         for (path, is_folder) in left {
             let removed = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
             removed.map_err(failed)?;

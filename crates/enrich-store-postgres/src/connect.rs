@@ -30,8 +30,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// this node has read. A suspected host may be an old primary, or a primary that has lost its
 /// standby. Other hosts are preferred to it.
 const SUSPECTED_FOR: Duration = Duration::from_secs(10);
-/// The time for which a connection to a suspected host (probably an old primary) is not used, so
-/// that another host can answer first.
+/// The time after which a connection to a suspected host (probably an old primary) is used. Until
+/// then, another host can answer and is preferred.
 const PREFERENCE_WAIT: Duration = Duration::from_millis(300);
 const KEEPALIVE: Duration = Duration::from_secs(5);
 

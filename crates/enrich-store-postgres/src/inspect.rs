@@ -244,7 +244,7 @@ pub fn accept_loss(url: &str, secrets: &Secrets) -> Result<String, OpenError> {
         let lineage = row.try_get(0)?;
         transaction.commit().await?;
         // The lineage has changed. So from now on, nodes write no usage counts from before the
-        // accepted loss, and the counts can be corrected.
+        // accepted loss. Only then can the counts be corrected.
         let builder = connection.client.build_transaction();
         let transaction = builder.isolation_level(IsolationLevel::ReadCommitted).start().await?;
         transaction

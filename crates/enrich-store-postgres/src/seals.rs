@@ -54,8 +54,8 @@ const NEWEST: &str = "SELECT n.id, l.number, l.hash FROM node n
 const ADD: &str = "INSERT INTO seal (node, number, lineage, places, seen, at, secret, hash)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (node, number) DO NOTHING";
 
-/// For each account that this node has charged since its last seal: the last row of the account.
-/// Another node may have written this row, because a charge of no credits adds no row of its own.
+/// For each account that this node has charged since its last seal: the last row of the account. A
+/// charge of no credits adds no row. So another node may have written this last row.
 #[derive(Debug, Default)]
 pub(crate) struct Unsealed(Mutex<FxHashMap<AccountId, LastRow>>);
 

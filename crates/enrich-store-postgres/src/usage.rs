@@ -1,12 +1,12 @@
 //! Usage counters, written in the background.
 //!
 //! Calls are counted in a map in memory. A task of the store's thread writes the collected counts
-//! every few seconds, and when the store is closed. Each batch has a number. The transaction that
-//! writes a batch also raises `flush`, a column of this node's row in the table `node`, from the
-//! number of the previous batch to the number of this batch. If a batch is written again after a
-//! lost reply, `flush` already has the number of the batch, so nothing is counted twice. A crash
-//! may lose the last counts, but never a charge. If an operator accepts a loss of charges, the
-//! counts in memory are discarded, because they may include lost charges.
+//! every few seconds, and when the store is closed. Each batch of counts has a number: 1 more than
+//! the batch before it. The transaction that writes a batch also stores its number in `flush`, a
+//! column of this node's row in the table `node`. If a batch is written again after a lost reply,
+//! `flush` already has its number, so nothing is counted twice. A crash may lose the last counts,
+//! but never a charge. If an operator accepts a loss of charges, the counts in memory are
+//! discarded, because they may include lost charges.
 
 use std::sync::Arc;
 use std::time::Duration;

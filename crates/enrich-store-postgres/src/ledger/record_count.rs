@@ -12,9 +12,9 @@ use crate::pulse::Readings;
 /// Maximum age of a count when a new record is refused for lack of space. If the count is older,
 /// this node counts the records again before it refuses.
 const VALID_FOR: Duration = Duration::from_secs(1);
-/// If the limit for idempotency records is at most this number, every group of charges counts the
-/// records while the space for them is scarce, even if a recent count is known. Counting so few
-/// records takes only a few milliseconds.
+/// While the space for idempotency records is scarce, each group of charges needs their number. If
+/// the limit is at most this number, each group counts the records, which takes only a few
+/// milliseconds. If the limit is higher, a group may use a recent count instead.
 const COUNTED_EACH_TIME: u64 = 10_000;
 
 /// The number of idempotency records, from the janitor's counts and this node's own counts.

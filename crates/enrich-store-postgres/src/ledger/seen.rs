@@ -25,8 +25,8 @@ pub(super) struct SeenRows {
 struct Known {
     /// The highest sequence that was read or written, by account.
     sequences: FxHashMap<AccountId, u64>,
-    /// If charging has stopped, the accounts of the groups that made it stop. The database lacks
-    /// rows of at least one of them.
+    /// If charging has stopped, the accounts of the groups of charges that made it stop. The
+    /// database lacks rows of at least one of these accounts.
     outdated: Vec<AccountId>,
     /// The lineage of the database in which the rows were seen.
     lineage: Option<Uuid>,

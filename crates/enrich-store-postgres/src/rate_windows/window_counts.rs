@@ -10,8 +10,8 @@ use uuid::Uuid;
 use super::exchange::{Addition, Sum};
 use super::window::{Counted, Window};
 
-/// If the map has at least this number of windows and no free capacity, ended windows are removed
-/// before a new key or account is added.
+/// If the map has at least this number of windows and is full, ended windows are removed before the
+/// window of a new key or account is added.
 const SWEEP_FROM: usize = 4096;
 /// Maximum number of windows in one exchange of counts with the database.
 const PER_EXCHANGE: usize = 1_000;

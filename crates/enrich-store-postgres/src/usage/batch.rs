@@ -167,8 +167,9 @@ impl BatchWriter {
         }
     }
 
-    /// Writes the batch if the database has this writer's lineage, and if `flush`, a column of the
-    /// node's row, is the number of this writer's last batch.
+    /// Tries once to write the batch. Writes nothing if the database has another lineage than this
+    /// writer, or if `flush`, a column of the node's row, is not the number of this writer's last
+    /// batch.
     async fn attempt(&self, batch: &Arc<Batch>) -> Result<Attempt, StoreError> {
         let (node, lineage, last, batch) = (self.node, self.lineage, self.last, Arc::clone(batch));
         self.connections

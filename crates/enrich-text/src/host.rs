@@ -51,10 +51,10 @@ fn read_in_any_form(text: &str) -> Result<String, BadHost> {
     Ok(if name.len() == host.len() { host } else { name.to_owned() })
 }
 
-/// Whether a name certainly is in the form that [`read`] returns, so that it need not be parsed.
-/// This is `true` for most names: their labels have only lower-case letters, digits and hyphens,
-/// and no label is an A-label (`xn--…`). The last label begins with a letter, so the name is not
-/// an IP address. If the result is `false`, the name must be parsed.
+/// Whether a host name is certainly in normal form already. This is a quick check for [`read`]: if
+/// it returns `false`, the name must be parsed. It returns `true` for most names: their labels have
+/// only lower-case letters, digits and hyphens, and no label is an A-label (`xn--…`). The last
+/// label begins with a letter, so the name is not an IP address.
 fn is_as_it_is_stored(text: &str) -> bool {
     let is_plain = |label: &str| {
         let bytes = label.as_bytes();

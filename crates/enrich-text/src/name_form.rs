@@ -37,9 +37,9 @@ pub struct NameForm {
     /// `univresity`; `None` if it misspells none. Empty if [`NameForm::of`] has made this
     /// `NameForm`, because `of` does not look for misspellings.
     pub meant: Vec<Option<&'static str>>,
-    /// The possible names without a legal form, if the name is one word that may end with a legal
-    /// form without a space: `acme` for `AcmeGmbH`. Empty if [`NameForm::of`] has made this
-    /// `NameForm`.
+    /// Only for a typed name of one word that may end with a legal form: the possible names without
+    /// the legal form, such as `acme` for `AcmeGmbH`. Empty if [`NameForm::of`] has made this
+    /// `NameForm`, because its name is stored and not typed.
     pub unglued: Vec<String>,
 }
 
@@ -100,8 +100,8 @@ impl NameForm {
     }
 }
 
-/// Returns the acronym that a word may be, in Latin letters. It consists of the first letter of the
-/// transliteration of each letter. `display` is the whole name as written.
+/// Returns a word in Latin letters, as if it were an acronym: the first letter of the
+/// transliteration of each letter (`rzd` for `РЖД`). `display` is the whole name as written.
 fn acronym(word: &NameWord, display: &str) -> String {
     if display.is_ascii() {
         return word.text.clone();

@@ -16,8 +16,9 @@ use spelling::is_east_asian;
 
 /// A person's name: its parts, folded.
 ///
-/// Names in Chinese, Japanese or Korean script are written with a space or without one. So they are
-/// compared as a whole, in both orders of family name and given name.
+/// A name in Chinese, Japanese or Korean script may be written without a space between family name
+/// and given name. So such names are compared as a whole, in both orders of family name and given
+/// name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PersonName {
     given: Vec<String>,
@@ -135,9 +136,9 @@ impl PersonName {
         self.given.first().map_or("", String::as_str)
     }
 
-    /// Returns an East Asian name without a space, in two spellings: with the family name first,
-    /// and with the family name last. If the name is not split into parts, there is only one
-    /// spelling. Returns `None` for any other name.
+    /// Returns an East Asian name without spaces, in two orders: with the family name first, and
+    /// with the family name last. There is only one order if it is unknown which part is the family
+    /// name. Returns `None` for a name that is not East Asian.
     fn in_one_piece(&self) -> Option<Vec<String>> {
         if !self.given.iter().chain(&self.family).all(|part| is_east_asian(part)) {
             return None;

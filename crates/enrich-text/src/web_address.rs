@@ -5,8 +5,8 @@ use percent_encoding::percent_decode_str;
 use crate::domain::without_scheme;
 use crate::network::Network;
 
-/// The hosts of the networks. The value is `None` if a host never has pages of companies.
-/// Subdomains that [`is_same_site`] accepts belong to these hosts too.
+/// The hosts of the social networks, each with its network; `None` for a host that never has pages
+/// of companies. Subdomains that [`is_same_site`] accepts belong to these hosts too.
 const HOSTS: [(&str, Option<Network>); 12] = [
     ("linkedin.com", Some(Network::LinkedIn)),
     ("facebook.com", Some(Network::Facebook)),
@@ -96,8 +96,8 @@ fn is_known_host(authority: &str) -> bool {
     network_of(authority).is_some()
 }
 
-/// Returns the network to which a host belongs. Returns `Some(None)` if the network has no pages on
-/// this host, and `None` if the host belongs to no network.
+/// Returns the social network to which a host belongs. Returns `Some(None)` if the host belongs to
+/// a network, but has no pages of companies. Returns `None` if the host belongs to no network.
 fn network_of(authority: &str) -> Option<Option<Network>> {
     let host = match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,

@@ -97,8 +97,8 @@ fn gb(text: &str) -> Option<String> {
     }
 }
 
-/// Reads a SIREN. It is also the beginning of the 14 digits of a SIRET, the number of an
-/// establishment of the company.
+/// Reads a SIREN, the 9 digits of a French company. A SIRET, the number of one of its
+/// establishments, has 14 digits, and the first 9 are the SIREN.
 fn siren(text: &str) -> Option<String> {
     let mut id = without(text, &[' ', '.']);
     if is_digits(&id, 14, 14) {

@@ -39,8 +39,8 @@ pub struct NameDifferences {
 struct Families {
     differences: NameDifferences,
     /// Whether the family names have a part in common, such as `garcia`. If the given names agree
-    /// too, both names have the key of the given name and this part (`ana|garcia`). So a look-up of
-    /// one name finds the other.
+    /// too, both people have the same key, such as `ana|garcia`. So a look-up of one name finds the
+    /// other.
     share_a_part: bool,
     /// Whether the whole family names are equal when each is written as one word (`van der Berg`,
     /// `Vanderberg`), or have the same consonants in two scripts. If the first letters of the given
@@ -48,7 +48,7 @@ struct Families {
     share_the_whole: bool,
 }
 
-/// How two first given names agree.
+/// How the first given names of two people agree.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Givens {
     Same,
@@ -102,12 +102,12 @@ impl PersonName {
         Some(NameDifferences { order: true, ..least })
     }
 
-    /// Returns how the names differ if this name has two family names. Its last middle name is then
-    /// the first family name: `García` in `Gabriel García Márquez`. Returns `None` if the names
-    /// belong to two people.
+    /// Reads this name with two family names, and returns how the two names then differ. In this
+    /// reading, the last middle name is the first family name: `García` in `Gabriel García
+    /// Márquez`. Returns `None` if the names belong to two people.
     ///
-    /// If the family names agree only in a part, the family name of `other` must contain this
-    /// middle name too. Otherwise `other` may be a person with another first family name.
+    /// If the family names agree only in a part, `García` must be in this part. So this reading
+    /// does not fit `Gabriel Márquez`: his first family name may be another one.
     fn as_read_doubly(&self, other: &Self) -> Option<NameDifferences> {
         let found = self.with_two_family_names()?.as_read(other)?;
         let middle = given_names::root(self.given.last()?);
@@ -123,10 +123,11 @@ impl PersonName {
         }
         let givens = self.givens(other)?;
         let families = self.families(other)?;
-        // In three cases, the whole family name must agree. If a given name is only an initial or
-        // is in another script, a part of the family name is not enough evidence. If the given
-        // names are equal only when they are joined, a look-up finds the name only by the whole
-        // family name, because such given names have no common key.
+        // In three cases, the whole family name must agree:
+        // - A given name is only an initial, or is in another script. Then a part of the family
+        //   name is not enough evidence.
+        // - The given names are equal only when they are joined. Then they have no common key, so a
+        //   look-up finds the person only by the whole family name.
         let needs_the_whole = matches!(givens, Givens::Initial | Givens::Script | Givens::Joined);
         if needs_the_whole || !families.share_a_part {
             let share_the_whole = families.share_the_whole && self.first_letters_meet(other);

@@ -14,9 +14,9 @@ pub(super) const MAX_FAMILY_PARTS: usize = 6;
 /// Maximum number of keys by which a given name is looked up: the keys of the name itself, of its
 /// long forms and of its short forms.
 pub(super) const MAX_GIVEN_KEYS: usize = 8;
-/// Maximum number of keys with the full given name that are looked up for one order of a name: as
-/// it is written, or with the family name first. Only a name with many parts and many short forms
-/// could have more.
+/// Maximum number of keys with the full given name in one look-up. If a name is also looked up with
+/// the family name first, this counts as another look-up. Only a name with many parts and many
+/// short forms could have more keys.
 const MAX_LOOKED_UP: usize = 32;
 
 impl PersonName {
@@ -66,9 +66,9 @@ impl PersonName {
         [Self::close_keys, Self::wide_keys, Self::turned_keys].into_iter().map(|keys| keys(self))
     }
 
-    /// Whether a look-up of this name by the first letter of the given name can find `other`. A
-    /// name may be looked up by several first letters, because another script may write another
-    /// letter. One of them must be the first letter of the given name of `other`.
+    /// Whether a look-up of this name by the first letter of the given name can find `other`. For
+    /// a vowel, the look-up also tries the letters that another script may have in its place. The
+    /// given name of `other` must begin with one of these letters.
     pub(super) fn first_letters_meet(&self, other: &Self) -> bool {
         first_letters(self.first_given()).contains(&first_letter(other.first_given()))
     }

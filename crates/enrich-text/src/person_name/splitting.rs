@@ -39,7 +39,8 @@ impl PersonName {
         let last = joined(last.into_iter().chain(suffix.or(own_suffix)));
         let first = joined(first.into_iter());
         if first.is_empty() || last.is_empty() {
-            // A word that looks like a title or a suffix may be the last name: `Kim Eng`.
+            // A word that was left out as a title or a suffix may be the last name: `Eng` in `Kim
+            // Eng`. So the text is split again, and no word is left out.
             return in_halves(full.trim());
         }
         Some((first, last))

@@ -27,7 +27,8 @@ impl Phone {
         let phone = match Self::parse(text) {
             Ok(phone) if says_its_country(plain) => return Ok(phone),
             Ok(phone) => phone,
-            // The first digits of a national number are not a calling code.
+            // The text may be a national number. Then its first digits are no calling code, so the
+            // error is that the calling code is missing.
             Err(InvalidPhone::ImpossibleLength) if !says_its_country(plain) => {
                 return Err(InvalidPhone::NoCountryCode);
             }
@@ -50,8 +51,8 @@ impl Phone {
     /// - It does not begin with a zero or a bracket.
     /// - The numbering plan of its calling code assigns it.
     pub fn parse_with_code(text: &str) -> Result<Self, InvalidPhone> {
-        /// Minimum number of digits. North American numbers have eleven digits with the calling
-        /// code, and ten without it.
+        /// Minimum number of digits of a number that has its calling code. A shorter number may be
+        /// a national number of North America, which has ten digits.
         const LEAST_DIGITS: usize = 11;
         let phone = Self::parse(text)?;
         let plain = without_link(input::plain(text)?);

@@ -236,7 +236,7 @@ fn names_that_can_be_the_same_person_agree_and_tell_how_they_differ() {
         assert_eq!(differences(&two, &one), how, "{two:?} {one:?}");
         assert!(is_found_by(&two, &one), "{two:?} {one:?}");
         // Here `one` is the stored name, and `two` is looked up. The look-up must find the stored
-        // name, except in two cases. First, one name is in the unusual order, and the names also
+        // name, except in two cases. First, one name has the family name first, and the names also
         // differ in another way. Second, neither name shows which parts are family names.
         let is_held_so = !how.starts_with("order ")
             && (how != "family_part" || [&one, &two].iter().any(|name| name.family().len() > 1));

@@ -299,8 +299,8 @@ proptest! {
         let mut only_turned = found;
         (only_turned.order, only_turned.spelling) = (false, false);
         // Names that agree must share a key. There is one exception: one name has the family name
-        // first, and the names also differ in another way. Then the stored name may be the one in
-        // the unusual order, and a look-up need not find it.
+        // first, and the names also differ in another way. If this is the stored name, a look-up
+        // need not find it.
         if !found.order || only_turned == Default::default() {
             let keys = held.keys();
             prop_assert!(

@@ -44,7 +44,8 @@ use enrich_wire::{ApiVersion, Endpoint, KeyPlace, Wire};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The table of endpoints. A row is the path, the price, the title and the wire file.
+/// The table of endpoints. A row has the path, the price, the title, and the content of the wire
+/// file, which parses the request and writes the answer.
 pub static ENDPOINTS: [Endpoint; 26] = [
     row("/v1/cuf", PerAnswer(1), "Company name to website domain", cuf::WIRE),
     row("/v1/lcuf", PerAnswer(1), "Company name to LinkedIn page", lcuf::WIRE),

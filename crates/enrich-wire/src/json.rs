@@ -46,7 +46,8 @@ impl JsonSchema for BalanceHere {
     }
 }
 
-/// Writes compact JSON. Leaves out the 128-bit number of [`BalanceHere`], and remembers its place.
+/// Writes compact JSON without the balance, and remembers where the balance belongs. The 128-bit
+/// number that [`BalanceHere`] writes marks this place.
 #[derive(Default)]
 struct Gapped {
     bytes: RefCell<Vec<u8>>,

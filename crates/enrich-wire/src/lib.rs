@@ -4,7 +4,7 @@
 //! An API version is a table of [`Endpoint`] rows, and a function that writes refusals
 //! ([`ApiVersion`]). [`respond`] handles a request; any HTTP server can call it.
 //!
-//! What is not here: a web framework, a store, the shape of any answer.
+//! What is not here: a web framework, a store, and the fields of any answer.
 
 mod body;
 mod endpoint;

@@ -41,7 +41,8 @@ pub(crate) fn name_unknown(inputs: &[Field], fields: &Fields, invalid: &mut Inva
             Some((wanted, _)) if score >= ALIKE => {
                 format!("unknown field `{name}`; did you mean `{wanted}`?")
             }
-            // The name is similar to no missing input, so it is added to the first message.
+            // The unknown field resembles no missing input. So the hint suggests no name, and is
+            // added to the message about the first missing input.
             _ => format!("unknown field `{name}`"),
         };
         let index = if score >= ALIKE { index } else { 0 };

@@ -253,7 +253,8 @@ impl Store {
         missed.map_err(StoreError::failed)
     }
 
-    /// Removes the counts of a missed name on all days. Returns how many counts were removed.
+    /// Removes the counts of the look-ups that did not find this name, on all days. Returns how
+    /// many counts were removed.
     ///
     /// # Errors
     ///

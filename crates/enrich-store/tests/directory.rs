@@ -48,8 +48,8 @@ fn is_in_files(folder: &Path, text: &str) -> bool {
     ["directory.sqlite-wal", "directory.sqlite"].into_iter().any(|name| {
         let bytes = match fs::read(folder.join(name)) {
             Ok(bytes) => bytes,
-            // The connection that closes last moves the content of the log into the database and
-            // deletes the log. The database is searched after the log, so no text is missed.
+            // The write-ahead log is missing if the connection that closed last has moved its
+            // content into the database. The database is searched next, so no text is missed.
             Err(error) if error.kind() == ErrorKind::NotFound => return false,
             Err(error) => panic!("{error}"),
         };
@@ -128,8 +128,8 @@ fn a_value_is_forgotten_while_another_process_reads_an_older_state() {
     let reading = reader.unchecked_transaction().unwrap();
     let count = || reading.query_row("SELECT count(*) FROM subject", [], |row| row.get(0));
     let before: i64 = count().unwrap();
-    // The read transaction `reading` stays open until the end of this test, so `forget` must not
-    // wait for its end.
+    // The read transaction `reading` stays open until the end of this test. If `forget` waited for
+    // it, the test would never end.
     let what = [Suppressed::Domain(domain("quill.example"))];
     block_on(store.importer.forget(&what, noon())).unwrap();
     assert!(!is_found(&store, "quill.example"));
@@ -163,8 +163,8 @@ fn a_value_can_be_forgotten_while_a_load_is_running() {
     block_on(async {
         let mut loading = store.importer.begin(load_from("a")).await.unwrap();
         loading.take(vec![hashed(quill())]).await.unwrap();
-        // The transaction of the load is still open, because more records may come. An idle load
-        // lets other writers go first.
+        // The load has an open transaction and waits for more records. If none arrive for a short
+        // time, it commits the transaction, so that `forget` can write.
         let what = Suppressed::Domain(domain("quill.example"));
         let removed = store.importer.forget(std::slice::from_ref(&what), noon()).await.unwrap();
         assert_eq!(removed.values, 2);

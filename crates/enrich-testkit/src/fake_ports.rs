@@ -64,7 +64,7 @@ pub struct FakePorts {
     pub sessions: Mutex<BTreeMap<String, Session>>,
     /// The companies of the directory.
     pub companies: Mutex<Vec<Company>>,
-    /// The domains that are suppressed.
+    /// The forgotten domains, which must not be in answers.
     pub suppressed: Mutex<Vec<String>>,
 
     /// Simulates a directory on a broken disk: if `true`, all look-ups and all reads of the
@@ -85,7 +85,7 @@ pub struct FakePorts {
     /// session gets this password just before the session begins. Used for one session only.
     pub password_before_session: Mutex<Option<PasswordHash>>,
 
-    /// The projections of all look-ups so far.
+    /// The projection of each look-up so far: which parts of a subject the answer needed.
     pub projections: Mutex<Vec<Projection>>,
     /// The charges that the ledger was asked to decide.
     pub charges: Mutex<Vec<Charge>>,

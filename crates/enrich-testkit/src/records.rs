@@ -46,7 +46,7 @@ pub fn person(first_name: &str, last_name: &str) -> PersonRecord {
     }
 }
 
-/// Returns a record of a domain that contains no facts about it.
+/// Returns a record that names a domain, but contains no facts about the domain.
 pub fn domain_record(text: &str) -> DomainRecord {
     DomainRecord { origin: trusted(100), domain: domain(text), ip: None, page_rank: None }
 }

@@ -214,7 +214,8 @@ fn a_lost_reply_leaves_a_client_waiting_for_a_commit_that_was_done() {
 /// Returns the error messages of `psql`.
 fn in_two_messages(cluster: &Cluster, proxy: &TcpProxy, statements: &str) -> String {
     let url = cluster.database().url_at(&[proxy.address()]);
-    // `psql` sends each `-c` as a separate message.
+    // `psql` sends each `-c` as a separate message. So the server gets the statements even if the
+    // proxy cuts the connection before `COMMIT`.
     let output = Command::new("psql")
         .args(["-X", "-q", "-d", &url, "-c", statements, "-c", "COMMIT"])
         .output()
@@ -284,8 +285,8 @@ fn nothing_is_left_of_a_test_that_is_killed() {
         .filter_map(|line| line.strip_prefix("started ").map(PathBuf::from))
         .collect();
     let processes: Vec<PathBuf> = folders.iter().flat_map(|folder| processes_in(folder)).collect();
-    // The started servers are a frozen primary, its standby, and pgbouncer. Each has a guard, and
-    // each PostgreSQL server has at least three children.
+    // The started servers are a frozen primary, its standby, and pgbouncer. Each server has a guard
+    // process (`guarded_process.rs`), and each PostgreSQL server has at least three children.
     assert!(processes.len() > 10, "{processes:?}");
     // The signal goes to the whole process group, like the signal of a test runner after a
     // time-out.

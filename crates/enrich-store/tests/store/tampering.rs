@@ -203,8 +203,8 @@ fn beyond_a_checkpoint() -> Customer {
             assert!(charged.is_ok(), "{charged:?}");
         }
     }
-    // A checkpoint may have been written together with the last of these charges. The next charge
-    // certainly comes after the last checkpoint.
+    // The last checkpoint may contain all of the 18,000 charges. So one more charge adds a row
+    // after the checkpoint.
     customer.take(customer.charge());
     assert_eq!(customer.faults(), [] as [&str; 0]);
     customer

@@ -113,7 +113,7 @@ pub async fn a_revoked_key_stays_revoked_when_the_clock_is_set_back(harness: &dy
     let ahead = after_noon(7200);
     assert!(ports.accounts.expire_key(key.id, ahead, ahead).await.unwrap());
     assert!(!ports.accounts.find_key(&key.key).await.unwrap().unwrap().is_active(noon()));
-    // A key that was rotated without an overlap also stays ended.
+    // A rotation without an overlap ends the old key at once. This key stays ended too.
     let old = new_key(account, "old");
     assert_eq!(add(&ports, &old).await, KeyStored::Stored);
     let successor = enrich_core::NewKey { created_at: ahead, ..new_key(account, "new") };
@@ -217,9 +217,9 @@ pub async fn keys_that_are_made_at_once_are_no_more_than_the_limit(harness: &dyn
     let rotated = accounts.rotate_key(first.id, noon(), new_key(account, ""), limit).await;
     assert_eq!(rotated.unwrap(), KeyStored::Stored);
     assert_eq!(accounts.keys(account).await.unwrap().len(), 11);
-    // An account with more active keys than the limit can rotate an active key, if this key ends
-    // immediately: the number of active keys stays the same. It cannot rotate an ended key, because
-    // this would add an active key.
+    // With the limit `fewer`, the account has more active keys than allowed. It can still rotate an
+    // active key that ends immediately, because the number of active keys stays the same. It cannot
+    // rotate an ended key, because this would add an active key.
     let (fewer, active) = (KeyLimit { active: 5, all: 20 }, accounts.keys(account).await.unwrap());
     let active = active.iter().find(|key| key.expires_at.is_none()).unwrap().id;
     let rotated = accounts.rotate_key(active, noon(), new_key(account, ""), fewer).await;

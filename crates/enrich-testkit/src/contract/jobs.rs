@@ -46,7 +46,8 @@ pub async fn one_node_at_a_time_holds_a_job(
     assert!(!other.change(&change(1, 1, JobPhase::Idle, "other")).await.unwrap());
     assert!(!one.stop(1).await.unwrap());
 
-    // Only the node that has taken the job can change it, with the current turn.
+    // When a node has taken the job, only this node can change it. The change must give the job's
+    // current turn.
     let taken = one.take_next().await.unwrap().unwrap();
     assert_eq!((taken.turn, taken.phase, taken.lease), (3, JobPhase::Running, JobLease::Free));
     assert_eq!((taken.id, taken.record.as_str()), (1, "ordered"));
@@ -101,8 +102,8 @@ pub async fn one_node_at_a_time_holds_a_job(
     assert_eq!(one.find(1).await.unwrap(), None);
 }
 
-/// Checks that accounts take turns: the next job is of the account with the fewest running jobs,
-/// counted over all nodes.
+/// Checks that accounts take turns: the next job belongs to the account with the fewest running
+/// jobs. The jobs of all nodes are counted.
 pub async fn jobs_are_taken_in_turns(one: &dyn JobRecords, other: &dyn JobRecords) {
     let (many, few, last) = (account(), account(), account());
     let waiting = |id| change(id, 1, JobPhase::Waiting, "");

@@ -242,8 +242,8 @@ pub async fn another_password_ends_all_sessions_but_the_kept_one(harness: &dyn H
     assert!(!has_session(&ports, &kept).await);
 }
 
-/// A call for one account can neither keep nor end a session of another account. An invitation sets
-/// the password of its own account only.
+/// A call that names one account changes no session of another account, even if the call gets the
+/// other account's session token. An invitation sets only the password of its own account.
 pub async fn nothing_is_reached_through_another_accounts_token(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -302,8 +302,8 @@ pub async fn an_account_has_so_many_sessions_and_the_oldest_end(harness: &dyn Ha
         assert_eq!(has_session(&ports, token).await, number >= 3, "{number}");
     }
     assert!(has_session(&ports, &of_other).await);
-    // If a session begins after the clock was set back, it seems to be the oldest. Nevertheless,
-    // this session stays, and another one ends.
+    // The account has the maximum number of sessions. A new session ends an old one, but never
+    // itself, even if the clock was set back and the new session seems to be the oldest.
     let last = session_of(&ports, account).await;
     assert!(has_session(&ports, &last).await);
     assert_eq!(ports.sign_ins.sessions(account, None).await.unwrap().len(), most);

@@ -37,7 +37,8 @@ fn wait_for(snapshots: &dyn Snapshots, in_use: Option<u64>, suppression: u64) {
     }
 }
 
-/// Checks the promises of a list of snapshots. The list must be empty at the beginning.
+/// Checks that a store's list of snapshots behaves as [`Snapshots`] says. The list must be empty at
+/// the beginning.
 pub async fn a_list_of_snapshots(snapshots: &dyn Snapshots) {
     assert_eq!(snapshots.state(), SnapshotState::default());
     assert_eq!(snapshots.find(SnapshotNumber(1)).await.unwrap(), None);
@@ -67,7 +68,8 @@ pub async fn a_list_of_snapshots(snapshots: &dyn Snapshots) {
     wait_for(snapshots, Some(5), 0);
 }
 
-/// Checks the promises of a list of suppressions. The list must be empty at the beginning.
+/// Checks that a store's list of suppressions behaves as [`Snapshots`] says. The list must be empty
+/// at the beginning.
 pub async fn a_list_of_suppressions(snapshots: &dyn Snapshots) {
     assert!(snapshots.suppressed_after(0, 10).await.unwrap().is_empty());
     snapshots.suppress(&[], at(0)).await.unwrap();

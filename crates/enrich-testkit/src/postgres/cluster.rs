@@ -23,7 +23,7 @@ use crate::free_port::FreePort;
 
 /// Time limit for a server to start, and for a change to take effect.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
-/// Interval at which a condition is checked.
+/// Interval at which a waiting function checks its condition.
 pub(super) const INTERVAL: Duration = Duration::from_millis(5);
 /// Maximum number of attempts to start a server. If the port is in use, the next attempt uses
 /// another port.
@@ -32,10 +32,10 @@ const STARTS: usize = 5;
 /// Whether a commit waits until PostgreSQL's write-ahead log is on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// Commits wait, as in production (`fsync = on`).
+    /// Commits wait for the disk, as in production (`fsync = on`).
     #[default]
     Real,
-    /// Commits don't wait, which saves time on a slow disk (`fsync = off`).
+    /// Commits don't wait for the disk (`fsync = off`). This saves time if the disk is slow.
     Fast,
 }
 

@@ -13,10 +13,11 @@ use super::login::SUPERUSER;
 const STANDBY_NAMES: &str = "synchronous_standby_names";
 
 impl Cluster {
-    /// Starts a primary with the name in the options, and its synchronous standby with the name
-    /// `node_2`. The primary commits only when the standby has confirmed the commit. After the
-    /// standby is promoted, it commits only when the former primary has become its standby and has
-    /// confirmed the commit. Returns `None` if PostgreSQL is not installed.
+    /// Starts a primary and a standby. Each commit of the primary waits until the standby has
+    /// confirmed it. The primary's name is in `options`; the standby's name is `node_2`.
+    ///
+    /// A test can exchange the two roles: when the standby was promoted, its commits wait until the
+    /// former primary confirms them as its standby. Returns `None` if PostgreSQL is not installed.
     ///
     /// # Errors
     ///

@@ -51,8 +51,9 @@ impl Connection {
     }
 }
 
-/// Ends the reads of a socket, so that its two threads drop their handles of it. When both handles
-/// are dropped, the socket is closed. With [`Cut::Reset`], this sends RST.
+/// Makes the two threads of a socket drop their handles of the socket: ends the read of the thread
+/// that reads it. The socket is closed when both handles are dropped. With [`Cut::Reset`], closing
+/// the socket sends RST.
 pub(super) fn leave(socket: &Weak<TcpStream>, how: Cut) {
     let Some(socket) = socket.upgrade() else { return };
     if how == Cut::Reset {

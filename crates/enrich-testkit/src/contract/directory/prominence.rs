@@ -142,7 +142,8 @@ pub async fn a_prominent_company_of_no_country_is_found_in_any(harness: &dyn Har
     // Inkwell is not well known, and its country is unknown. So a search in one country does not
     // find it. A search in all countries may find it.
     assert_eq!(by_name(&ports, "Inkwell", Some("CH")).await, None);
-    // A company that belongs to the country is preferred to a well-known company.
+    // In a search in Switzerland, a company with a `.ch` domain is preferred to a well-known
+    // company without a country.
     load(&ports, "b", vec![unknown("Tallow", "tallow-kerzen.ch")]).await;
     let found = by_name(&ports, "Tallow", Some("CH")).await;
     assert_eq!(found.map(|(domain, _)| domain).as_deref(), Some("tallow-kerzen.ch"));

@@ -59,7 +59,7 @@ pub async fn two_ids_of_one_scheme_are_two_companies(harness: &dyn Harness) {
         let with = |id: &str| hashed(identified(&[id], record()));
         assert_eq!(load_one(&ports, "a", with("x:1")).await, Added);
         assert_eq!(load_one(&ports, "a", with("x:2")).await, Added);
-        // The record has an id of another scheme, which contradicts neither company. So the record
+        // The record with `y:1` has no id of the scheme `x`, so it contradicts neither company and
         // is merged with one of them. A record with `x:2` still belongs to the second company.
         assert_eq!(load_one(&ports, "a", with("y:1")).await, Merged);
         assert_eq!(load_one(&ports, "b", with("x:2")).await, Unchanged);

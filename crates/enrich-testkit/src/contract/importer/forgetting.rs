@@ -70,7 +70,7 @@ pub async fn a_forgotten_person_goes_and_stays_out(harness: &dyn Harness) {
         let projection = Projection::Employees { limit: None };
         let found = ports.directory.find(&asked, projection).await.unwrap().expect("a company");
         assert_eq!(found.company().unwrap().employees, []);
-        // The record without a page is about the same person, so it is suppressed too.
+        // The record `without_page` is about the forgotten person too, so it is also suppressed.
         let effects = load(&ports, "a", records()).await;
         assert_eq!(effects, [Unchanged, Effect::Suppressed, Effect::Suppressed]);
     }

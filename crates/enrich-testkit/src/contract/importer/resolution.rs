@@ -49,8 +49,8 @@ pub async fn a_name_alone_joins_its_only_namesake(harness: &dyn Harness) {
     load(&ports, "a", vec![hashed(quill())]).await;
     let found = registered().await;
     assert_eq!((found.name.as_str(), found.domain()), ("Quill", Some("quill.example")));
-    // Now there is a second company of this name. The record of the register can mean either
-    // company, so it belongs to neither.
+    // Source `b` adds a second company with the name `Quill`. The record with the id `cik:17` can
+    // mean either company, so it belongs to neither.
     let other = CompanyRecord { sites: sites(&["feather.example"]), ..company("Quill") };
     load(&ports, "b", vec![hashed(other)]).await;
     assert_eq!(registered().await.domain(), None);

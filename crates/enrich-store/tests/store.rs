@@ -1,6 +1,6 @@
-//! Tests of promises of the SQLite store that the contract suite does not test: which folders it
-//! refuses, encryption at rest, changes from outside that its ledger notices, the history of its
-//! schema, and several processes that use one folder.
+//! Tests of the SQLite store that are not in the contract suite: which folders the store refuses,
+//! whether its files are encrypted, whether it notices when somebody alters the ledger's file, the
+//! history of its schema, and several processes that use one folder.
 
 #![allow(
     clippy::unwrap_used,

@@ -59,8 +59,9 @@ enum SideValue {
 }
 
 impl Side {
-    /// Returns the side of a contrast to which a word belongs. Returns `None` for most words,
-    /// because they belong to no contrast.
+    /// Returns the side of a contrast to which a word belongs: for `north`, the side north of the
+    /// contrast of north and south. Returns `None` for most words, because they belong to no
+    /// contrast.
     pub fn of(word: &NameWord) -> Option<Self> {
         let value = match number(word) {
             Some(number) => SideValue::Number(number),

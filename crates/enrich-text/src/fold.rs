@@ -131,9 +131,9 @@ impl Folded {
     }
 }
 
-/// Whether a character is removed without separating words. Such characters are an apostrophe, an
-/// accent that stands alone, the middle dot of Catalan or Japanese words, a trademark symbol, a
-/// vowel point, and a zero-width character.
+/// Whether folding removes a character and joins the letters around it: `l'oréal` becomes `loreal`.
+/// Such characters are an apostrophe, an accent that stands alone, the middle dot of Catalan or
+/// Japanese words, a trademark symbol, a vowel point, and a zero-width character.
 fn vanishes(sign: char) -> bool {
     matches!(
         sign,

@@ -86,9 +86,9 @@ pub(crate) fn strip_end(folded: &str) -> Option<&str> {
     (rest.starts_with(' ')).then(|| &folded[..stripped.len()])
 }
 
-/// Returns the legal forms that `strip` has removed from the name `folded`, each as the number of
-/// its row in the data file, in ascending order. `stripped` is the result of `strip`. All spellings
-/// of a form, such as `Ltd` and `Limited`, are in one row.
+/// Returns the numbers of the legal forms that `strip` has removed from the name `folded`, in
+/// ascending order. The number of a legal form is the number of its row in the data file. All its
+/// spellings, such as `Ltd` and `Limited`, are in one row. `stripped` is the result of `strip`.
 pub(crate) fn forms_around(folded: &str, stripped: &str) -> Vec<u16> {
     let Some((before, behind)) = folded.split_once(stripped) else { return Vec::new() };
     let mut found = Vec::new();

@@ -13,9 +13,9 @@ struct Row {
 }
 
 impl Row {
-    /// Returns how many letters of this row a name must have, so that the row applies to the name.
-    /// If the row is for a script other than Latin, it is two, because one letter may be a
-    /// decoration (`µQuill`). Otherwise it is one.
+    /// Returns how many letters of this row a name must have, so that the row applies to the name:
+    /// one if the row is for Latin letters, and two if it is for another script. A single letter of
+    /// another script may be a decoration (`µQuill`).
     fn fewest(&self) -> usize {
         const LATIN: [RangeInclusive<char>; 2] = ['\u{80}'..='\u{24f}', '\u{1e00}'..='\u{1eff}'];
         let is_script = |range: &RangeInclusive<char>| {

@@ -54,7 +54,7 @@ pub enum InvalidPage {
 
 refuses_unreadable!(InvalidPage);
 
-/// A page that the rules of a network have found in a path.
+/// A company's page, read from a path by the rules of its network.
 struct Named {
     /// The path in display form, without the slash at its beginning.
     path: String,

@@ -96,8 +96,8 @@ fn keep(data: &Path, password: &str, template: &Path) -> io::Result<()> {
         .and_then(|()| fs::write(new.join("password"), password))
         .and_then(|()| fs::rename(&new, template));
     if kept.is_err() {
-        // The copy failed because the disk is full, or the new name is taken, because another
-        // process has kept its template first. In both cases, this copy is useless.
+        // The copy is useless: the disk is full, or another process has already kept a template
+        // with this name.
         fs::remove_dir_all(&new)?;
     }
     kept

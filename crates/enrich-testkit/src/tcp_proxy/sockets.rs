@@ -24,7 +24,8 @@ pub(super) struct Connection {
     pub(super) is_cut: AtomicBool,
     /// Whether the server's replies are dropped, so that they no longer reach the client.
     pub(super) is_mute: AtomicBool,
-    /// Whether the thread that writes to the client must drop its socket.
+    /// Whether the client's socket is being reset. The thread that writes to the client must then
+    /// drop its handle of this socket.
     pub(super) is_client_cut: AtomicBool,
 }
 

@@ -5,8 +5,8 @@ use super::{InvalidPage, Named, first_segment, segment_behind};
 use crate::network::Network;
 use crate::web_address::Path;
 
-/// Digits after a dash are read as the number of a page only if there are at least this many, as in
-/// `Acme-Corp-1234567`.
+/// Minimum number of digits of a page's number after a name and a dash: `1234567` in
+/// `Acme-Corp-1234567`. Fewer digits are not read as the number of a page.
 const MIN_ID_BEHIND_NAME: usize = 7;
 
 pub(super) fn is_kind(word: &str) -> bool {

@@ -31,7 +31,8 @@ pub struct NameDifferences {
     /// Only one name has a particle of the family name: `van der Berg`, `Berg`.
     pub particle: bool,
     /// A part of a name is spelt or transliterated differently in the other name, or several parts
-    /// are written as one word: `Mueller`, `Sergej`, `Vanderberg`.
+    /// are written as one word: `Müller` and `Mueller`, `Sergey` and `Sergej`, `van der Berg` and
+    /// `Vanderberg`.
     pub spelling: bool,
 }
 

@@ -73,8 +73,8 @@ impl PersonName {
         first_letters(self.first_given()).contains(&first_letter(other.first_given()))
     }
 
-    /// Returns the parts of the family name that have keys, the last part first. Each part is in
-    /// one common form for its different spellings.
+    /// Returns the parts of the family name that have keys, the last part first. Different
+    /// spellings of a part give the same text.
     pub(super) fn family_parts(&self) -> Vec<String> {
         let (parts, _) = self.family_and_particles();
         let last = parts.into_iter().rev().take(MAX_FAMILY_PARTS);

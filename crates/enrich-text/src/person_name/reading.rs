@@ -1,4 +1,5 @@
-//! Splits a name into words, and recognises the words that are neither given name nor family name.
+//! Splits a name into words, and recognises the words that are neither given name nor family name,
+//! such as titles.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! Tests that two loads take turns, batch by batch, and that either a whole load or each of its
+//! Tests of loads. Two loads take turns, batch by batch. A load is one transaction, or each of its
 //! batches is one transaction.
 
 use enrich_core::CompanyRecord;

@@ -128,8 +128,8 @@ fn a_value_is_forgotten_while_another_process_reads_an_older_state() {
     let reading = reader.unchecked_transaction().unwrap();
     let count = || reading.query_row("SELECT count(*) FROM subject", [], |row| row.get(0));
     let before: i64 = count().unwrap();
-    // The read transaction `reading` stays open until the end of this test. If `forget` waited for
-    // it, the test would never end.
+    // The read transaction `reading` stays open until the end of this test. So `forget` can succeed
+    // only if it does not wait for this transaction.
     let what = [Suppressed::Domain(domain("quill.example"))];
     block_on(store.importer.forget(&what, noon())).unwrap();
     assert!(!is_found(&store, "quill.example"));

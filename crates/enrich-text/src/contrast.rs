@@ -59,9 +59,8 @@ enum SideValue {
 }
 
 impl Side {
-    /// Returns the side of a contrast to which a word belongs: for `north`, the side north of the
-    /// contrast of north and south. Returns `None` for most words, because they belong to no
-    /// contrast.
+    /// Returns the side of a contrast to which a word belongs: `north` is one side of the contrast
+    /// of north and south. Returns `None` for most words, because they belong to no contrast.
     pub fn of(word: &NameWord) -> Option<Self> {
         let value = match number(word) {
             Some(number) => SideValue::Number(number),

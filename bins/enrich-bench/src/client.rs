@@ -6,7 +6,7 @@ use std::thread;
 use anyhow::bail;
 use enrich_testkit::http::{Connection, Reply};
 
-pub(crate) fn page(address: SocketAddr, path: &str) -> anyhow::Result<String> {
+pub(crate) fn get(address: SocketAddr, path: &str) -> anyhow::Result<String> {
     let answer = Connection::to(address).get(path, &[])?;
     if answer.status != 200 {
         bail!("{path} answers with status {}", answer.status);
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_server_that_says_something_else_is_noticed() {
-        assert!(page(server("SSH-2.0-OpenSSH\r\n\r\n"), "/").is_err());
-        assert!(page(server("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"), "/").is_err());
+        assert!(get(server("SSH-2.0-OpenSSH\r\n\r\n"), "/").is_err());
+        assert!(get(server("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"), "/").is_err());
     }
 }

@@ -257,7 +257,7 @@ impl Service {
 pub(crate) fn wait_until_ready(address: SocketAddr) -> anyhow::Result<()> {
     let started = Instant::now();
     loop {
-        match client::page(address, "/readyz") {
+        match client::get(address, "/readyz") {
             Ok(_) => return Ok(()),
             Err(error) if started.elapsed() > READY_WITHIN => {
                 return Err(error.context("the server does not get ready"));

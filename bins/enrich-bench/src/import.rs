@@ -208,7 +208,7 @@ fn limits(companies: u64, yardstick: Option<Yardstick>, loads: &[Load]) -> Vec<L
         return limits;
     }
     limits.extend([
-        Limit::new("bytes kept a company", first.kept(), Bound::AtMost(600.0)),
+        Limit::new("bytes kept a company", first.bytes_per_company(), Bound::AtMost(600.0)),
         Limit::new("second source, KB written a record", second.written_kb(), Bound::AtMost(6.0)),
         Limit::new("same file again, records a second", again.pace(), Bound::AtLeast(200_000.0)),
     ]);
@@ -269,7 +269,7 @@ impl Load {
     }
 
     /// Returns the size of the directory divided by the number of records in this load, in bytes.
-    fn kept(&self) -> f64 {
+    fn bytes_per_company(&self) -> f64 {
         self.kept_bytes as f64 / self.records as f64
     }
 }

@@ -35,7 +35,7 @@ impl Tally {
     pub(crate) fn of_all(addresses: &[SocketAddr]) -> anyhow::Result<Self> {
         let mut all = Self::default();
         for address in addresses {
-            for (endpoint, counts) in Self::read(&client::page(*address, "/metrics")?)?.0 {
+            for (endpoint, counts) in Self::read(&client::get(*address, "/metrics")?)?.0 {
                 let sum = all.0.entry(endpoint).or_default();
                 *sum = sum.plus(&counts);
             }

@@ -62,7 +62,9 @@ const ENDPOINTS: [(&str, Inputs); 29] = [
     ),
     (
         "/v1/lcuf",
-        CompanyName(|company| Some(named("/v1/lcuf", company).answers("/url", page(company)?))),
+        CompanyName(|company| {
+            Some(named("/v1/lcuf", company).answers("/url", linkedin_page(company)?))
+        }),
     ),
     ("/v1/dtc", Inputs::Company(|company| Some(domain_to_name(company.domain(), &company.name)))),
     (
@@ -72,7 +74,7 @@ const ENDPOINTS: [(&str, Inputs); 29] = [
     (
         "/v1/dtl",
         Inputs::Company(|company| {
-            Some(at("/v1/dtl", "companyDomain", company).answers("/url", page(company)?))
+            Some(at("/v1/dtl", "companyDomain", company).answers("/url", linkedin_page(company)?))
         }),
     ),
     (
@@ -172,7 +174,7 @@ const ENDPOINTS: [(&str, Inputs); 29] = [
     (
         "/v1/ltd",
         Inputs::Company(|company| {
-            let call = Call::new("/v1/ltd", "companyLinkedin", page(company)?);
+            let call = Call::new("/v1/ltd", "companyLinkedin", linkedin_page(company)?);
             Some(call.answers("/domain", company.domain()))
         }),
     ),
@@ -248,7 +250,7 @@ const ENDPOINTS: [(&str, Inputs); 29] = [
         "/v2/services/name_to_linkedin",
         CompanyName(|company| {
             let call = Call::new("/v2/services/name_to_linkedin", "query", &company.name);
-            Some(call.answers("/data/linkedin_url", page(company)?))
+            Some(call.answers("/data/linkedin_url", linkedin_page(company)?))
         }),
     ),
     (
@@ -361,7 +363,7 @@ fn full_name(call: Call, person: &Person) -> Call {
 }
 
 /// Returns a company's LinkedIn page in the form that answers contain.
-fn page(company: &Company) -> Option<String> {
+fn linkedin_page(company: &Company) -> Option<String> {
     company.linkedin.as_ref().map(|handle| format!("linkedin.com/company/{handle}"))
 }
 

@@ -127,7 +127,7 @@ impl Swap {
         let times = times?;
         let asked = fleet.stop(called.found)?;
         writeln!(err, "the ledger has {asked} charges, as many as were answered")?;
-        let windows = windows(&called.seconds, &times);
+        let windows = measured_windows(&called.seconds, &times);
         Ok(Report {
             program: program.version()?,
             machine: Machine::with_data_in(scratch.path())?,
@@ -204,7 +204,7 @@ impl Swap {
 }
 
 /// Divides the run into parts by what the nodes did, and returns the latencies of each part.
-fn windows(seconds: &Seconds, times: &Times) -> Vec<Window> {
+fn measured_windows(seconds: &Seconds, times: &Times) -> Vec<Window> {
     let [first, last] = times.changed;
     vec![
         seconds.window("nothing changed", 1.0, times.publish_began),

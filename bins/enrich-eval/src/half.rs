@@ -43,7 +43,7 @@ impl Half {
         let in_folder =
             names().find(|half| folder.is_some_and(|folder| holds(folder, half).is_some()));
         let in_set = || {
-            names().find(|half| places(set, half).iter().any(|place| holds(place, half).is_some()))
+            names().find(|half| folders(set, half).iter().any(|place| holds(place, half).is_some()))
         };
         let half = in_folder.or_else(in_set).with_context(|| {
             let wanted: Vec<String> = names().map(|half| of_half("observed", half)).collect();
@@ -54,7 +54,7 @@ impl Half {
                 wanted.join(" and no ")
             )
         })?;
-        let places = folder.map(Path::to_owned).into_iter().chain(places(set, half)).collect();
+        let places = folder.map(Path::to_owned).into_iter().chain(folders(set, half)).collect();
         Ok(Self { name: half.to_owned(), places })
     }
 
@@ -69,7 +69,7 @@ impl Half {
     }
 }
 
-fn places(set: &Path, half: &str) -> [PathBuf; 3] {
+fn folders(set: &Path, half: &str) -> [PathBuf; 3] {
     [set.join(half), set.join("dev"), set.to_owned()]
 }
 

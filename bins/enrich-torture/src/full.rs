@@ -225,15 +225,15 @@ struct Prober<'a> {
 impl Prober<'_> {
     /// Returns the index of a question whose answer costs credits; 0 if there is none.
     fn charged(&self) -> usize {
-        self.place(|price| price > 0)
+        self.find_by_price(|price| price > 0)
     }
 
     /// Returns the index of a question whose answer is free; 0 if there is none.
     fn free(&self) -> usize {
-        self.place(|price| price == 0)
+        self.find_by_price(|price| price == 0)
     }
 
-    fn place(&self, wanted: fn(u64) -> bool) -> usize {
+    fn find_by_price(&self, wanted: fn(u64) -> bool) -> usize {
         let mut prices = self.world.questions.iter().map(|question| question.price);
         prices.position(wanted).unwrap_or_default()
     }

@@ -6,13 +6,13 @@
 mod commands;
 #[path = "documents/deploy.rs"]
 mod deploy;
+#[path = "documents/document_page.rs"]
+mod document_page;
 #[path = "documents/examples.rs"]
 mod examples;
 #[path = "documents/links.rs"]
 mod links;
 #[path = "documents/metrics.rs"]
 mod metrics;
-#[path = "documents/page.rs"]
-mod page;
 #[path = "documents/runbook.rs"]
 mod runbook;

@@ -131,7 +131,7 @@ impl Ran {
 /// Creates a new database in the PostgreSQL cluster that all tests share; returns its URL. Returns
 /// `None` if PostgreSQL is not installed.
 fn fresh() -> Option<String> {
-    Some(Cluster::shared()?.fresh_database().unwrap().url())
+    Some(Cluster::for_tests()?.fresh_database().unwrap().url())
 }
 
 fn look_up(server: SocketAddr, key: &str, name: &str) -> Reply {

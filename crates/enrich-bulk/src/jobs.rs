@@ -12,6 +12,7 @@
 mod announce;
 mod error;
 mod folder;
+mod job_sync;
 mod lease;
 mod limits;
 mod lists;
@@ -20,7 +21,6 @@ mod progress;
 mod record;
 mod running;
 mod scrub;
-mod shared;
 mod state;
 mod turn_folder;
 mod turns;

@@ -4,6 +4,7 @@
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use enrich_import::uncompressed_file_name;
 use rust_xlsxwriter::{Workbook, Worksheet, XlsxError};
 
 /// Maximum number of rows of a sheet (Excel's limit), including the header. Further rows go into
@@ -23,8 +24,7 @@ const OTHER_ENDINGS: [&str; 4] = [".xls", ".xlsm", ".xlsb", ".ods"];
 /// Returns the extension of a file name if it belongs to a workbook format that this program cannot
 /// write, such as `.xls`; otherwise `None`. A compression extension after it is ignored.
 pub(crate) fn other_ending(file_name: &str) -> Option<&'static str> {
-    let name = file_name.to_ascii_lowercase();
-    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+    let name = uncompressed_file_name(file_name).to_ascii_lowercase();
     OTHER_ENDINGS.into_iter().find(|ending| name.ends_with(ending))
 }
 
@@ -139,6 +139,7 @@ mod tests {
             ("A.ODS", Some(".ods")),
             ("a.xlsm.gz", Some(".xlsm")),
             ("a.xlsb.zst", Some(".xlsb")),
+            ("a.xls.bz2", Some(".xls")),
             ("a.xlsx", None),
             ("a.xls.csv", None),
             ("xls", None),

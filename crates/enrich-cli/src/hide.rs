@@ -22,7 +22,7 @@ pub(crate) fn without_keys(text: &str) -> Cow<'_, str> {
 
 /// Replaces by `…` each part of a text that may contain the password of a database:
 ///
-/// - In a URL with a user name, the text after `://`.
+/// - In a URL with a user name or a password, the text after `://`.
 /// - In a line `store = …` of a settings file, the value. An error may quote such a line.
 pub(crate) fn without_store_urls(text: &str) -> Cow<'_, str> {
     if !text.contains("://") && !text.contains("store") {
@@ -36,7 +36,8 @@ pub(crate) fn without_store_urls(text: &str) -> Cow<'_, str> {
 /// unchanged.
 fn hide_setting(line: &str) -> Cow<'_, str> {
     let setting = line.trim_start_matches(|letter: char| !letter.is_ascii_alphabetic());
-    let value = setting.strip_prefix("store").map(str::trim_start);
+    let value =
+        setting.strip_prefix("store").map(|rest| rest.trim_start_matches(['"', '\'', ' ', '\t']));
     match value.and_then(|rest| rest.strip_prefix('=')) {
         Some(value) if !value.is_empty() => {
             Cow::Owned(format!("{} …", line.strip_suffix(value).unwrap_or_default()))
@@ -45,8 +46,8 @@ fn hide_setting(line: &str) -> Cow<'_, str> {
     }
 }
 
-/// Replaces, in each URL that contains a user, the text after `://` by `…`. Returns the changed
-/// line.
+/// Replaces, in each URL that contains a user or the parameter `password`, the text after `://` by
+/// `…`. Returns the changed line.
 fn hide_users(line: &str) -> String {
     let is_end = |letter: char| letter.is_whitespace() || matches!(letter, '\'' | '"' | '`');
     let mut pieces = line.split("://");
@@ -54,7 +55,8 @@ fn hide_users(line: &str) -> String {
     for piece in pieces {
         let (rest, after) = piece.split_at(piece.find(is_end).unwrap_or(piece.len()));
         shown.push_str("://");
-        shown.push_str(if rest.contains('@') { "…" } else { rest });
+        let is_secret = rest.contains('@') || rest.contains("password");
+        shown.push_str(if is_secret { "…" } else { rest });
         shown.push_str(after);
     }
     shown
@@ -71,6 +73,7 @@ mod tests {
             hidden("unexpected 'postgres://a:hunter2@db.example/e?x=1' found"),
             "unexpected 'postgres://…' found"
         );
+        assert_eq!(hidden("`postgres://db.example/e?user=a&password=hunter2`"), "`postgres://…`");
         let plain = "http://127.0.0.1:8080 and postgres://db.example/enrich";
         assert_eq!(hidden(plain), plain);
     }
@@ -80,6 +83,8 @@ mod tests {
         let quoted = "at line 1\n  |\n1 | store = a:hunter 2@db.example\n  |         ^\n";
         let hidden = without_store_urls(quoted);
         assert!(!hidden.contains("hunter") && hidden.contains("1 | store = …\n"), "{hidden}");
+        let key = without_store_urls("1 | \"store\" = \"a:hunter2@db.example\"");
+        assert_eq!(key, "1 | \"store\" = …");
         assert_eq!(without_store_urls("the store failed"), "the store failed");
     }
 }

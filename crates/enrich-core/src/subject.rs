@@ -228,7 +228,7 @@ impl Company {
     }
 
     /// Returns the company's first page on `network`, which is the one that answers contain.
-    pub fn page(&self, network: Network) -> Option<&str> {
+    pub fn page_on(&self, network: Network) -> Option<&str> {
         self.pages.iter().find(|(on, _)| *on == network).map(|(_, page)| page.as_str())
     }
 

@@ -35,7 +35,7 @@ pub(crate) fn is_own(host: &str, listens_on: SocketAddr) -> bool {
 pub(crate) fn is_loopback(host: &str) -> bool {
     split(host).is_some_and(|(name, _)| match bare(name).parse::<IpAddr>() {
         Ok(address) => address.is_loopback(),
-        Err(_) => name.eq_ignore_ascii_case("localhost"),
+        Err(_) => is_localhost(name),
     })
 }
 

@@ -138,6 +138,6 @@ impl OwnerContext<'_> {
     }
 }
 
-pub(crate) fn page(status: u16, template: &impl Template) -> Result<Response, Fault> {
+pub(crate) fn render_page(status: u16, template: &impl Template) -> Result<Response, Fault> {
     Ok(Response::html(status, template.render().map_err(Fault::failed)?))
 }

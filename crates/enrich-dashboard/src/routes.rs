@@ -6,10 +6,10 @@ use crate::assets;
 use crate::fault::Fault;
 use crate::http::Method::{self, Get, Post};
 use crate::http::{Body, Response};
-use crate::page::{
+use crate::page_context::{OwnerContext, PageContext};
+use crate::pages::{
     bulk, calls, invitation, job, key, keys, overview, playground, preferences, sign_in, usage,
 };
-use crate::page_context::{OwnerContext, PageContext};
 
 use Handler::{Open, Owner, Upload};
 

@@ -9,8 +9,8 @@ use crate::fault::Fault;
 use crate::form::Form;
 use crate::http::{Body, Method, Request, Response};
 use crate::origin;
-use crate::page::fault;
 use crate::page_context::{OwnerContext, PageContext};
+use crate::pages::fault;
 use crate::returning;
 use crate::routes::{self, Handler};
 

@@ -54,14 +54,20 @@ impl Compression {
     }
 }
 
+const COMPRESSION_ENDINGS: [(&str, Compression); 3] =
+    [(".gz", Compression::Gzip), (".bz2", Compression::Bzip2), (".zst", Compression::Zstd)];
+
+/// Returns a file name without the ending of its compression: `leads.csv` for `leads.csv.gz`.
+pub fn uncompressed_file_name(file_name: &str) -> &str {
+    without_ending(file_name, &COMPRESSION_ENDINGS).0
+}
+
 /// Returns the format and the compression that a file name shows. Each is `None` if the name does
 /// not show it. The endings are `.jsonl`, `.ndjson`, `.geojsonl`, `.geojsonseq`, `.csv`, `.tsv`,
 /// `.tab` or `.xlsx` for the format, then `.gz`, `.bz2` or `.zst` for the compression, in upper or
 /// lower case.
 pub fn format_from_file_name(file_name: &str) -> (Option<Format>, Option<Compression>) {
-    let compressions =
-        [(".gz", Compression::Gzip), (".bz2", Compression::Bzip2), (".zst", Compression::Zstd)];
-    let (rest, compression) = without_ending(file_name, &compressions);
+    let (rest, compression) = without_ending(file_name, &COMPRESSION_ENDINGS);
     let formats = [
         (".jsonl", Format::JsonLines),
         (".ndjson", Format::JsonLines),

@@ -30,7 +30,7 @@ use crate::workbook::Limits;
 use archive::{Archive, ArchiveMember};
 use content::{Content, Opened};
 pub(crate) use header::is_table;
-pub use record::{InputRecord, Place};
+pub use record::{InputRecord, RecordPosition};
 pub use sample::{Sample, Sampled, sample};
 
 /// Reads the records of a source, one after the other.
@@ -117,7 +117,7 @@ impl InputRecords {
 
     /// Returns the name of the file that is being read in a zip archive, with its folder; `None` if
     /// the source is not an archive.
-    pub fn member(&self) -> Option<&str> {
+    pub fn archive_member(&self) -> Option<&str> {
         self.member.as_deref()
     }
 

@@ -7,7 +7,7 @@
 use enrich_mapping::{Input, InputKind, Join, JoinMember};
 use serde_json::{Map, Value};
 
-use crate::input::{InputRecord, InputRecords, Place};
+use crate::input::{InputRecord, InputRecords, RecordPosition};
 use crate::input_fault::{InputFault, MAX_RECORD_BYTES, MAX_RECORD_VALUES};
 use crate::layout::Layout;
 use crate::read_error::ReadError;
@@ -102,7 +102,7 @@ impl JoinedRecords {
         let (first, again) = archive.twice()?;
         let options = Input { member: vec![member.file.clone()], ..self.options.clone() };
         let input = InputRecords::open(first, options)?;
-        if input.member().is_none() {
+        if input.archive_member().is_none() {
             let files = self.join.members.iter().map(|member| member.file.as_str());
             return Err(InputFault::NotJoined(files.collect::<Vec<_>>().join(", ")).into());
         }
@@ -157,7 +157,7 @@ impl JoinedRecords {
                 fields.insert(member.name.clone(), Value::Array(rows));
             }
         }
-        let place = Place { record: self.records, line };
+        let place = RecordPosition { record: self.records, line };
         Ok(Step::Record(InputRecord { place, text: Vec::new(), fields: Ok(fields) }))
     }
 }

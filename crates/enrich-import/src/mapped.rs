@@ -9,7 +9,7 @@ use enrich_mapping::{
 use serde_json::{Map, Value};
 
 use crate::decompressed::decompressed;
-use crate::input::{InputRecord, InputRecords, Place};
+use crate::input::{InputRecord, InputRecords, RecordPosition};
 use crate::input_fault::{InputFault, MAX_RECORD_BYTES};
 use crate::joined::{JoinedRecords, Step};
 use crate::jsonl;
@@ -180,7 +180,7 @@ impl MappedReading {
                     self.read_bytes = self.newly_read_bytes();
                     self.records = Records::open(counting.again, &self.map_as)?;
                     let least = self.map_as.least_limit();
-                    self.shared = counting.count.shared(least)?;
+                    self.shared = counting.count.into_shared_domains(least)?;
                     return Ok(Next::Busy);
                 }
             };
@@ -248,7 +248,7 @@ impl Records {
             Self::Joined(records) => return records.next_step(),
             Self::Cards(cards) => cards.next().map(|(at, fields)| {
                 let number = at as u64 + 1;
-                let place = Place { record: number, line: number };
+                let place = RecordPosition { record: number, line: number };
                 InputRecord { place, text: Vec::new(), fields: Ok(fields) }
             }),
         };
@@ -306,7 +306,7 @@ fn is_repeated_header(fields: &Map<String, Value>) -> bool {
 
 /// Returns the number by which reports name a record: usually the number of its line. For a record
 /// on the first line, it is the record's number in the file, because a whole file may be one line.
-fn number(place: Place) -> u64 {
+fn number(place: RecordPosition) -> u64 {
     if place.line > 1 { place.line } else { place.record }
 }
 

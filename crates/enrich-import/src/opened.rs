@@ -193,7 +193,7 @@ impl Opened {
         let chosen = workbook.choose_sheet(|rows| is_table(rows, &[]));
         chosen.map_err(|error| self.explain(error))?;
         self.format = Some(Format::Xlsx);
-        self.sheet = Some((workbook.sheet().to_owned(), workbook.sheets));
+        self.sheet = Some((workbook.sheet_name().to_owned(), workbook.sheets));
         self.workbook = Some(workbook);
         Ok(())
     }

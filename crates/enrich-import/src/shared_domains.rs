@@ -31,7 +31,7 @@ impl DomainCount {
 
     /// Returns the domains that occur in more than `least` records: with 3, in at least 4 records.
     /// Returns an error if there are more than [`MAX_SHARED`] such domains.
-    pub(crate) fn shared(self, least: u32) -> Result<SharedDomains, ReadError> {
+    pub(crate) fn into_shared_domains(self, least: u32) -> Result<SharedDomains, ReadError> {
         let mut hashes = self.hashes.sorted().map_err(ReadError::Failed)?;
         let (mut shared, mut last, mut count) = (Vec::new(), Hash::default(), 0_u32);
         loop {

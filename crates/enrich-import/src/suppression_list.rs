@@ -131,7 +131,7 @@ impl ListFile {
         if self.format == ListFormat::Drop {
             entries.files()?;
             let has_header = entries.records.columns().iter().any(|column| is_named(column, HASH));
-            if entries.records.member().is_none() && !has_header {
+            if entries.records.archive_member().is_none() && !has_header {
                 return Err(ListFault::Columns { file: entries.name, columns: "ID,Hash" });
             }
         }
@@ -186,12 +186,12 @@ impl ListEntries {
 
     /// Returns the error for a line of the file that is being read.
     pub fn fault_at(&self, line: u64, fault: LineFault) -> ListFault {
-        ListFault::Line { file: self.place(), line, fault }
+        ListFault::Line { file: self.location(), line, fault }
     }
 
     /// Returns the name that messages use for the file that is being read.
-    fn place(&self) -> String {
-        match self.records.member() {
+    fn location(&self) -> String {
+        match self.records.archive_member() {
             Some(member) => format!("{} in {}", shown(member), self.name),
             None => self.name.clone(),
         }
@@ -200,7 +200,7 @@ impl ListEntries {
     /// For a list from DROP (California's deletion platform): returns the file that is being read.
     /// At the first entry of each file, checks the file's columns.
     fn current_file(&mut self) -> Result<Arc<DropFile>, ListFault> {
-        let member = self.records.member();
+        let member = self.records.archive_member();
         if let Some((known, file)) = &self.current
             && known.as_deref() == member
         {
@@ -216,7 +216,7 @@ impl ListEntries {
             || !found.iter().zip(columns).all(|(found, column)| is_named(found, column))
         {
             let columns = if file.list.is_some() { "ID,Hash" } else { "ID,Hash,ListType" };
-            return Err(ListFault::Columns { file: self.place(), columns });
+            return Err(ListFault::Columns { file: self.location(), columns });
         }
         self.current = Some((member.map(str::to_owned), Arc::clone(&file)));
         Ok(file)

@@ -7,7 +7,7 @@
 
 mod cell;
 mod parts;
-mod sheet;
+mod worksheet;
 mod xml;
 
 use std::io::{self, Read, Seek, SeekFrom};
@@ -22,7 +22,7 @@ use zip::ZipArchive;
 use crate::bounds::{Bounds, Halt};
 use crate::content::{Content, NoList};
 use parts::{SheetPart, Strings};
-use sheet::SheetReading;
+use worksheet::SheetReading;
 
 /// Maximum number of files in a workbook, which is a zip archive.
 const MAX_FILES: usize = 10_000;
@@ -66,7 +66,7 @@ pub(crate) struct Workbook {
 
 impl std::fmt::Debug for Workbook {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Workbook").field("sheet", &self.sheet()).finish_non_exhaustive()
+        f.debug_struct("Workbook").field("sheet", &self.sheet_name()).finish_non_exhaustive()
     }
 }
 
@@ -117,7 +117,7 @@ impl Workbook {
     }
 
     /// Returns the name of the sheet that is read.
-    pub(crate) fn sheet(&self) -> &str {
+    pub(crate) fn sheet_name(&self) -> &str {
         self.visible.get(self.current).map_or("", |sheet| &sheet.name)
     }
 

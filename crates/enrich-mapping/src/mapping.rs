@@ -157,8 +157,8 @@ impl Mapping {
         let mut unused_notes = Vec::new();
         for rule in self.records.iter().filter(wanted) {
             let drafted = match rule.is_wikidata && wikidata::is_entity(record) {
-                true => wikidata::draft(record, seat),
-                false => Ok(rule.draft(record, &self.source, seat)),
+                true => wikidata::record_draft(record, seat),
+                false => Ok(rule.record_draft(record, &self.source, seat)),
             };
             let of_draft = drafted.as_ref().map_or(Vec::new(), |draft| draft.notes.clone());
             match drafted.and_then(|draft| draft.finish(self.source.confidence)) {

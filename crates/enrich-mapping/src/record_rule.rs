@@ -90,7 +90,7 @@ impl RecordRule {
     /// Makes a draft of a native record from an input record. If the input record names no
     /// country, `seat` is used: as the company's country, and to read national phone numbers. If
     /// the input record names an unknown country, `seat` is not used.
-    pub(crate) fn draft(
+    pub(crate) fn record_draft(
         &self,
         record: &Map<String, Value>,
         source: &SourceInfo,

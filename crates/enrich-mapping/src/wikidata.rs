@@ -51,7 +51,7 @@ pub(crate) fn is_entity(record: &Map<String, Value>) -> bool {
 /// record.
 ///
 /// If the entity names no country, its country is `seat`.
-pub(crate) fn draft(
+pub(crate) fn record_draft(
     entity: &Map<String, Value>,
     seat: Option<Country>,
 ) -> Result<RecordDraft, &'static str> {

@@ -39,7 +39,7 @@ pub(crate) fn paths() -> Map<String, Value> {
     let rows = [
         (
             "/healthz",
-            page(
+            operation(
                 "healthz",
                 "Whether the process is up",
                 json!({ "200": response("The process is up.", "application/json", &up) }),
@@ -47,7 +47,7 @@ pub(crate) fn paths() -> Map<String, Value> {
         ),
         (
             "/readyz",
-            page(
+            operation(
                 "readyz",
                 "Whether the service can answer and charge calls",
                 json!({
@@ -58,13 +58,13 @@ pub(crate) fn paths() -> Map<String, Value> {
         ),
         (
             "/metrics",
-            page("metrics", "Metrics in Prometheus' text format", json!({ "200": metrics })),
+            operation("metrics", "Metrics in Prometheus' text format", json!({ "200": metrics })),
         ),
     ];
     rows.into_iter().map(|(path, page)| (path.to_owned(), json!({ "get": page }))).collect()
 }
 
-fn page(id: &str, summary: &str, responses: Value) -> Value {
+fn operation(id: &str, summary: &str, responses: Value) -> Value {
     json!({
         "operationId": id,
         "tags": [TAG],

@@ -186,7 +186,7 @@ impl AdmissionControl {
 mod tests {
     use super::*;
 
-    fn places(most: usize, most_per_address: Option<usize>) -> Arc<ConnectionSlots> {
+    fn slots(most: usize, most_per_address: Option<usize>) -> Arc<ConnectionSlots> {
         let number = |number| NonZeroUsize::new(number).unwrap();
         ConnectionSlots::new(number(most), most_per_address.map(number))
     }
@@ -197,48 +197,48 @@ mod tests {
 
     #[test]
     fn a_place_is_free_again_when_its_connection_has_ended() {
-        let places = places(2, None);
-        let held = [places.take(peer("192.0.2.1")), places.take(None)];
-        assert!(held.iter().all(Option::is_some) && places.take(None).is_none());
+        let slots = slots(2, None);
+        let held = [slots.take(peer("192.0.2.1")), slots.take(None)];
+        assert!(held.iter().all(Option::is_some) && slots.take(None).is_none());
         drop(held);
-        assert!(places.take(None).is_some());
+        assert!(slots.take(None).is_some());
     }
 
     #[test]
     fn an_address_has_its_share_and_leaves_the_rest_to_others() {
-        let places = places(100, Some(2));
-        let held: Vec<_> = (0..5).map(|_| places.take(peer("192.0.2.1"))).collect();
+        let slots = slots(100, Some(2));
+        let held: Vec<_> = (0..5).map(|_| slots.take(peer("192.0.2.1"))).collect();
         assert_eq!(held.iter().flatten().count(), 2);
-        assert!(places.take(peer("192.0.2.2")).is_some());
+        assert!(slots.take(peer("192.0.2.2")).is_some());
         drop(held);
-        assert!(places.take(peer("192.0.2.1")).is_some());
-        assert!(places.held.lock().by_client.is_empty(), "who has left is still known");
+        assert!(slots.take(peer("192.0.2.1")).is_some());
+        assert!(slots.held.lock().by_client.is_empty(), "who has left is still known");
     }
 
     #[test]
     fn a_network_of_ipv6_is_one_client_and_mapped_addresses_are_of_ipv4() {
-        let places = places(100, Some(1));
-        let _one = places.take(peer("2001:db8:0:1::7")).unwrap();
-        assert!(places.take(peer("2001:db8:0:1:ffff::8")).is_none());
-        assert!(places.take(peer("2001:db8:0:2::7")).is_some());
-        let _four = places.take(peer("192.0.2.1")).unwrap();
-        assert!(places.take(peer("::ffff:192.0.2.1")).is_none());
+        let slots = slots(100, Some(1));
+        let _one = slots.take(peer("2001:db8:0:1::7")).unwrap();
+        assert!(slots.take(peer("2001:db8:0:1:ffff::8")).is_none());
+        assert!(slots.take(peer("2001:db8:0:2::7")).is_some());
+        let _four = slots.take(peer("192.0.2.1")).unwrap();
+        assert!(slots.take(peer("::ffff:192.0.2.1")).is_none());
     }
 
     #[test]
     fn connections_of_this_machine_are_a_proxys_and_have_no_share() {
-        let places = places(100, Some(1));
+        let slots = slots(100, Some(1));
         let addresses = ["127.0.0.1", "127.3.2.1", "::1", "::ffff:127.0.0.1"];
         let held: Vec<_> =
-            addresses.iter().cycle().take(100).map(|it| places.take(peer(it))).collect();
+            addresses.iter().cycle().take(100).map(|it| slots.take(peer(it))).collect();
         assert!(held.iter().all(Option::is_some));
-        assert!(places.take(peer("127.0.0.1")).is_none(), "they count in all");
+        assert!(slots.take(peer("127.0.0.1")).is_none(), "they count in all");
     }
 
     #[test]
     fn a_guest_takes_a_place_that_has_become_free_and_the_oldest_makes_room_for_the_next() {
         let context = Context::from_waker(Waker::noop());
-        let control = AdmissionControl::new(places(1, None), NonZeroUsize::new(2).unwrap());
+        let control = AdmissionControl::new(slots(1, None), NonZeroUsize::new(2).unwrap());
         let first = control.admit(None);
         let guests: Vec<_> = (0..3).map(|_| control.admit(None)).collect();
         assert!(first.has_slot() && guests.iter().all(|guest| !guest.has_slot()));

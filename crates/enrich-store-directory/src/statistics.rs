@@ -105,7 +105,8 @@ impl KindStatistics {
             ("emails", !company.emails.is_empty()),
             ("phones", !company.phones.is_empty()),
         ];
-        let pages = Network::ALL.map(|network| (network.as_str(), company.page(network).is_some()));
+        let pages =
+            Network::ALL.map(|network| (network.as_str(), company.page_on(network).is_some()));
         self.add(attributes.into_iter().chain(pages), company.seats);
     }
 

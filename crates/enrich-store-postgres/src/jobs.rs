@@ -175,7 +175,7 @@ impl JobRecords for PostgresJobs {
             .await
     }
 
-    async fn page(&self, after: u128, limit: u32) -> Result<Vec<JobRow>, StoreError> {
+    async fn rows_after(&self, after: u128, limit: u32) -> Result<Vec<JobRow>, StoreError> {
         let (after, limit) = (Uuid::from_u128(after), i64::from(limit));
         let query = jobs!("id > $1 ORDER BY id LIMIT $2");
         self.node

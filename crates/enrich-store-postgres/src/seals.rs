@@ -35,7 +35,7 @@ use crate::failure::Failure;
 use crate::heartbeat::Heartbeat;
 use crate::node::Node;
 use crate::pulse::Readings;
-use crate::seals::seal::{NO_SEAL, Place, Seal, Seen};
+use crate::seals::seal::{NO_SEAL, Seal, SealedRow, Seen};
 
 pub(crate) use crate::seals::check::check_seals;
 
@@ -91,12 +91,12 @@ impl Unsealed {
 
     /// Removes and returns the rows for one seal, at most [`MOST_PLACES`]. The rows that are left
     /// wait for the next seal.
-    fn take(&self) -> Vec<Place> {
+    fn take(&self) -> Vec<SealedRow> {
         let mut rows = self.0.lock();
         let taken: Vec<AccountId> = rows.keys().take(MOST_PLACES).copied().collect();
         let place = |account: AccountId| {
             let LastRow { sequence, chain, .. } = rows.remove(&account)?;
-            Some(Place { account, sequence, chain })
+            Some(SealedRow { account, sequence, chain })
         };
         taken.into_iter().filter_map(place).collect()
     }

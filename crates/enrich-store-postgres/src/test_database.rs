@@ -23,7 +23,7 @@ pub(crate) struct TestDatabase {
 impl TestDatabase {
     /// Creates a database with the schema; `None` if PostgreSQL is not installed.
     pub(crate) fn create() -> Option<Self> {
-        let cluster = Cluster::shared()?;
+        let cluster = Cluster::for_tests()?;
         let folder = tempfile::tempdir().unwrap();
         let secrets = Secrets::create(&folder.path().join(SECRET_FILE)).unwrap();
         let database = cluster.fresh_database().unwrap();

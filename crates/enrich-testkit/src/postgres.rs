@@ -6,7 +6,7 @@
 //! use enrich_testkit::postgres::Cluster;
 //!
 //! // Prints that the test is skipped, if PostgreSQL is not installed.
-//! let Some(cluster) = Cluster::shared() else { return Ok(()) };
+//! let Some(cluster) = Cluster::for_tests() else { return Ok(()) };
 //! let url = cluster.fresh_database()?.url();
 //! # Ok(())
 //! # }

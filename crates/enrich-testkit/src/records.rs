@@ -125,7 +125,7 @@ pub fn country(code: &str) -> Country {
 }
 
 /// Parses a company's page. Panics if it is invalid.
-pub fn page(network: Network, text: &str) -> PageUrl {
+pub fn page_url(network: Network, text: &str) -> PageUrl {
     PageUrl::parse(network, text).expect("a page")
 }
 

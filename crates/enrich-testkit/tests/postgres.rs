@@ -29,7 +29,7 @@ fn fast() -> ClusterOptions {
 
 #[test]
 fn each_test_has_a_database_of_its_own() {
-    let Some(cluster) = Cluster::shared() else { return };
+    let Some(cluster) = Cluster::for_tests() else { return };
     let (one, other) = (cluster.fresh_database().unwrap(), cluster.fresh_database().unwrap());
     assert_ne!(one.name(), other.name());
     assert!(one.url().starts_with("postgres://enrich:"), "{}", one.url());
@@ -41,7 +41,7 @@ fn each_test_has_a_database_of_its_own() {
 
 #[test]
 fn a_cluster_is_durable_and_reachable_at_one_address_only() {
-    let Some(cluster) = Cluster::shared() else { return };
+    let Some(cluster) = Cluster::for_tests() else { return };
     let show = |name: &str| cluster.psql(&format!("SHOW {name}")).unwrap();
     assert_eq!(show("fsync"), "on");
     assert_eq!(show("synchronous_commit"), "on");
@@ -65,7 +65,7 @@ fn settings_are_those_of_the_options_and_change_later() {
 
 #[test]
 fn a_password_is_needed_and_is_not_in_the_log() {
-    let Some(cluster) = Cluster::shared() else { return };
+    let Some(cluster) = Cluster::for_tests() else { return };
     let url = cluster.url();
     let (_, rest) = url.split_once("enrich:").unwrap();
     let (password, _) = rest.split_once('@').unwrap();
@@ -235,7 +235,7 @@ fn wait_until_nobody_is_connected(cluster: &Cluster) {
 
 #[test]
 fn pgbouncer_leads_to_every_database_and_shares_connections() {
-    let Some(cluster) = Cluster::shared() else { return };
+    let Some(cluster) = Cluster::for_tests() else { return };
     let Some(bouncer) = PgBouncer::start(cluster, cluster.address()).unwrap() else { return };
     assert_eq!(cluster.psql_at(bouncer.address(), "SELECT 1").unwrap(), "1");
     let database = cluster.fresh_database().unwrap();

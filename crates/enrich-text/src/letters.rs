@@ -16,7 +16,7 @@ const UNSEEN: f64 = 0.2;
 static USUAL: LazyLock<Vec<f64>> = LazyLock::new(|| {
     let mut counts = vec![0.0; SIGNS * SIGNS * SIGNS];
     for word in listed_words().filter(|word| word.bytes().all(|byte| byte.is_ascii_lowercase())) {
-        for at in places(word) {
+        for at in usual_indexes(word) {
             counts[at] += 1.0;
         }
     }
@@ -33,11 +33,11 @@ static USUAL: LazyLock<Vec<f64>> = LazyLock::new(|| {
 /// probability among words of the same length. A character other than `a` to `z` counts like the
 /// end of a word.
 pub fn oddity(word: &str) -> f64 {
-    places(word).map(|at| -USUAL[at]).sum()
+    usual_indexes(word).map(|at| -USUAL[at]).sum()
 }
 
 /// Returns the index in [`USUAL`] of each sequence of three letters in a word.
-fn places(word: &str) -> impl Iterator<Item = usize> + '_ {
+fn usual_indexes(word: &str) -> impl Iterator<Item = usize> + '_ {
     let signs = word.bytes().map(|byte| match byte {
         b'a'..=b'z' => usize::from(byte - b'a') + 1,
         _ => 0,

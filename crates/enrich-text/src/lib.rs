@@ -31,7 +31,7 @@ mod misspelling;
 mod name_form;
 mod name_words;
 mod network;
-mod page;
+mod page_url;
 mod person_name;
 mod person_page;
 mod phone;
@@ -60,7 +60,7 @@ pub use name_words::{
     NameWord, common_share, country_of_word, is_municipal, misspelt_root, name_words,
 };
 pub use network::Network;
-pub use page::{InvalidPage, PageUrl};
+pub use page_url::{InvalidPage, PageUrl};
 pub use person_name::{InvalidPersonName, PersonName};
 pub use person_page::{InvalidPersonPage, PersonPage};
 pub use phone::{InvalidPhone, Phone};

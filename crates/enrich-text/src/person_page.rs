@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::input::{self, refuses_unreadable};
 use crate::network::Network;
-use crate::page::{fold_case, shown, valid_handle};
+use crate::page_url::{fold_case, shown, valid_handle};
 use crate::web_address::{self, Path, Written};
 
 /// A person's profile on LinkedIn.

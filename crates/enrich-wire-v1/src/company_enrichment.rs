@@ -60,7 +60,7 @@ fn write(ask: &Ask, found: Option<&Found>) -> ResponseTemplate {
         has_lists || company.domain().is_some() || !company.pages.is_empty()
     };
     let company = found.and_then(Found::company).filter(has_any);
-    let page = |network| company.and_then(|company| company.page(network)).unwrap_or(NO_PAGE);
+    let page = |network| company.and_then(|company| company.page_on(network)).unwrap_or(NO_PAGE);
     let answer = Answer {
         query: &ask.echo,
         domain: company.and_then(Company::domain).unwrap_or_default(),

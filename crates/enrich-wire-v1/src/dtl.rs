@@ -35,7 +35,7 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
 }
 
 fn write(ask: &Ask, found: Option<&Found>) -> ResponseTemplate {
-    let url = found.and_then(Found::company).and_then(|company| company.page(Network::LinkedIn));
+    let url = found.and_then(Found::company).and_then(|company| company.page_on(Network::LinkedIn));
     let answer = Answer {
         query: &ask.echo,
         url: url.unwrap_or_default(),

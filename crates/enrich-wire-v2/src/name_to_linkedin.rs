@@ -36,7 +36,8 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
 }
 
 fn write(_: &Ask, found: Option<&Found>) -> ResponseTemplate {
-    let page = found.and_then(Found::company).and_then(|company| company.page(Network::LinkedIn));
+    let page =
+        found.and_then(Found::company).and_then(|company| company.page_on(Network::LinkedIn));
     let exists = page.is_some();
     let linkedin_url = page.unwrap_or_default();
     enveloped(exists, Answer { exists, linkedin_url, remaining_credits: BalanceHere })

@@ -129,7 +129,7 @@ fn same(network: Network, given: &str) -> String {
 mod tests {
     use super::*;
 
-    fn page(platform: &str, handle: &str, domain: &str) -> PageRow {
+    fn page_row(platform: &str, handle: &str, domain: &str) -> PageRow {
         PageRow {
             platform: platform.to_owned(),
             handle: handle.to_owned(),
@@ -149,12 +149,12 @@ mod tests {
     #[test]
     fn a_handle_of_two_companies_is_left_out() {
         let rows = [
-            page("twitter", "Quill", "quill.example"),
-            page("twitter", "quill", "other.example"),
-            page("facebook", "quill", "quill.example"),
-            page("facebook", "Quill/", "quill.example"),
-            page("linkedin", "quill", "quill.example"),
-            page("tiktok", "quill", "quill.example"),
+            page_row("twitter", "Quill", "quill.example"),
+            page_row("twitter", "quill", "other.example"),
+            page_row("facebook", "quill", "quill.example"),
+            page_row("facebook", "Quill/", "quill.example"),
+            page_row("linkedin", "quill", "quill.example"),
+            page_row("tiktok", "quill", "quill.example"),
         ];
         let third = "https://www.linkedin.com/company/QUILL/admin/";
         let chosen = pages(&rows, &[(Network::LinkedIn, third, "third.example")]);
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_page_that_the_same_company_holds_stays() {
-        let rows = [page("linkedin", "quill", "www.Quill.example")];
+        let rows = [page_row("linkedin", "quill", "www.Quill.example")];
         let chosen = pages(&rows, &[(Network::LinkedIn, "quill", "quill.example")]);
         assert_eq!(chosen.ambiguous, 0);
         assert_eq!(chosen.all[0].domain, "quill.example");
@@ -175,8 +175,8 @@ mod tests {
     #[test]
     fn channels_are_told_apart_by_case() {
         let rows = [
-            page("youtube", "UCabcdefghijklmnopqrstuv", "quill.example"),
-            page("youtube", "UCABCDEFGHIJKLMNOPQRSTUV", "other.example"),
+            page_row("youtube", "UCabcdefghijklmnopqrstuv", "quill.example"),
+            page_row("youtube", "UCABCDEFGHIJKLMNOPQRSTUV", "other.example"),
         ];
         assert_eq!(pages(&rows, &[]).all.len(), 2);
     }

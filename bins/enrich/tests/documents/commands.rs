@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::page::{DocumentPage, pages, root};
+use crate::document_page::{DocumentPage, pages, root};
 
 /// Returns the commands on a page: lines of shell blocks, and code between backticks.
 fn typed(page: &DocumentPage) -> Vec<String> {

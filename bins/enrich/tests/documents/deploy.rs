@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::commands::{complaint, of_program};
-use crate::page::root;
+use crate::document_page::root;
 
 fn folder() -> PathBuf {
     root().join("deploy")

@@ -13,7 +13,7 @@ use enrich_store::Store;
 use enrich_wire::Request;
 use tempfile::TempDir;
 
-use crate::page::{DocumentPage, pages};
+use crate::document_page::{DocumentPage, pages};
 
 /// The units of values that differ from run to run.
 const UNITS: [&str; 10] =
@@ -42,7 +42,7 @@ struct Fixture {
     default_id: String,
 }
 
-fn page(path: &str) -> DocumentPage {
+fn document_page(path: &str) -> DocumentPage {
     pages().into_iter().find(|page| page.path == Path::new(path)).unwrap()
 }
 
@@ -51,7 +51,7 @@ impl Fixture {
     /// company and a second person are added to these files.
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let reference = page("docs/reference/import-format.md");
+        let reference = document_page("docs/reference/import-format.md");
         let examples = reference.blocks();
         let example = |at: usize| examples[at].lines.join("\n");
         let write = |name: &str, text: String| fs::write(folder.path().join(name), text).unwrap();
@@ -131,7 +131,7 @@ impl Fixture {
     /// Checks the examples of a page. `before` is called before each command, and may prepare the
     /// folder.
     fn holds(&mut self, path: &str, before: impl Fn(&mut Self, &str)) {
-        for block in page(path).blocks() {
+        for block in document_page(path).blocks() {
             if block.language != "console" {
                 continue;
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::page::{DocumentPage, files, pages, root};
+use crate::document_page::{DocumentPage, files, pages, root};
 
 /// Returns the targets of a page's links and images.
 fn targets(page: &DocumentPage) -> Vec<String> {

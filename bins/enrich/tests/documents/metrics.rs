@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::page::{pages, root};
+use crate::document_page::{pages, root};
 
 #[test]
 fn the_reference_has_every_metric_and_no_other() {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::page::{files, pages, root};
+use crate::document_page::{files, pages, root};
 
 /// Symptoms that are not in the source as one text: SQLite prints them, or the program composes
 /// them from parts.

@@ -13,8 +13,8 @@ use enrich_core::{AccountId, Timestamp};
 use pollster::block_on;
 use serde::{Deserialize, Serialize};
 
+use super::job_sync::unreachable;
 use super::record::JobId;
-use super::shared::unreachable;
 use super::{JobError, Jobs, JobsState};
 use crate::part::private;
 

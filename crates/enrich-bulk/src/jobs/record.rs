@@ -10,6 +10,7 @@ use std::str::FromStr;
 use enrich_core::{AccountId, KeyId, Timestamp};
 use enrich_import::{
     Compression, Delimiter, Format, Layout, ReadAs, TextEncoding, format_from_file_name,
+    uncompressed_file_name,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -285,8 +286,8 @@ impl Record {
     /// Returns the file name of the list without its extensions, then `-enriched` and `ending`. For
     /// `leads.csv.gz`, this is `leads-enriched.csv`.
     pub(super) fn output_named(&self, ending: &str) -> String {
-        let name = self.file_name.as_str();
-        let endings = [".gz", ".zst", ".csv", ".tsv", ".tab", ".txt", ".xlsx", ".jsonl", ".ndjson"];
+        let name = uncompressed_file_name(&self.file_name);
+        let endings = [".csv", ".tsv", ".tab", ".txt", ".xlsx", ".jsonl", ".ndjson"];
         let stem = endings.iter().fold(name, |name, ending| {
             let at = name.len().saturating_sub(ending.len());
             match name.split_at_checked(at) {

@@ -9,7 +9,7 @@ use enrich_import::{Cells, Rows};
 use crate::fixture::{Books, Fixture, numbered};
 
 /// Returns all rows of a workbook, the header first.
-fn sheet(path: &std::path::Path) -> Vec<Vec<String>> {
+fn sheet_rows(path: &std::path::Path) -> Vec<Vec<String>> {
     let mut list = Rows::open(Source::file(path).unwrap()).unwrap();
     let mut rows = vec![list.columns().unwrap().to_vec()];
     while let Some(row) = list.next_row().unwrap() {
@@ -46,7 +46,7 @@ fn cells_that_a_workbook_cuts_are_counted_and_stand_whole_in_a_file_beside_it() 
     };
     assert_eq!(run("out.csv"), 0);
     assert_eq!(run("out.xlsx"), 1);
-    assert_eq!(sheet(&fixture.path("out.xlsx"))[1][1].len(), 32_767);
+    assert_eq!(sheet_rows(&fixture.path("out.xlsx"))[1][1].len(), 32_767);
     assert_eq!(fixture.names(), ["out.csv", "out.xlsx", "out.xlsx.csv"]);
     assert_eq!(fixture.read("out.xlsx.csv"), format!("\u{feff}{}", fixture.read("out.csv")));
 }
@@ -90,7 +90,7 @@ fn a_workbook_comes_out_as_a_workbook() {
     let list = input("leads.xlsx", list);
     let outcome = fixture.run_input(list, "out.xlsx", &books, Options::default(), &Stop::default());
     assert_eq!(outcome.unwrap().end, End::Whole);
-    let rows = sheet(&fixture.path("out.xlsx"));
+    let rows = sheet_rows(&fixture.path("out.xlsx"));
     assert_eq!(rows[0], ["id", "Company", "url", "confidence_level", "status", "error", "credits"]);
     assert_eq!(rows[1], ["=1+1", "Quill", "Quill.example", "97", "found", "", "1"]);
     assert_eq!(rows[2], ["", "nobody", "", "", "not_found", "", "0"]);
@@ -128,7 +128,7 @@ fn a_run_that_was_stopped_goes_on_in_every_format_and_pays_no_row_twice() {
         assert_eq!((outcome.end, outcome.counts.rows), (End::Whole, 200), "{out}");
         assert_eq!(outcome.counts.credits, books.total(), "{out}");
         if out == "out.xlsx" {
-            let rows = sheet(&fixture.path(out));
+            let rows = sheet_rows(&fixture.path(out));
             assert_eq!(rows.len(), 201);
             assert!(rows.iter().skip(1).enumerate().all(|(at, row)| row[0] == at.to_string()));
         }
@@ -147,7 +147,7 @@ fn a_workbook_whose_name_was_not_given_before_a_crash_is_made_again() {
     // This file is left over from a process that ended before it completed the workbook.
     std::fs::write(fixture.path("other.xlsx.new"), "half").unwrap();
     fixture.run_input(list(), "other.xlsx", &books, Options::default(), &stop).unwrap();
-    assert_eq!(sheet(&fixture.path("other.xlsx")).len(), 21);
+    assert_eq!(sheet_rows(&fixture.path("other.xlsx")).len(), 21);
 }
 
 #[test]

@@ -16,5 +16,5 @@ mod limits;
 mod office;
 mod resuming;
 mod running;
-mod shared;
+mod several_nodes;
 mod together;

@@ -123,7 +123,7 @@ pub trait JobRecords: Send + Sync {
 
     /// Returns jobs of all accounts in the order of the jobs' ids: at most `limit` jobs whose id is
     /// above `after`.
-    async fn page(&self, after: u128, limit: u32) -> Result<Vec<JobRow>, StoreError>;
+    async fn rows_after(&self, after: u128, limit: u32) -> Result<Vec<JobRow>, StoreError>;
 
     /// Changes a [free](JobLease::Free) job, and raises its turn by one. Returns `false` and
     /// changes nothing if the job is not free, or if its turn is not the turn in `job`.

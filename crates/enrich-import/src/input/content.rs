@@ -159,7 +159,7 @@ impl Opened {
         if options.skip_until.is_none() && options.header.is_empty() {
             workbook.choose_sheet(|rows| is_table(rows, &options.columns))?;
         }
-        let sheet = Some((workbook.sheet().to_owned(), workbook.sheets));
+        let sheet = Some((workbook.sheet_name().to_owned(), workbook.sheets));
         let table = TableReader::workbook(workbook, options)?;
         let reader = table.map_or(Reader::Empty, |table| Reader::Table(Box::new(table)));
         let encoding = KnownEncoding::default();

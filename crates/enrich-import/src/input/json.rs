@@ -10,7 +10,7 @@ use std::io::{self, BufRead};
 use memchr::memmem::Finder;
 use serde_json::{Map, Value};
 
-use super::record::{InputRecord, Place};
+use super::record::{InputRecord, RecordPosition};
 use crate::input_fault::{InputFault, MAX_RECORD_BYTES};
 use crate::rejection::Rejection;
 pub(super) use layout::{JsonLayout, detected, first_names};
@@ -190,7 +190,7 @@ impl JsonReader {
             return Ok(None);
         }
         let fields = self.fields(&text);
-        let place = Place { record: self.scanner.records, line };
+        let place = RecordPosition { record: self.scanner.records, line };
         Ok(Some(InputRecord { place, text, fields }))
     }
 

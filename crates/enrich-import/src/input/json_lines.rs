@@ -6,7 +6,7 @@ use memchr::memmem::Finder;
 use serde_json::Value;
 
 use super::json::parsed;
-use super::record::{InputRecord, Place};
+use super::record::{InputRecord, RecordPosition};
 use crate::input_fault::{InputFault, MAX_RECORD_BYTES, MAX_RECORD_VALUES};
 use crate::lines::Lines;
 use crate::rejection::Rejection;
@@ -34,13 +34,13 @@ impl JsonLinesReader {
         loop {
             let Some(line) = self.lines.next_filled()? else { return Ok(None) };
             self.records += 1;
-            let place = Place { record: self.records, line: line.number };
+            let place = RecordPosition { record: self.records, line: line.number };
             let mut text = line.bytes;
             let is_large = line.is_too_long
                 || (text.len() > MAX_RECORD_VALUES
                     && memchr::memchr_iter(b',', &text).count() > MAX_RECORD_VALUES);
             if is_large {
-                let Place { record, line } = place;
+                let RecordPosition { record, line } = place;
                 return Err(InputFault::LargeRecord { record, line }.into());
             }
             if self.wanted.as_ref().is_some_and(|wanted| wanted.find(&text).is_none()) {

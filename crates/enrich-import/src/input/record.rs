@@ -8,7 +8,7 @@ use crate::rejection::Rejection;
 #[derive(Clone, Debug, PartialEq)]
 pub struct InputRecord {
     /// The position of the record in its file.
-    pub place: Place,
+    pub place: RecordPosition,
     /// The record's text as in the file; for XML, the record as JSON. The text is empty for a
     /// contact card, and for a record that is joined from several files.
     pub text: Vec<u8>,
@@ -26,7 +26,7 @@ pub struct InputRecord {
 
 /// The position of a record in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct RecordPosition {
     /// The record's number, from 1.
     pub record: u64,
     /// The line at which the record begins, from 1. In a workbook, the row's number.

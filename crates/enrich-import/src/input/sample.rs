@@ -67,7 +67,7 @@ pub fn sample(source: Source, options: Input, records: usize) -> Result<Sampled,
 }
 
 fn read(mut input: InputRecords, file_name: String, records: usize) -> Result<Sample, ReadError> {
-    let member = input.member().map(str::to_owned);
+    let member = input.archive_member().map(str::to_owned);
     let (kind, record_path) = (input.kind(), input.record_path().map(str::to_owned));
     let (envelope, rows_above) = (input.envelope().to_vec(), input.rows_above_header());
     let mut names = Names::default();

@@ -6,7 +6,7 @@ use enrich_mapping::Input;
 use serde_json::{Map, Value};
 
 use super::header::{MAX_TITLE_ROWS, is_same, rows_before_header, rows_of_lines};
-use super::record::{InputRecord, Place};
+use super::record::{InputRecord, RecordPosition};
 use crate::delimiter::Delimiter;
 use crate::delimiter_detection;
 use crate::input_fault::InputFault;
@@ -117,7 +117,7 @@ impl TableReader {
         };
         self.records += 1;
         let fields = is_whole.and_then(|()| self.fields());
-        Ok(Some(InputRecord { place: Place { record: self.records, line }, text, fields }))
+        Ok(Some(InputRecord { place: RecordPosition { record: self.records, line }, text, fields }))
     }
 
     fn fields(&self) -> Result<Map<String, Value>, Rejection> {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use serde_json::{Map, Value};
 
-use super::record::{InputRecord, Place};
+use super::record::{InputRecord, RecordPosition};
 use crate::input_fault::{InputFault, MAX_RECORD_BYTES, MAX_RECORD_VALUES};
 pub(super) use layout::{declared_encoding, detected_path};
 
@@ -83,7 +83,7 @@ impl XmlReader {
             self.buffer = buffer;
             if let Some(members) = taken? {
                 self.records += 1;
-                let place = Place { record: self.records, line: self.line };
+                let place = RecordPosition { record: self.records, line: self.line };
                 let text = serde_json::to_vec(&members).unwrap_or_default();
                 return Ok(Some(InputRecord { place, text, fields: Ok(members) }));
             }

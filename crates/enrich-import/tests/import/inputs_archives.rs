@@ -53,11 +53,11 @@ fn the_files_that_fit_are_read_one_after_the_other() {
     ]);
     let source = Source::reader("submissions.zip", Cursor::new(bytes));
     let mut input = InputRecords::open(source, of_member("CIK??????????.json")).unwrap();
-    assert_eq!(input.member(), Some("CIK0000000001.json"));
+    assert_eq!(input.archive_member(), Some("CIK0000000001.json"));
     let first = input.next_record().unwrap().unwrap();
     let second = input.next_record().unwrap().unwrap();
     assert_eq!(fields(&[first, second]), ["{\"cik\":1}", "{\"cik\":2}"]);
-    assert_eq!(input.member(), Some("old/CIK0000000002.json"));
+    assert_eq!(input.archive_member(), Some("old/CIK0000000002.json"));
     assert!(input.next_record().unwrap().is_none());
     assert!(input.newly_read_bytes() > 0);
 }

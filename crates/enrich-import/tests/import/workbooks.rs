@@ -51,7 +51,7 @@ fn workbook(sheet: &[u8], strings: &[u8]) -> Vec<u8> {
     archive.finish().unwrap().into_inner()
 }
 
-fn sheet(rows: &str) -> Vec<u8> {
+fn worksheet(rows: &str) -> Vec<u8> {
     format!("<worksheet><sheetData>{rows}</sheetData></worksheet>").into_bytes()
 }
 
@@ -88,7 +88,7 @@ fn a_workbook_s_first_shown_sheet_is_read_as_people_see_it() {
 #[test]
 fn rows_of_every_kind_of_text_are_read() {
     let strings = b"<sst uniqueCount=\"99999999999999999\"><si><t>a</t></si><si><r><t>b</t></r><r><t xml:space=\"preserve\"> c</t></r><rPh><t>no</t></rPh></si></sst>";
-    let rows = sheet(
+    let rows = worksheet(
         "<row r=\"3\"><c t=\"s\" r=\"A3\"><v>0</v></c><c t=\"s\" r=\"C3\"><v>1</v></c></row>\
          <row><c t=\"inlineStr\"><is><t>x&#10;y</t></is></c><c><f>1+1</f><v>2</v></c><c t=\"str\"><v>&lt;z</v></c></row>",
     );
@@ -100,7 +100,7 @@ fn rows_of_every_kind_of_text_are_read() {
 #[test]
 fn a_million_empty_rows_are_passed_over_and_can_be_stopped() {
     let empty = "<row><c s=\"1\"/></row>".repeat(1_000_000);
-    let bytes = workbook(&sheet(&format!("<row><c><v>1</v></c></row>{empty}")), b"<sst/>");
+    let bytes = workbook(&worksheet(&format!("<row><c><v>1</v></c></row>{empty}")), b"<sst/>");
     assert!(bytes.len() < 200_000);
     assert_eq!(read(held(bytes.clone())).unwrap().0, [["1"]]);
     let asked = Arc::new(AtomicU64::new(0));
@@ -116,22 +116,22 @@ fn a_workbook_that_unpacks_to_more_than_is_read_is_refused() {
     let bounds =
         || Bounds { max_bytes: 10_000_000, max_lines: u64::MAX, is_stopped: Arc::new(|| false) };
     let row = "<row><c t=\"str\"><v>x</v></c></row>";
-    let bomb = workbook(&sheet(&row.repeat(1_000_000)), b"<sst/>");
+    let bomb = workbook(&worksheet(&row.repeat(1_000_000)), b"<sst/>");
     let refused = read(held(bomb).bounded(bounds()));
     assert!(matches!(refused, Err(ReadError::Halted(Halt::TooManyBytes(_)))), "{refused:?}");
     let long = "x".repeat(30_000_000);
     let cases = [
-        workbook(&sheet(&format!("<row><c t=\"str\"><v>{long}</v></c></row>")), b"<sst/>"),
-        workbook(&sheet(""), format!("<sst><si><t>{long}</t></si></sst>").as_bytes()),
-        workbook(&sheet(""), format!("<sst><si a=\"{long}\"/></sst>").as_bytes()),
-        workbook(&sheet("<row><c r=\"ZZZZ1\"><v>1</v></c></row>"), b"<sst/>"),
+        workbook(&worksheet(&format!("<row><c t=\"str\"><v>{long}</v></c></row>")), b"<sst/>"),
+        workbook(&worksheet(""), format!("<sst><si><t>{long}</t></si></sst>").as_bytes()),
+        workbook(&worksheet(""), format!("<sst><si a=\"{long}\"/></sst>").as_bytes()),
+        workbook(&worksheet("<row><c r=\"ZZZZ1\"><v>1</v></c></row>"), b"<sst/>"),
     ];
     for bytes in cases {
         let refused = read(held(bytes));
         assert!(matches!(refused, Err(ReadError::NoList(NoList::LargeWorkbook(_)))), "{refused:?}");
     }
     let strings = format!("<sst>{}</sst>", "<si/>".repeat(17_000_000));
-    let refused = read(held(workbook(&sheet(""), strings.as_bytes())));
+    let refused = read(held(workbook(&worksheet(""), strings.as_bytes())));
     let expected = NoList::LargeWorkbook("too many different texts");
     assert!(matches!(&refused, Err(ReadError::NoList(no)) if *no == expected), "{refused:?}");
 }
@@ -141,13 +141,13 @@ fn a_row_too_long_is_rejected_alone_and_a_header_too_long_is_refused() {
     let strings = format!("<sst><si><t>{}</t></si></sst>", "x".repeat(128 * 1024));
     let long = format!("<row>{}</row>", "<c t=\"s\"><v>0</v></c>".repeat(100));
     let short = "<row><c t=\"str\"><v>Quill</v></c></row>";
-    let bytes = workbook(&sheet(&format!("{short}{long}{short}")), strings.as_bytes());
+    let bytes = workbook(&worksheet(&format!("{short}{long}{short}")), strings.as_bytes());
     let mut list = Rows::open(held(bytes)).unwrap();
     let rejected = list.next_row().unwrap().unwrap();
     assert_eq!(rejected.cells, Err(Rejection::TooLong));
     assert_eq!(rejected.text.len(), 1024 * 1024);
     assert_eq!(list.next_row().unwrap().unwrap().cells, Ok(Cells::Csv(vec![b"Quill".to_vec()])));
-    let refused = read(held(workbook(&sheet(&format!("{long}{short}")), strings.as_bytes())));
+    let refused = read(held(workbook(&worksheet(&format!("{long}{short}")), strings.as_bytes())));
     let refused = refused.map(|(rows, _)| rows.len());
     let expected = HeaderError::NotOneLine;
     assert!(matches!(refused, Err(ReadError::Header(error)) if error == expected), "{refused:?}");
@@ -175,7 +175,7 @@ fn other_archives_are_told_from_workbooks_and_damaged_ones_from_whole_ones() {
         let refused = read(held(archive.finish().unwrap().into_inner())).unwrap_err().to_string();
         assert!(refused.contains(said), "{refused}");
     }
-    let whole = workbook(&sheet("<row><c><v>1</v></c></row>"), b"<sst/>");
+    let whole = workbook(&worksheet("<row><c><v>1</v></c></row>"), b"<sst/>");
     for cut in (0..whole.len()).step_by(7) {
         // A workbook that is cut off never causes a panic, and is never read as a list.
         assert!(cut < 4 || read(held(whole[..cut].to_vec())).is_err(), "{cut}");

@@ -117,7 +117,7 @@ fn of_company(company: Company, merged: &MergedFacts) -> Result<Derived, BadProf
                 domains.extend(Domain::parse(value).map(|domain| (domain, confidence)).ok());
             }
             Attribute::Page(network) => {
-                let tier = u8::from(company.page(network) != Some(value));
+                let tier = u8::from(company.page_on(network) != Some(value));
                 if let Some(key) = page_key(network, value) {
                     derived.add(IdentifierKind::CompanyPage, key, tier, confidence);
                 }

@@ -80,7 +80,7 @@ pub(crate) fn pack(subject_facts: &SubjectFacts, profile: &str) -> Vec<u8> {
 }
 
 fn push_fact(bytes: &mut Vec<u8>, fact: &Fact, profile: &str) {
-    let place = Place::of(fact, profile);
+    let place = ValuePosition::of(fact, profile);
     // The numbers of attributes are less than 32, so the three highest bits are free for the flags.
     let mut first = attribute_code(fact.attribute) as u8;
     first |= if fact.country.is_some() { HAS_COUNTRY } else { 0 };
@@ -98,7 +98,7 @@ fn push_fact(bytes: &mut Vec<u8>, fact: &Fact, profile: &str) {
 }
 
 /// Where the value of a fact is stored.
-struct Place<'a> {
+struct ValuePosition<'a> {
     /// The position of `text` in the profile; `None` if the profile does not contain it.
     begin: Option<usize>,
     /// The value. If `is_short` is `true`, only the part of a page after its usual beginning:
@@ -107,7 +107,7 @@ struct Place<'a> {
     is_short: bool,
 }
 
-impl<'a> Place<'a> {
+impl<'a> ValuePosition<'a> {
     fn of(fact: &'a Fact, profile: &str) -> Self {
         let rest = match fact.attribute {
             Attribute::Page(network) => stored_page::rest(network, &fact.value),

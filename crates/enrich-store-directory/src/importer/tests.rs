@@ -14,8 +14,8 @@ use enrich_secrets::{SECRET_FILE, Secrets};
 use enrich_store::{OpenError, Store};
 use enrich_store_sqlite::{self as sqlite, Durability, Options};
 use enrich_testkit::records::{
-    aliases, company, company_name, countries, country, domain, email, emails, hashed, ids, page,
-    person, person_page, phone, phones, sites, trusted, with_id,
+    aliases, company, company_name, countries, country, domain, email, emails, hashed, ids,
+    page_url, person, person_page, phone, phones, sites, trusted, with_id,
 };
 use enrich_text::Network;
 use proptest::prelude::*;
@@ -88,7 +88,7 @@ impl Chance {
                 aliases: aliases(&self.some(&NAMES)),
                 seats: countries(&self.some(&COUNTRIES)),
                 sites: sites(&self.some(&DOMAINS)),
-                pages: handles.iter().map(|text| page(Network::LinkedIn, text)).collect(),
+                pages: handles.iter().map(|text| page_url(Network::LinkedIn, text)).collect(),
                 emails: emails(&self.some(&EMAILS)),
                 phones: phones(&self.some(&PHONES)),
                 ids: ids(&self.some(&IDS)),

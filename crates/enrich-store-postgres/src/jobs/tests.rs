@@ -61,7 +61,7 @@ fn nodes_that_look_at_once_take_different_jobs() {
         let counts: Vec<_> = nodes.iter().map(|node| scope.spawn(move || take(node))).collect();
         let counts: usize = counts.into_iter().map(|taken| taken.join().unwrap()).sum();
         assert_eq!(counts, 20, "a job was taken twice, or none");
-        let all = block_on(nodes[0].page(0, 100)).unwrap();
+        let all = block_on(nodes[0].rows_after(0, 100)).unwrap();
         all.into_iter().filter(|job| job.turn == 2).map(|job| job.id).collect()
     });
     taken.sort_unstable();

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::columns::{clamped, hash, secret_id, unsigned};
 use crate::failure::Failure;
 use crate::node::Node;
-use crate::seals::seal::{NO_SEAL, Place, Seal, Seen, read_places, read_seen};
+use crate::seals::seal::{NO_SEAL, Seal, SealedRow, Seen, read_places, read_seen};
 
 /// Maximum number of seals in one read.
 const PAGE: i64 = 200;
@@ -95,7 +95,7 @@ pub(crate) async fn check_seals(node: &Node, findings: &mut Findings) -> Result<
     check_places(node, &sealed, findings).await
 }
 
-/// Reads a row of [`SEALS`]; `None` if the bytes of its [`Place`]s or of its [`Seen`] seals have a
+/// Reads a row of [`SEALS`]; `None` if the bytes of its [`SealedRow`]s or of its [`Seen`] seals have a
 /// wrong length.
 fn read(row: &Row) -> Result<Option<Seal>, Failure> {
     let places = read_places(row.try_get(3)?);
@@ -131,7 +131,7 @@ impl Sealed {
             }
         }
         self.last = Some((seal.node, seal.number, seal.hash));
-        for Place { account, sequence, chain } in seal.places {
+        for SealedRow { account, sequence, chain } in seal.places {
             let place = self.places.entry(account).or_insert((sequence, chain));
             if sequence > place.0 {
                 *place = (sequence, chain);

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 /// The first seal of a node in a lineage uses this value as the hash of the previous seal.
 pub(super) const NO_SEAL: [u8; 32] = [0; 32];
-/// Length of a stored [`Place`] in bytes: an account, a sequence and a hash.
+/// Length of a stored [`SealedRow`] in bytes: an account, a sequence and a hash.
 const PLACE_BYTES: usize = 16 + 8 + 32;
 /// Length of a stored [`Seen`] in bytes: a node, a number and a hash.
 const SEEN_BYTES: usize = 16 + 8 + 32;
@@ -15,7 +15,7 @@ const SEEN_BYTES: usize = 16 + 8 + 32;
 /// One of the rows in a seal: the last row of an account, as the node knew it when it made the
 /// seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SealedRow {
     pub(super) account: AccountId,
     pub(super) sequence: u64,
     /// The hash of the row.
@@ -36,7 +36,7 @@ pub(super) struct Seal {
     /// The number of the seal among the seals of its node: 1, 2, 3 and so on.
     pub(super) number: u64,
     pub(super) lineage: Uuid,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<SealedRow>,
     /// The newest seals of other nodes.
     pub(super) seen: Vec<Seen>,
     /// When the seal was made, in microseconds since 1970.
@@ -70,10 +70,10 @@ impl Seal {
         secret.hash(Purpose::NodeSeal, &parts)
     }
 
-    /// Returns the [`Place`]s as bytes, in the form in which the database stores them.
+    /// Returns the [`SealedRow`]s as bytes, in the form in which the database stores them.
     pub(super) fn places_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.places.len() * PLACE_BYTES);
-        for Place { account, sequence, chain } in &self.places {
+        for SealedRow { account, sequence, chain } in &self.places {
             bytes.extend_from_slice(account.0.as_bytes());
             bytes.extend_from_slice(&sequence.to_le_bytes());
             bytes.extend_from_slice(chain);
@@ -93,9 +93,9 @@ impl Seal {
     }
 }
 
-/// Reads [`Place`]s from their stored form; `None` if the bytes are invalid.
-pub(super) fn read_places(bytes: &[u8]) -> Option<Vec<Place>> {
-    let place = |(id, sequence, chain)| Place { account: AccountId(id), sequence, chain };
+/// Reads [`SealedRow`]s from their stored form; `None` if the bytes are invalid.
+pub(super) fn read_places(bytes: &[u8]) -> Option<Vec<SealedRow>> {
+    let place = |(id, sequence, chain)| SealedRow { account: AccountId(id), sequence, chain };
     Some(read_triples(bytes)?.into_iter().map(place).collect())
 }
 

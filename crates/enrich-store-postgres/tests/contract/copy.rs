@@ -102,7 +102,7 @@ pub(super) fn a_ledger_is_the_same_after_the_way_to_the_database_and_back(route:
     if route.is_missing() {
         return;
     }
-    let Some(cluster) = Cluster::shared() else { return };
+    let Some(cluster) = Cluster::for_tests() else { return };
     let database = cluster.fresh_database().unwrap();
     let url = database.url_at(&[route.address(cluster)]);
     let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

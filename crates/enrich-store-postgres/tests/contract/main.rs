@@ -72,7 +72,7 @@ impl Postgres {
         if route.is_missing() {
             return None;
         }
-        let cluster = Cluster::shared()?;
+        let cluster = Cluster::for_tests()?;
         let database = cluster.fresh_database().unwrap();
         Some(Self::in_database(database, vec![route.address(cluster)]))
     }

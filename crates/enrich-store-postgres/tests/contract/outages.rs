@@ -39,7 +39,7 @@ fn open(postgres: &Postgres, proxies: &[&TcpProxy]) -> Store {
 #[test]
 fn charging_resumes_after_an_outage_in_which_it_was_refused() {
     let Some(cluster) = Cluster::with(Route::Direct, 1_000) else { return };
-    let server = enrich_testkit::postgres::Cluster::shared().unwrap();
+    let server = enrich_testkit::postgres::Cluster::for_tests().unwrap();
     let proxy = TcpProxy::start(server.address(), Duration::ZERO).unwrap();
     let store = open(&cluster.postgres, &[&proxy]);
     wait_for_charge(&cluster, &store);
@@ -66,7 +66,7 @@ fn charging_resumes_after_an_outage_in_which_it_was_refused() {
 #[test]
 fn a_host_that_hangs_does_not_keep_the_others_waiting() {
     let Some(cluster) = Cluster::with(Route::Direct, 1_000) else { return };
-    let server = enrich_testkit::postgres::Cluster::shared().unwrap();
+    let server = enrich_testkit::postgres::Cluster::for_tests().unwrap();
     let proxies = [(); 2].map(|()| TcpProxy::start(server.address(), Duration::ZERO).unwrap());
     let store = open(&cluster.postgres, &[&proxies[0], &proxies[1]]);
     for hanging in [0, 1] {

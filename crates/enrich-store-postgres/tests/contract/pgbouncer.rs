@@ -18,7 +18,7 @@ const CREDITS: i64 = 1_000;
 
 #[test]
 fn charges_whose_reply_is_lost_behind_pgbouncer_are_taken_once() {
-    let Some(servers) = Servers::shared() else { return };
+    let Some(servers) = Servers::for_tests() else { return };
     let proxy = TcpProxy::start(servers.address(), Duration::ZERO).unwrap();
     let Some(bouncer) = PgBouncer::start(servers, proxy.address()).unwrap() else { return };
     let database = servers.fresh_database().unwrap();

@@ -22,7 +22,8 @@ use super::{Harness, Ports};
 use crate::loading::{ask, company_of, load, person_of};
 use crate::records::{
     aliases, company, company_name, countries, country, domain, domain_record, email, emails,
-    employed_at, employed_by_name, hashed, ids, page, person, person_page, phones, sites, trusted,
+    employed_at, employed_by_name, hashed, ids, page_url, person, person_page, phones, sites,
+    trusted,
 };
 
 /// Defines one `#[test]` for each function of this contract. The test calls the function with
@@ -137,9 +138,9 @@ fn quill() -> CompanyRecord {
         seats: countries(&["GB"]),
         sites: sites(&["quill.example", "quill-ink.example"]),
         pages: vec![
-            page(Network::LinkedIn, "quill"),
-            page(Network::LinkedIn, "quill-ink"),
-            page(Network::Youtube, "@QuillFilms"),
+            page_url(Network::LinkedIn, "quill"),
+            page_url(Network::LinkedIn, "quill-ink"),
+            page_url(Network::Youtube, "@QuillFilms"),
         ],
         emails: emails(&["post@quill.example"]),
         phones: phones(&["+442079460001"]),
@@ -215,11 +216,11 @@ pub async fn a_domain_of_two_companies_is_not_sure(harness: &dyn Harness) {
 pub async fn a_company_is_found_by_any_of_its_pages(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     load(&ports, "a", vec![hashed(quill())]).await;
-    for asked in [page(Network::LinkedIn, "quill"), page(Network::LinkedIn, "quill-ink")] {
+    for asked in [page_url(Network::LinkedIn, "quill"), page_url(Network::LinkedIn, "quill-ink")] {
         let found = company_of(&ports, CompanyRef::Page(asked)).await.expect("a company");
-        assert_eq!(found.page(Network::LinkedIn), Some("linkedin.com/company/quill"));
+        assert_eq!(found.page_on(Network::LinkedIn), Some("linkedin.com/company/quill"));
     }
-    let other_network = CompanyRef::Page(page(Network::Twitter, "quill"));
+    let other_network = CompanyRef::Page(page_url(Network::Twitter, "quill"));
     assert_eq!(company_of(&ports, other_network).await, None);
 }
 
@@ -227,7 +228,7 @@ pub async fn a_page_is_found_however_it_is_written(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     load(&ports, "a", vec![hashed(quill())]).await;
     for text in ["https://m.youtube.com/c/quillfilms?x=1", "QUILLFILMS"] {
-        let asked = CompanyRef::Page(page(Network::Youtube, text));
+        let asked = CompanyRef::Page(page_url(Network::Youtube, text));
         assert!(company_of(&ports, asked).await.is_some(), "{text}");
     }
 }
@@ -239,7 +240,7 @@ pub async fn an_answer_is_as_sure_as_its_source(harness: &dyn Harness) {
         ask(&ports, Question::Company(company)).await.expect("a company").confidence.percent()
     };
     assert_eq!(sure(CompanyRef::Domain(domain("quill.example"))).await, 60);
-    assert_eq!(sure(CompanyRef::Page(page(Network::LinkedIn, "quill"))).await, 60);
+    assert_eq!(sure(CompanyRef::Page(page_url(Network::LinkedIn, "quill"))).await, 60);
     assert_eq!(sure(CompanyRef::Email(email("post@quill.example"))).await, 60);
     assert_eq!(sure(called("Quill")).await, 60);
     // If two sources give the same value, its confidence is the higher of their confidences.

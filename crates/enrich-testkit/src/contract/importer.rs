@@ -33,7 +33,7 @@ use super::{Harness, Ports, after_noon, noon};
 use crate::loading::{ask, company_of, load, person_of};
 use crate::records::{
     company, countries, domain, domain_record, email, emails, employed_at, employed_by_name,
-    hashed, page, person, person_page, phones, sites, trusted,
+    hashed, page_url, person, person_page, phones, sites, trusted,
 };
 
 use Effect::{Added, Merged, Unchanged};
@@ -156,7 +156,8 @@ fn ada() -> PersonRecord {
 fn tricky() -> Vec<Record> {
     let named = || company("Quill");
     let in_gb = || CompanyRecord { seats: countries(&["GB"]), ..named() };
-    let linked = |record| CompanyRecord { pages: vec![page(Network::LinkedIn, "quill")], ..record };
+    let linked =
+        |record| CompanyRecord { pages: vec![page_url(Network::LinkedIn, "quill")], ..record };
     vec![
         hashed(named()),
         hashed(in_gb()),

@@ -35,8 +35,8 @@ pub async fn one_node_at_a_time_holds_a_job(
     assert_eq!((found.phase, found.record.as_str()), (JobPhase::Idle, "new"));
     let found = [found];
     assert_eq!(other.of_account(owner).await.unwrap(), found);
-    assert_eq!(other.page(1, 9).await.unwrap(), [row(one, 2).await]);
-    assert_eq!(other.page(0, 1).await.unwrap(), found);
+    assert_eq!(other.rows_after(1, 9).await.unwrap(), [row(one, 2).await]);
+    assert_eq!(other.rows_after(0, 1).await.unwrap(), found);
 
     // A change must give the job's current turn, a number that each change increases by 1. So a
     // second change with the old number is refused.

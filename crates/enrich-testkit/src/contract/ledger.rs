@@ -61,7 +61,7 @@ impl Customer {
         ports.ledger.balance(self.account).await.unwrap().unwrap().0
     }
 
-    async fn kept(
+    async fn stored_response(
         &self,
         ports: &Ports,
         key: &str,
@@ -164,7 +164,11 @@ pub async fn a_charge_beyond_the_balance_takes_nothing(harness: &dyn Harness) {
     let enormous = Charge { price: Price::PerAnswer(u64::MAX), ..customer.charge(1) };
     assert_eq!(ports.ledger.charge(enormous).await.unwrap(), refused);
     assert_eq!(customer.balance(&ports).await, 2);
-    assert_eq!(customer.kept(&ports, "k", "q", noon()).await, None, "a refusal is not kept");
+    assert_eq!(
+        customer.stored_response(&ports, "k", "q", noon()).await,
+        None,
+        "a refusal is not kept"
+    );
     assert_eq!(ports.ledger.charge(customer.keyed(10, "k", "q")).await.unwrap(), taken(0));
 }
 
@@ -201,7 +205,10 @@ pub async fn nothing_found_is_kept_and_costs_nothing(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 0).await;
     assert_eq!(ports.ledger.charge(customer.keyed(0, "k", "q")).await.unwrap(), taken(0));
-    assert_eq!(customer.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 0, 0)));
+    assert_eq!(
+        customer.stored_response(&ports, "k", "q", noon()).await,
+        Some(answer_to("q", 0, 0))
+    );
     assert_eq!(ports.ledger.entries(customer.account, 0, 10).await.unwrap(), []);
     assert_sound(&ports).await;
 }
@@ -211,10 +218,13 @@ pub async fn nothing_found_is_kept_and_costs_nothing(harness: &dyn Harness) {
 pub async fn a_repeat_is_replayed(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
-    assert_eq!(customer.kept(&ports, "k", "q", noon()).await, None);
+    assert_eq!(customer.stored_response(&ports, "k", "q", noon()).await, None);
     assert_eq!(ports.ledger.charge(customer.keyed(5, "k", "q")).await.unwrap(), taken(9));
     assert_eq!(ports.ledger.charge(customer.charge(5)).await.unwrap(), taken(8));
-    assert_eq!(customer.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 9, 5)));
+    assert_eq!(
+        customer.stored_response(&ports, "k", "q", noon()).await,
+        Some(answer_to("q", 9, 5))
+    );
     let replayed = Charged::Replayed(answer_to("q", 9, 5));
     assert_eq!(ports.ledger.charge(customer.keyed(5, "k", "q")).await.unwrap(), replayed);
     assert_eq!(customer.balance(&ports).await, 8);
@@ -240,7 +250,10 @@ pub async fn a_repeat_is_replayed_after_a_restart_and_without_credits(harness: &
     assert_eq!(ports.ledger.charge(customer.keyed(1, "k", "q")).await.unwrap(), taken(0));
     let ports = harness.reopen(ports).await;
     assert_eq!(customer.balance(&ports).await, 0);
-    assert_eq!(customer.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 0, 1)));
+    assert_eq!(
+        customer.stored_response(&ports, "k", "q", noon()).await,
+        Some(answer_to("q", 0, 1))
+    );
     let replayed = Charged::Replayed(answer_to("q", 0, 1));
     assert_eq!(ports.ledger.charge(customer.keyed(1, "k", "q")).await.unwrap(), replayed);
 }
@@ -252,7 +265,10 @@ pub async fn another_question_under_the_same_key_is_told_apart(harness: &dyn Har
     ports.ledger.charge(customer.keyed(1, "k", "q")).await.unwrap();
     let other = Charged::Replayed(StoredResponse::OtherQuestion);
     assert_eq!(ports.ledger.charge(customer.keyed(1, "k", "r")).await.unwrap(), other);
-    assert_eq!(customer.kept(&ports, "k", "r", noon()).await, Some(StoredResponse::OtherQuestion));
+    assert_eq!(
+        customer.stored_response(&ports, "k", "r", noon()).await,
+        Some(StoredResponse::OtherQuestion)
+    );
     assert_eq!(customer.balance(&ports).await, 9);
 }
 
@@ -262,7 +278,7 @@ pub async fn an_idempotency_key_is_the_accounts_own(harness: &dyn Harness) {
     let (one, other) = (Customer::with(&ports, 10).await, Customer::with(&ports, 20).await);
     assert_eq!(ports.ledger.charge(one.keyed(1, "k", "q")).await.unwrap(), taken(9));
     assert_eq!(ports.ledger.charge(other.keyed(1, "k", "r")).await.unwrap(), taken(19));
-    assert_eq!(one.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 9, 1)));
+    assert_eq!(one.stored_response(&ports, "k", "q", noon()).await, Some(answer_to("q", 9, 1)));
 }
 
 /// A response is stored for 24 hours. After that, its idempotency key can be used again.
@@ -275,10 +291,10 @@ pub async fn a_kept_answer_expires_after_24_hours(harness: &dyn Harness) {
     let replayed = Charged::Replayed(answer_to("q", 9, 1));
     let again = customer.keyed_at(1, "k", "q", last);
     assert_eq!(ports.ledger.charge(again).await.unwrap(), replayed);
-    assert_eq!(customer.kept(&ports, "k", "q", over).await, None);
+    assert_eq!(customer.stored_response(&ports, "k", "q", over).await, None);
     let anew = customer.keyed_at(1, "k", "r", over);
     assert_eq!(ports.ledger.charge(anew).await.unwrap(), taken(8));
-    assert_eq!(customer.kept(&ports, "k", "r", over).await, Some(answer_to("r", 8, 1)));
+    assert_eq!(customer.stored_response(&ports, "k", "r", over).await, Some(answer_to("r", 8, 1)));
     assert_sound(&ports).await;
 }
 
@@ -414,13 +430,16 @@ pub async fn a_kept_answer_is_given_again_where_the_clock_was_set_back(harness: 
     assert_eq!(ports.ledger.charge(first).await.unwrap(), taken(9));
     let again = ports.ledger.charge(customer.keyed_at(1, "k", "q", noon())).await.unwrap();
     assert_eq!(again, Charged::Replayed(answer_to("q", 9, 1)));
-    assert_eq!(customer.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 9, 1)));
+    assert_eq!(
+        customer.stored_response(&ports, "k", "q", noon()).await,
+        Some(answer_to("q", 9, 1))
+    );
     // A day later, the call is charged again, and its new answer is stored.
     let a_day = 7_200 + IdempotencyRecord::SECONDS;
     let later = customer.keyed_at(1, "k", "q", after_noon(a_day));
     assert_eq!(ports.ledger.charge(later).await.unwrap(), taken(8));
     assert_eq!(
-        customer.kept(&ports, "k", "q", after_noon(7_201)).await,
+        customer.stored_response(&ports, "k", "q", after_noon(7_201)).await,
         Some(answer_to("q", 8, 1))
     );
 }
@@ -487,7 +506,7 @@ pub async fn shared_room_has_an_end_and_nothing_in_it_goes_early(harness: &dyn H
     assert_eq!(kept.len(), 32);
     let just_before = after_noon(IdempotencyRecord::SECONDS - 1);
     for (customer, _) in kept {
-        let answer = customer.kept(&ports, "k", "q", just_before).await;
+        let answer = customer.stored_response(&ports, "k", "q", just_before).await;
         assert_eq!(answer, Some(answer_to("q", 0, 1)));
     }
     assert_sound(&ports).await;

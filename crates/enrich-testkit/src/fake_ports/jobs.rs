@@ -142,7 +142,7 @@ impl JobRecords for MemoryJobs {
         Ok(own.map(Job::row).collect())
     }
 
-    async fn page(&self, after: u128, limit: u32) -> Result<Vec<JobRow>, StoreError> {
+    async fn rows_after(&self, after: u128, limit: u32) -> Result<Vec<JobRow>, StoreError> {
         let table = self.table();
         let later = table.jobs.values().filter(|job| job.row.id > after);
         Ok(later.take(limit as usize).map(Job::row).collect())
@@ -300,8 +300,8 @@ where
         self.reach()?.of_account(account).await
     }
 
-    async fn page(&self, after: u128, limit: u32) -> Result<Vec<JobRow>, StoreError> {
-        self.reach()?.page(after, limit).await
+    async fn rows_after(&self, after: u128, limit: u32) -> Result<Vec<JobRow>, StoreError> {
+        self.reach()?.rows_after(after, limit).await
     }
 
     async fn change(&self, job: &JobChange) -> Result<bool, StoreError> {

@@ -106,7 +106,7 @@ impl Cluster {
     /// # Panics
     ///
     /// When the cluster cannot be started.
-    pub fn shared() -> Option<&'static Self> {
+    pub fn for_tests() -> Option<&'static Self> {
         static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
         let start = || Self::start(&ClusterOptions::default()).expect("PostgreSQL starts");
         SHARED.get_or_init(start).as_ref()

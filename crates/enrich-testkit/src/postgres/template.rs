@@ -39,7 +39,7 @@ pub(super) fn make_data(installation: &Installation, folder: &Path) -> io::Resul
     if let Some(template) = template {
         // An error is ignored: if the template cannot be kept, the next cluster runs `initdb`
         // again.
-        let _ = keep(&data, &password, &template);
+        let _ = store_template(&data, &password, &template);
     }
     Ok(password)
 }
@@ -89,7 +89,7 @@ fn initialise(
 
 /// Keeps a copy of the data folder as the template. The copy gets the template's name when it is
 /// complete.
-fn keep(data: &Path, password: &str, template: &Path) -> io::Result<()> {
+fn store_template(data: &Path, password: &str, template: &Path) -> io::Result<()> {
     let new = template.with_file_name(format!("postgres-template-new-{}", process::id()));
     fs::create_dir(&new)?;
     let kept = copy(data, &new.join("data"))

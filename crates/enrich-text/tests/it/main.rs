@@ -7,7 +7,7 @@ mod country;
 mod domain;
 mod email;
 mod mail_host;
-mod page;
+mod page_url;
 mod person_name;
 mod person_page;
 mod phone;

@@ -15,7 +15,7 @@ use enrich_store_sqlite as sqlite;
 use enrich_testkit::contract::{Harness, Ports, noon};
 use enrich_testkit::loading::load_from;
 use enrich_testkit::records::{
-    company, domain, email, emails, hashed, page, person, person_page, phone, phones, sites,
+    company, domain, email, emails, hashed, page_url, person, person_page, phone, phones, sites,
     trusted,
 };
 use enrich_text::{CompanyName, Network};
@@ -121,7 +121,7 @@ fn whatever_is_asked_is_answered_with_an_index_as_without() {
     let quill = CompanyRecord {
         sites: sites(&["quill.example", "quill-shop.example"]),
         emails: emails(&["office@quill.example"]),
-        pages: vec![page(Network::LinkedIn, "linkedin.com/company/quill")],
+        pages: vec![page_url(Network::LinkedIn, "linkedin.com/company/quill")],
         ..company("Quill")
     };
     // Feather has the same email address as Quill, from a source with less confidence.
@@ -144,7 +144,7 @@ fn whatever_is_asked_is_answered_with_an_index_as_without() {
         Question::Company(CompanyRef::DomainOrName(domain(site), name))
     };
     let by_page = |handle: &str| {
-        let page = page(Network::LinkedIn, &format!("linkedin.com/company/{handle}"));
+        let page = page_url(Network::LinkedIn, &format!("linkedin.com/company/{handle}"));
         Question::Company(CompanyRef::Page(page))
     };
     let questions: Vec<(bool, Question)> = vec![
@@ -244,11 +244,11 @@ fn hit(folder: &Folder, kind: IdentifierKind, key: &str) -> IndexHit {
 /// one identifier of each kind, with the question that looks it up.
 fn one_of_each_kind(folder: &Folder) -> [(IdentifierKind, String, Question); 6] {
     let linkedin =
-        |handle: &str| page(Network::LinkedIn, &format!("linkedin.com/company/{handle}"));
+        |handle: &str| page_url(Network::LinkedIn, &format!("linkedin.com/company/{handle}"));
     let of_company = |name: &str| CompanyRecord {
         sites: sites(&[&format!("{name}.example"), &format!("{name}-shop.example")]),
         emails: emails(&[&format!("office@{name}.example"), &format!("post@{name}.example")]),
-        pages: vec![linkedin(name), page(Network::Facebook, &format!("facebook.com/{name}"))],
+        pages: vec![linkedin(name), page_url(Network::Facebook, &format!("facebook.com/{name}"))],
         ..company(name)
     };
     let of_person = |name: &str, number: &str| PersonRecord {

@@ -111,7 +111,7 @@ impl WriterFixture {
         connection.pragma_update(None, name, value).unwrap();
     }
 
-    fn kept(&self) -> u64 {
+    fn stored_responses(&self) -> u64 {
         let connection = self.writer.connection.as_ref().unwrap();
         connection.query_row("SELECT count(*) FROM kept", [], |row| row.get(0)).unwrap()
     }
@@ -286,7 +286,7 @@ fn a_full_shelf_refuses_new_keys_until_old_ones_expire() {
     let tomorrow = Timestamp::from_second(now().as_second() + IdempotencyRecord::SECONDS).unwrap();
     let late = Charge { at: tomorrow, ..fixture.charge(Some("c")) };
     assert_eq!(fixture.settle(vec![late]).remove(0).unwrap(), taken(97));
-    assert_eq!(fixture.kept(), 1, "the expired ones are gone");
+    assert_eq!(fixture.stored_responses(), 1, "the expired ones are gone");
 }
 
 #[test]
@@ -339,9 +339,9 @@ fn a_group_that_keeps_nothing_leaves_the_kept_answers_alone() {
     let tomorrow = Timestamp::from_second(now().as_second() + IdempotencyRecord::SECONDS).unwrap();
     let late = |charge| Charge { at: tomorrow, ..charge };
     assert!(fixture.settle(vec![late(fixture.charge(None))]).remove(0).is_ok());
-    assert_eq!(fixture.kept(), 1);
+    assert_eq!(fixture.stored_responses(), 1);
     assert!(fixture.settle(vec![late(fixture.charge(Some("b")))]).remove(0).is_ok());
-    assert_eq!(fixture.kept(), 1, "the expired one is gone");
+    assert_eq!(fixture.stored_responses(), 1, "the expired one is gone");
 }
 
 #[test]

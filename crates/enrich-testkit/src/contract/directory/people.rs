@@ -8,8 +8,8 @@ use enrich_text::{Network, PersonName};
 use super::{Harness, Ports, ada, called, quill};
 use crate::loading::{ask, load, person_of};
 use crate::records::{
-    company, company_name, countries, country, domain, email, emails, employed_at, hashed, page,
-    person, person_page, phone, phones, sites, trusted,
+    company, company_name, countries, country, domain, email, emails, employed_at, hashed,
+    page_url, person, person_page, phone, phones, sites, trusted,
 };
 
 async fn first_email(ports: &Ports, person: PersonRef) -> Option<String> {
@@ -108,7 +108,7 @@ pub async fn a_person_is_found_by_name_at_a_company(harness: &dyn Harness) {
     load(&ports, "a", vec![hashed(quill()), hashed(ada())]).await;
     for company in [
         CompanyRef::Domain(domain("www.quill.example")),
-        CompanyRef::Page(page(Network::LinkedIn, "quill")),
+        CompanyRef::Page(page_url(Network::LinkedIn, "quill")),
         CompanyRef::Email(email("post@quill.example")),
         called("quill"),
         CompanyRef::DomainOrName(domain("quill.example"), company_name("quill.example")),

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::loading::{ask, company_of, load};
 use crate::records::{
-    aliases, company, company_name, countries, domain, emails, employed_by_name, hashed, page,
+    aliases, company, company_name, countries, domain, emails, employed_by_name, hashed, page_url,
     person, phones, sites, trusted,
 };
 
@@ -44,7 +44,7 @@ pub async fn a_main_domain_that_is_held_is_that_company(harness: &dyn Harness) {
 
 pub async fn a_company_without_a_domain_is_known_by_its_page(harness: &dyn Harness) {
     let ports = harness.fresh().await;
-    let pages = || vec![page(Network::LinkedIn, "quill")];
+    let pages = || vec![page_url(Network::LinkedIn, "quill")];
     let held = CompanyRecord { pages: pages(), ..quill() };
     let other = CompanyRecord {
         pages: pages(),

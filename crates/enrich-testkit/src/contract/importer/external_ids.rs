@@ -10,7 +10,7 @@ use super::{
 };
 use crate::loading::{company_of, load, source_name};
 use crate::records::{
-    company, company_name, countries, domain, external_id, hashed, ids, page, sites, with_id,
+    company, company_name, countries, domain, external_id, hashed, ids, page_url, sites, with_id,
 };
 use enrich_core::port::importer::Suppressed;
 
@@ -50,7 +50,7 @@ pub async fn one_id_is_one_company_whatever_else_differs(harness: &dyn Harness) 
 pub async fn two_ids_of_one_scheme_are_two_companies(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let linked = || CompanyRecord {
-        pages: vec![page(Network::LinkedIn, "quill")],
+        pages: vec![page_url(Network::LinkedIn, "quill")],
         ..company("Quill Films")
     };
     let in_gb = || CompanyRecord { seats: countries(&["GB"]), ..company("Quill Press") };

@@ -9,7 +9,7 @@ use super::{Harness, at_domain, quill};
 use crate::loading::{company_of, load, source_name};
 use crate::records::{
     company, company_name, countries, domain, emails, employed_by_name, external_id, hashed, ids,
-    page, person, phones, sites,
+    page_url, person, phones, sites,
 };
 
 async fn named(ports: &Ports, name: &str) -> Option<Company> {
@@ -82,7 +82,8 @@ pub async fn an_id_without_anything_else_in_common_counts_for_nothing(harness: &
 
 pub async fn a_removed_source_takes_its_merges_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
-    let linked = |record| CompanyRecord { pages: vec![page(Network::LinkedIn, "quill")], ..record };
+    let linked =
+        |record| CompanyRecord { pages: vec![page_url(Network::LinkedIn, "quill")], ..record };
     let films = CompanyRecord { sites: sites(&["films.example"]), ..company("Quill Films") };
     load(&ports, "a", vec![hashed(quill())]).await;
     load(&ports, "b", vec![hashed(films.clone())]).await;

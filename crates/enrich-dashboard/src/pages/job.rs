@@ -19,7 +19,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::fault::Fault;
 use crate::http::{Response, ResponseBody};
-use crate::page_context::{Frame, OwnerContext, PageContext, page};
+use crate::page_context::{Frame, OwnerContext, PageContext, render_page};
 use crate::scans::Download;
 use crate::shown::span;
 
@@ -244,7 +244,7 @@ async fn shown(
         },
         job: row,
     };
-    page(status, &template)
+    render_page(status, &template)
 }
 
 /// Returns how long the list is delayed because its key has reached the rate limit; `None` if the

@@ -14,7 +14,7 @@ use crate::days::{Day, Days};
 use crate::fault::Fault;
 use crate::form::query;
 use crate::http::Response;
-use crate::page_context::{Frame, OwnerContext, page};
+use crate::page_context::{Frame, OwnerContext, render_page};
 use crate::shown::{Number, Share, key_name_in};
 
 const DAYS_AT_ONCE: usize = 31;
@@ -103,7 +103,7 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
         sum,
         fault,
     };
-    page(if template.fault.is_some() { 422 } else { 200 }, &template)
+    render_page(if template.fault.is_some() { 422 } else { 200 }, &template)
 }
 
 type Sums = BTreeMap<(String, KeyId), Row>;

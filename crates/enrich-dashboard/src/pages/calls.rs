@@ -18,7 +18,7 @@ use crate::days::{Day, Days};
 use crate::fault::Fault;
 use crate::form::query;
 use crate::http::Response;
-use crate::page_context::{Frame, OwnerContext, page};
+use crate::page_context::{Frame, OwnerContext, render_page};
 use crate::shown::{Number, Time, key_name_in};
 
 const ON_A_PAGE: usize = 50;
@@ -131,7 +131,7 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
             .map(|row| CallRow { title: context.title(&row.endpoint), ..row })
             .collect(),
     };
-    page(if template.fault.is_some() { 422 } else { 200 }, &template)
+    render_page(if template.fault.is_some() { 422 } else { 200 }, &template)
 }
 
 async fn rows(service: &Service, account: AccountId, days: Days) -> Result<Rows, Fault> {

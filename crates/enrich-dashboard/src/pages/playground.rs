@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::curl;
 use crate::fault::Fault;
 use crate::http::{Call, Response};
-use crate::page_context::{Frame, OwnerContext, PageContext, page};
+use crate::page_context::{Frame, OwnerContext, PageContext, render_page};
 use crate::shown::Number;
 
 use super::EndpointChoice;
@@ -178,7 +178,7 @@ async fn shown(
         fault,
         frame: context.frame("/account/playground").await?,
     };
-    page(if fault.is_some() { 422 } else { 200 }, &template)
+    render_page(if fault.is_some() { 422 } else { 200 }, &template)
 }
 
 #[cfg(test)]

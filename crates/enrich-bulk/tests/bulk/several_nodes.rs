@@ -230,7 +230,7 @@ fn lists_expire_and_a_removal_that_was_interrupted_is_finished() {
     assert_eq!(b.jobs.sweep(later(week)).unwrap(), 1);
     assert_eq!(a.jobs.get(office.account, second), None);
     assert_eq!(office.names(), [""; 0]);
-    assert_eq!(block_on(nodes.records.page(0, 9)).unwrap(), []);
+    assert_eq!(block_on(nodes.records.rows_after(0, 9)).unwrap(), []);
 }
 
 #[test]

@@ -5,8 +5,8 @@ use enrich_core::KeyId;
 
 use crate::fault::Fault;
 use crate::form::Form;
-use crate::page::keys::active_keys;
 use crate::page_context::OwnerContext;
+use crate::pages::keys::active_keys;
 
 /// An error in the form. The variant decides where the page shows the message.
 pub(super) enum Complaint {

@@ -100,7 +100,7 @@ impl JobsState {
         let Some(records) = &self.records else { return Ok(Vec::new()) };
         let (mut all, mut after) = (Vec::new(), 0);
         loop {
-            let page = block_on(records.page(after, PAGE)).map_err(unreachable)?;
+            let page = block_on(records.rows_after(after, PAGE)).map_err(unreachable)?;
             let Some(last) = page.last() else { break };
             after = last.id;
             all.extend(page);

@@ -5,7 +5,7 @@ use enrich_sign_in::{ListedSession, Session, SessionId};
 
 use crate::fault::Fault;
 use crate::http::Response;
-use crate::page_context::{Frame, OwnerContext, page};
+use crate::page_context::{Frame, OwnerContext, render_page};
 use crate::password::{LEAST_CHARACTERS, MOST_BYTES, Password};
 use crate::shown::{Time, span};
 
@@ -146,5 +146,5 @@ async fn shown(
         most_sessions: Session::MOST_OF_AN_ACCOUNT,
         sessions: session_rows(context).await?,
     };
-    page(if template.fault.is_some() { 422 } else { 200 }, &template)
+    render_page(if template.fault.is_some() { 422 } else { 200 }, &template)
 }

@@ -11,7 +11,7 @@ use crate::curl;
 use crate::days::{Day, Days};
 use crate::fault::Fault;
 use crate::http::Response;
-use crate::page_context::{Frame, OwnerContext, PageContext, page};
+use crate::page_context::{Frame, OwnerContext, PageContext, render_page};
 use crate::shown::{Number, Share};
 
 #[derive(Template)]
@@ -82,7 +82,7 @@ async fn shown(context: &OwnerContext<'_>, shows_key: bool) -> Result<Response, 
         has_keys: keys.iter().any(|key| key.is_active(context.now)),
         days,
     };
-    page(200, &template)
+    render_page(200, &template)
 }
 
 /// Returns the suggested first call. The command contains the full key if `shows_key` is `true`;

@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 use crate::curl;
 use crate::fault::Fault;
 use crate::http::Response;
-use crate::page_context::{Frame, OwnerContext, page};
+use crate::page_context::{Frame, OwnerContext, render_page};
 
 use super::keys::{KeyRow, no_room, read_label};
 
@@ -171,5 +171,5 @@ async fn shown(
         may_be_empty: service.rate_limit.set_by_owner(key.rate, None).is_some(),
         overlaps: OVERLAPS,
     };
-    page(status, &template)
+    render_page(status, &template)
 }

@@ -6,7 +6,7 @@ use enrich_core::{InvalidLabel, KeyId, KeyInfo, KeyLimit, Label, NewKey, RateLim
 
 use crate::fault::Fault;
 use crate::http::Response;
-use crate::page_context::{Frame, OwnerContext, PageContext, page};
+use crate::page_context::{Frame, OwnerContext, PageContext, render_page};
 use crate::shown::{Time, key_name};
 
 #[derive(Template)]
@@ -109,7 +109,7 @@ async fn shown(
     let (active, ended) = rows.partition(|row| row.is_active);
     let label = if fault.is_some() { context.form.text("label").to_owned() } else { String::new() };
     let frame = context.frame("/account/keys").await?;
-    page(status, &KeysPage { frame, fault, label, active, ended })
+    render_page(status, &KeysPage { frame, fault, label, active, ended })
 }
 
 pub(crate) struct KeyChoice {

@@ -11,7 +11,7 @@ use crate::cookie;
 use crate::fault::Fault;
 use crate::form::query;
 use crate::http::Response;
-use crate::page_context::{Frame, PageContext, page};
+use crate::page_context::{Frame, PageContext, render_page};
 use crate::password::{MOST_BYTES, Password};
 use crate::returning;
 use crate::shown::span;
@@ -43,7 +43,10 @@ pub(crate) async fn show(context: &PageContext<'_>) -> Result<Response, Fault> {
     }
     let has_ended = context.query.has("ended");
     let to = returning::target(&context.query, context.is_account_page).unwrap_or_default();
-    page(200, &SignInPage { frame: context.open_frame(), email: "", fault: None, has_ended, to })
+    render_page(
+        200,
+        &SignInPage { frame: context.open_frame(), email: "", fault: None, has_ended, to },
+    )
 }
 
 pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault> {
@@ -151,7 +154,7 @@ fn failed(
     let email = if email.len() > MOST_EMAIL_BYTES { "" } else { email };
     let frame = context.open_frame();
     let to = returning::target(&context.form, context.is_account_page).unwrap_or_default();
-    page(status, &SignInPage { frame, email, fault: Some(fault), has_ended: false, to })
+    render_page(status, &SignInPage { frame, email, fault: Some(fault), has_ended: false, to })
 }
 
 /// The page that the browser loads after sign-in. If the browser has sent the session cookie,
@@ -161,7 +164,7 @@ pub(crate) async fn welcome(context: &PageContext<'_>) -> Result<Response, Fault
         let to = returning::target(&context.query, context.is_account_page);
         return Ok(Response::see_other(to.unwrap_or_else(|| "/account/".to_owned())));
     }
-    page(200, &NoCookiePage { frame: context.open_frame() })
+    render_page(200, &NoCookiePage { frame: context.open_frame() })
 }
 
 pub(crate) async fn sign_out(context: &PageContext<'_>) -> Result<Response, Fault> {

@@ -5,7 +5,7 @@ use enrich_sign_in::{SignIn, Token};
 
 use crate::fault::Fault;
 use crate::http::Response;
-use crate::page_context::{Frame, PageContext, page};
+use crate::page_context::{Frame, PageContext, render_page};
 use crate::password::{LEAST_CHARACTERS, MOST_BYTES, Password};
 
 use super::sign_in::begin;
@@ -75,9 +75,9 @@ fn shown(
         least_characters: LEAST_CHARACTERS,
         most_bytes: MOST_BYTES,
     };
-    page(status, &template)
+    render_page(status, &template)
 }
 
 fn not_good(context: &PageContext<'_>) -> Result<Response, Fault> {
-    page(404, &NoInvitationPage { frame: context.open_frame() })
+    render_page(404, &NoInvitationPage { frame: context.open_frame() })
 }

@@ -8,7 +8,7 @@ use enrich_bulk::jobs::{Job, RemoteList, State};
 
 use crate::fault::Fault;
 use crate::http::{Body, Response};
-use crate::page_context::{Frame, OwnerContext, PageContext, page};
+use crate::page_context::{Frame, OwnerContext, PageContext, render_page};
 use crate::shown::{Number, Time, number, span};
 use crate::upload::{UploadError, take};
 
@@ -177,5 +177,5 @@ async fn shown(
         kept: span(settings.keep_seconds),
         fault,
     };
-    page(status, &template)
+    render_page(status, &template)
 }

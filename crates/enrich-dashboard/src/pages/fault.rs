@@ -38,7 +38,7 @@ mod tests {
     use super::*;
     use crate::http::ResponseBody;
 
-    fn page(fault: Fault) -> String {
+    fn fault_page(fault: Fault) -> String {
         match response(fault, Some("order-77")).body {
             ResponseBody::Whole(bytes) => String::from_utf8(bytes.into_owned()).unwrap(),
             _ => panic!("a page comes whole"),
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn a_page_that_failed_on_our_side_names_its_request() {
-        assert!(page(Fault::failed("disk I/O error")).contains("<code>order-77</code>"));
-        assert!(!page(Fault::NoSuchPage).contains("order-77"));
+        assert!(fault_page(Fault::failed("disk I/O error")).contains("<code>order-77</code>"));
+        assert!(!fault_page(Fault::NoSuchPage).contains("order-77"));
     }
 }

@@ -19,8 +19,40 @@ static MEANINGS: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
 /// does not have a usual name.
 pub(crate) fn meaning(column: &str) -> Option<&'static str> {
     // Microsoft Access writes blanks in the names of XML elements as `_x0020_`.
-    let plain = plain_name(&column.replace("_x0020_", " "));
-    MEANINGS.get(&plain).copied().or_else(|| without_prefix(&plain))
+    let column = column.replace("_x0020_", " ");
+    let of_name = |name: &str| {
+        let plain = plain_name(name);
+        MEANINGS.get(&plain).copied().or_else(|| without_prefix(&plain))
+    };
+    of_name(&column)
+        .or_else(|| of_name(without_remark(&column)?).filter(|meaning| is_address(meaning)))
+        .or_else(|| meaning_of_parts(&column, of_name))
+}
+
+/// Returns a column's name without the remark in parentheses at its end: `Mobile` for `Mobile (such
+/// as 0700 900123)`. Returns `None` if there is no remark, or if the remark is a single word,
+/// because this may change the meaning: `Phone (fax)`.
+fn without_remark(column: &str) -> Option<&str> {
+    let (name, remark) = column.trim_end().strip_suffix([')', '）'])?.split_once(['(', '（'])?;
+    (remark.split_whitespace().count() > 1).then_some(name)
+}
+
+/// Whether columns with this meaning have addresses or numbers. A remark does not change what they
+/// are. It can change whose name a column has: `Name (private customers only)`.
+fn is_address(meaning: &str) -> bool {
+    matches!(meaning, "domains" | "emails" | "linkedin" | "phones")
+}
+
+/// Returns the meaning that all parts of a column's name have, in a name such as `Phone / Mobile` or
+/// `Company / Société`. Returns `None` if there are not several parts, or if their meanings differ.
+fn meaning_of_parts(
+    column: &str,
+    of_name: impl Fn(&str) -> Option<&'static str>,
+) -> Option<&'static str> {
+    let (first, rest) = column.split_once(['/', '|', '\n'])?;
+    let meaning = of_name(first)?;
+    let mut rest = rest.split(['/', '|', '\n']);
+    rest.all(|part| of_name(part) == Some(meaning)).then_some(meaning)
 }
 
 /// Returns the meaning of a column name that begins with a word for the row's company or person.

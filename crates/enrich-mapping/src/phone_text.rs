@@ -25,8 +25,9 @@ enum Part {
 }
 
 /// Returns the phone numbers in a text, without words such as `Tel.` around them. Numbers of fax
-/// machines are left out. The known words are in `data/phone_words.txt`. If the text has another
-/// word outside parentheses, returns the whole text.
+/// machines are left out. The known words are in `data/phone_words.txt`. A remark after the last
+/// number is left out: `0342 337 90 11 hat`. If the text has another unknown word outside
+/// parentheses, returns the whole text.
 pub(crate) fn phone_texts(text: &str) -> Vec<String> {
     let text = text.trim().trim_start_matches('\'').trim_start();
     let mut found = Vec::new();
@@ -73,6 +74,7 @@ pub(crate) fn phone_texts(text: &str) -> Vec<String> {
                 Part::Nothing
             }
             Some("fax" | "inside" | "invalid") => Part::Nothing,
+            _ if is_remark(&number, rest) => break,
             _ => return vec![text.to_owned()],
         };
         found.extend(whole(&number, part));
@@ -81,6 +83,15 @@ pub(crate) fn phone_texts(text: &str) -> Vec<String> {
     }
     found.extend(whole(&number, part));
     found
+}
+
+/// Whether a word after `number` begins a remark: there is a complete number before it, and no digit
+/// after it.
+fn is_remark(number: &str, rest: &str) -> bool {
+    /// Minimum number of digits of a complete number.
+    const COMPLETE: usize = 7;
+    let is_digit = |sign: char| sign.is_ascii_digit();
+    number.chars().filter(|sign| is_digit(*sign)).count() >= COMPLETE && !rest.contains(is_digit)
 }
 
 /// Returns the position of a parenthesis that is still open at the end of a text, and that has at
@@ -102,6 +113,14 @@ pub(crate) fn without_second_ending(number: &str) -> Option<&str> {
     let first = first.trim_end();
     (is_ending(ending.trim()) && first.ends_with(|sign: char| sign.is_ascii_digit()))
         .then_some(first)
+}
+
+/// Whether the second ending of a number is clearly not a part of the number itself: `57` in
+/// `031-7491856 / 57`.
+pub(crate) fn has_separate_ending(number: &str) -> bool {
+    without_second_ending(number)
+        .and_then(|first| number.strip_prefix(first))
+        .is_some_and(|ending| ending.starts_with(" / ") || ending.trim_start().starts_with('~'))
 }
 
 /// Whether a remark after a number says that the number belongs to a fax machine, or is no longer
@@ -236,6 +255,8 @@ mod tests {
             ("(020) 7946-0123 ext. 12", &["(020) 7946-0123 ext. 12"]),
             ("tel:+1-202-555-0123", &["+1-202-555-0123"]),
             ("+44 20 7946 0123", &["+44 20 7946 0123"]),
+            ("0 (224) 411 20 30 Pbx", &["0 (224) 411 20 30"]),
+            ("(031) 8431122 on weekdays", &["(031) 8431122"]),
             ("call us", &["call us"]),
             ("1-800-QUILL", &["1-800-QUILL"]),
         ] {

@@ -12,7 +12,9 @@ use crate::mail_provider::is_of_another_provider;
 use crate::native::RecordType;
 use crate::outcome::Note;
 use crate::person_text::{PersonText, read_person};
-use crate::phone_text::{names_country, phone_texts, whole_numbers, without_second_ending};
+use crate::phone_text::{
+    has_separate_ending, names_country, phone_texts, whole_numbers, without_second_ending,
+};
 use crate::role_mailbox::is_role_address;
 use crate::route::{Route, route_url};
 
@@ -137,6 +139,8 @@ impl RecordDraft {
         if self.kind == RecordType::Person {
             match PersonPage::parse(text) {
                 Ok(page) => add(&mut self.pages, (network, page.to_string())),
+                // The column has pages of people and of companies.
+                Err(_) if matches!(route_url(text), Route::Page(_)) => {}
                 Err(_) => add(&mut self.pages, (network, text.to_owned())),
             }
             return;
@@ -149,9 +153,20 @@ impl RecordDraft {
     }
 
     /// Adds an email address. If a person's address belongs to a role, such as `info@`, it is left
-    /// out, and a [`Note`] is added.
+    /// out, and a [`Note`] is added. If the text is a website, because a column has both (`E-mail &
+    /// web`), it is added as the company's website.
     pub(crate) fn add_email(&mut self, text: &str) {
         let text = half_width(link_address(text)).into_owned();
+        let is_site = text.contains("://") || text.to_ascii_lowercase().starts_with("www.");
+        if is_site && !text.contains('@') {
+            match self.kind {
+                RecordType::Person if self.company_domain.is_none() => {
+                    self.set_company_domain(&text)
+                }
+                _ => self.add_url(&text, None, true),
+            }
+            return;
+        }
         if self.kind == RecordType::Person && is_role_address(&text) {
             self.notes.push(Note::RoleAddress);
             return;
@@ -172,8 +187,11 @@ impl RecordDraft {
                 Some(country) => Phone::parse_of(text, country),
                 None => Phone::parse_international(text),
             };
-            let first = || without_second_ending(text).and_then(|first| parse(first).ok());
-            let phone = parse(text).or_else(|error| first().ok_or(error));
+            let phone = match without_second_ending(text) {
+                Some(first) if has_separate_ending(text) => parse(first),
+                Some(first) => parse(text).or_else(|_| parse(first)),
+                None => parse(text),
+            };
             let note = if country.is_some() { Note::ForeignPhone } else { Note::NationalPhone };
             match phone {
                 Ok(phone) => add(&mut self.phones, phone.to_string()),

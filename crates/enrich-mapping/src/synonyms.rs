@@ -153,6 +153,20 @@ fn area_codes<'c>(known: &[(&'c str, &'static str)]) -> Option<(&'c str, &'c str
     Some((known[at].0, phones))
 }
 
+/// Whether more records have a company without the name of a person than have such a name.
+fn are_mostly_companies(known: &[(&str, &str)], records: &[Map<String, Value>]) -> bool {
+    const PERSON: [&str; 4] = ["first_name", "last_name", "full_name", "contact"];
+    let has = |record: &Map<String, Value>, wanted: &[&str]| {
+        let columns = known.iter().filter(|(_, meaning)| wanted.contains(meaning));
+        let mut values = columns.filter_map(|(column, _)| record.get(*column)?.as_str());
+        values.any(|value| !is_no_name(value))
+    };
+    let people = records.iter().filter(|record| has(record, &PERSON)).count();
+    let companies =
+        records.iter().filter(|record| has(record, &["company"]) && !has(record, &PERSON));
+    companies.count() > people
+}
+
 /// Whether a column may contain the names of companies. There must be several records. The column
 /// must have many different texts that may be names: at least three for each four records.
 fn are_mostly_distinct_names(column: &str, records: &[Map<String, Value>]) -> bool {
@@ -174,7 +188,8 @@ impl Mapping {
     /// - There is a contact, and no company.
     /// - There is a contact and a job title, and no domain.
     ///
-    /// Otherwise the records are companies if there is a name or a company. Otherwise they are
+    /// But they are companies if most records have a company and no name of a person: a list of
+    /// customers may have columns for private ones. Otherwise the records are companies if there is a name or a company. Otherwise they are
     /// facts of domains, if there is a domain with a page rank or an IP address. Otherwise returns
     /// `None`.
     ///
@@ -189,6 +204,7 @@ impl Mapping {
             || (has("contact") && (!has("company") || (has("title") && !has("domains"))))
             || (has("name") && has("title"));
         let record_type = match () {
+            () if is_person && are_mostly_companies(&known, records) => RecordType::Company,
             () if is_person => RecordType::Person,
             () if has("name") || has("company") => RecordType::Company,
             () if has("domains") && (has("page_rank") || has("ip")) => RecordType::Domain,

@@ -34,6 +34,91 @@ pub(super) fn rows_of_lines<'l>(
     })
 }
 
+/// Where the header of a table is, and the names of its columns if they are in two rows.
+pub(super) struct Header {
+    /// The number of rows before the header.
+    pub(super) rows_before: usize,
+    /// The names of the columns, if the header has two rows; see [`names_of_two_rows`].
+    pub(super) names: Option<Vec<String>>,
+}
+
+impl Header {
+    /// Finds the header among the first rows of a table. In `rows`, `None` is a row that cannot be
+    /// read. If `columns` are given, the header is the first row that has all of them.
+    pub(super) fn find(
+        rows: impl Iterator<Item = Option<Vec<String>>>,
+        columns: &[String],
+    ) -> Self {
+        let rows: Vec<Option<Vec<String>>> = rows.collect();
+        let at = rows_before_header(&rows, columns);
+        let row = |at: usize| rows.get(at).and_then(Option::as_ref);
+        let has_all = |fields: &[String]| columns.iter().all(|column| has(fields, column));
+        // The row that was found may be the upper one or the lower one of two rows. If no row has
+        // all columns, any two rows may have them.
+        let uppers = match row(at) {
+            _ if columns.is_empty() => at.saturating_sub(1)..at + 1,
+            Some(fields) if has_all(fields) => 0..0,
+            _ => 0..rows.len(),
+        };
+        for upper in uppers {
+            if let (Some(groups), Some(below)) = (row(upper), row(upper + 1))
+                && let Some(names) = names_of_two_rows(groups, below).filter(|all| has_all(all))
+            {
+                return Self { rows_before: upper, names: Some(names) };
+            }
+        }
+        Self { rows_before: at, names: None }
+    }
+
+    /// Returns the number of rows to skip before the rest is read: the rows before the header, and
+    /// the header itself if its names are already known.
+    pub(super) fn rows_to_skip(&self) -> usize {
+        self.rows_before + if self.names.is_some() { 2 } else { 0 }
+    }
+}
+
+/// Returns the names of the columns if two rows together are a header. In such a header, some cells
+/// of the upper row name a group of columns, and the row below names the columns of each group:
+///
+/// | No. | Company | Contact |        | Country |
+/// |-----|---------|---------|--------|---------|
+/// |     |         | Phone   | E-mail |         |
+///
+/// Other cells of the upper row extend over both rows. A name that several groups have gets the
+/// name of its group before it: `Contact Name`.
+fn names_of_two_rows(upper: &[String], lower: &[String]) -> Option<Vec<String>> {
+    let cell = |row: &[String], at: usize| row.get(at).map_or("", |text| text.trim()).to_owned();
+    let width = upper.len().max(lower.len());
+    let (mut names, mut group) = (Vec::with_capacity(width), String::new());
+    let (mut has_gap, mut has_whole) = (false, false);
+    for at in 0..width {
+        let (above, below) = (cell(upper, at), cell(lower, at));
+        let begins_group = !above.is_empty() && at + 1 < width && cell(upper, at + 1).is_empty();
+        match (above.is_empty(), below.is_empty()) {
+            // Two rows of a table with all cells filled are a header and a record.
+            (false, false) if !begins_group => return None,
+            (true, false) => has_gap = true,
+            (false, true) => has_whole = true,
+            _ => {}
+        }
+        if !above.is_empty() {
+            group.clone_from(&above);
+        }
+        names.push(if below.is_empty() { (above, None) } else { (below, Some(group.clone())) });
+    }
+    let known = lower.iter().filter(|name| is_known_column(name)).count();
+    let has_values = lower.iter().any(|text| text.contains('@'));
+    if !has_gap || !has_whole || known < 2 || has_values {
+        return None;
+    }
+    let is_repeated = |name: &str| names.iter().filter(|(other, _)| other == name).count() > 1;
+    let unique = |(name, group): &(String, Option<String>)| match group {
+        Some(group) if is_repeated(name) => format!("{group} {name}"),
+        _ => name.clone(),
+    };
+    Some(names.iter().map(unique).collect())
+}
+
 /// Returns the number of rows before the header, given the first rows of a table; 0 if none of
 /// these rows is a header. In `rows`, `None` is a row that cannot be read.
 ///
@@ -47,11 +132,7 @@ pub(super) fn rows_of_lines<'l>(
 /// The second step looks for a better row below this one. A better row has more known columns, and
 /// at least [`LEAST_KNOWN`] of them; if all its fields are known columns, two are enough. Of
 /// several better rows, the header is the one with the most known columns.
-pub(super) fn rows_before_header(
-    rows: impl Iterator<Item = Option<Vec<String>>>,
-    columns: &[String],
-) -> usize {
-    let rows: Vec<Option<Vec<String>>> = rows.collect();
+fn rows_before_header(rows: &[Option<Vec<String>>], columns: &[String]) -> usize {
     if !columns.is_empty() {
         let has_all = |fields: &Vec<String>| columns.iter().all(|column| has(fields, column));
         return rows.iter().position(|row| row.as_ref().is_some_and(has_all)).unwrap_or(0);
@@ -83,7 +164,8 @@ fn known(fields: &[String]) -> usize {
     fields.iter().filter(|field| is_known_column(field)).count()
 }
 
-fn has(fields: &[String], column: &str) -> bool {
+/// Whether one of the fields is the name of this column.
+pub(super) fn has(fields: &[String], column: &str) -> bool {
     fields.iter().any(|field| is_same(field, column))
 }
 
@@ -108,7 +190,43 @@ mod tests {
 
     fn above(rows: &[&[&str]]) -> usize {
         let row = |row: &&[&str]| Some(row.iter().map(|&cell| cell.to_owned()).collect());
-        rows_before_header(rows.iter().map(row), &[])
+        Header::find(rows.iter().map(row), &[]).rows_before
+    }
+
+    fn names(upper: &[&str], lower: &[&str]) -> Option<Vec<String>> {
+        let row = |row: &[&str]| row.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>();
+        names_of_two_rows(&row(upper), &row(lower))
+    }
+
+    #[test]
+    fn a_header_may_have_two_rows() {
+        let upper = ["No.", "Company", "Seat", "", "Contact", "", "Fee"];
+        let lower = ["", "", "City", "Country", "Name", "E-Mail", ""];
+        let found = ["No.", "Company", "City", "Country", "Name", "E-Mail", "Fee"];
+        assert_eq!(names(&upper, &lower).unwrap(), found);
+        let title = ["Members", "", "", "", "", "", ""];
+        let row = ["1", "Quill", "Ink", "DE", "Ada", "ada@quill.example", "7"];
+        let header = Header::find(
+            [title, upper, lower, row].map(|row| Some(row.map(str::to_owned).to_vec())).into_iter(),
+            &[],
+        );
+        assert_eq!((header.rows_before, header.rows_to_skip()), (1, 3));
+    }
+
+    #[test]
+    fn a_name_in_two_groups_gets_the_group_s_name() {
+        let upper = ["Seat", "Member", "", "Contact", ""];
+        let lower = ["", "Name", "Website", "Name", "E-Mail"];
+        let found = ["Seat", "Member Name", "Website", "Contact Name", "E-Mail"];
+        assert_eq!(names(&upper, &lower).unwrap(), found);
+    }
+
+    #[test]
+    fn a_header_and_a_record_are_not_two_rows_of_a_header() {
+        let header = ["Company", "", "E-Mail", "", "Fee"];
+        assert_eq!(names(&header, &["Quill", "x", "ada@quill.example", "", ""]), None);
+        assert_eq!(names(&header, &["Quill", "x", "", "", "7"]), None);
+        assert_eq!(names(&["Company", "Email", "City"], &["Quill", "", "Phone"]), None);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Reads the rows of CSV or of a workbook as objects.
 
+use std::collections::{HashMap, HashSet};
 use std::io;
 
-use enrich_mapping::Input;
+use enrich_mapping::{Input, is_known_column};
 use serde_json::{Map, Value};
 
-use super::header::{MAX_TITLE_ROWS, is_same, rows_before_header, rows_of_lines};
+use super::header::{Header, MAX_TITLE_ROWS, has, is_same, rows_of_lines};
 use super::record::{InputRecord, RecordPosition};
 use crate::delimiter::Delimiter;
 use crate::delimiter_detection;
@@ -50,7 +51,7 @@ impl TableReader {
         }
         let looked_at = lines.peek(LOOKED_AT_LINES, LOOKED_AT_BYTES);
         let delimiter = delimiter_detection::of_file(&mut lines, &looked_at, usual, chosen);
-        let mut rows_above = 0;
+        let (mut rows_above, mut names) = (0, None);
         let has_header = options.skip_until.is_none() && options.header.is_empty();
         if has_header {
             let comment = options.comment.map(String::from);
@@ -62,31 +63,34 @@ impl TableReader {
             // again.
             let looked_at = lines.peek(LOOKED_AT_LINES, LOOKED_AT_BYTES);
             let first: Vec<&Line> = looked_at.iter().filter(is_text).collect();
-            rows_above = rows_before_header(rows_of_lines(&first, delimiter), &options.columns);
-            for _ in 0..rows_above {
+            let header = Header::find(rows_of_lines(&first, delimiter), &options.columns);
+            for _ in 0..header.rows_to_skip() {
                 lines.next_filled()?;
             }
+            (rows_above, names) = (header.rows_before, header.names);
         }
         let escape = options.escape.and_then(|letter| u8::try_from(letter).ok());
         let has_quoting = has_quoting(&looked_at, delimiter);
         let splitter = Splitter::with_quoting(delimiter, escape, has_quoting);
         let columns = Vec::new();
         let delimiter = Some(delimiter);
-        Self { lines, splitter, columns, records: 0, rows_above, delimiter }.with_header(options)
+        let table = Self { lines, splitter, columns, records: 0, rows_above, delimiter };
+        table.with_header(names, options)
     }
 
     /// Opens the chosen sheet of a workbook. Returns `None` if the sheet is empty.
     pub(super) fn workbook(mut workbook: Workbook, options: &Input) -> io::Result<Option<Self>> {
-        let mut rows_above = 0;
+        let (mut rows_above, mut names) = (0, None);
         if let Some(begins_with) = &options.skip_until {
             skip_rows_until(&mut workbook, begins_with)?;
         } else if options.header.is_empty() {
             let first = workbook.peek(MAX_TITLE_ROWS + 1)?;
             let rows = first.iter().map(|row| Some(row.cells.clone()));
-            rows_above = rows_before_header(rows, &options.columns);
-            for _ in 0..rows_above {
+            let header = Header::find(rows, &options.columns);
+            for _ in 0..header.rows_to_skip() {
                 workbook.next_row()?;
             }
+            (rows_above, names) = (header.rows_before, header.names);
         }
         let table = Self {
             lines: Lines::new(Box::new(io::empty())),
@@ -96,7 +100,7 @@ impl TableReader {
             rows_above,
             delimiter: None,
         };
-        table.with_header(options)
+        table.with_header(names, options)
     }
 
     pub(super) fn delimiter(&self) -> Option<Delimiter> {
@@ -134,28 +138,32 @@ impl TableReader {
         Ok(fields)
     }
 
-    fn with_header(mut self, options: &Input) -> io::Result<Option<Self>> {
+    /// Reads the header. If it has two rows, these were read before, and `names` are the names of
+    /// the columns.
+    fn with_header(
+        mut self,
+        names: Option<Vec<String>>,
+        options: &Input,
+    ) -> io::Result<Option<Self>> {
         if !options.header.is_empty() {
-            self.columns = options.header.iter().map(|name| named(name)).collect();
+            self.columns = options.header.iter().cloned().map(named).collect();
             self.splitter.set_width(self.columns.len());
             return Ok(Some(self));
         }
-        if !self.splitter.read_header(&mut self.lines)? {
+        if names.is_none() && !self.splitter.read_header(&mut self.lines)? {
             return Ok(None);
         }
-        let found = self.splitter.fields().count();
+        let found = names.as_ref().map_or_else(|| self.splitter.fields().count(), Vec::len);
         if found > MAX_COLUMNS {
             let most = MAX_COLUMNS;
             return Err(io::Error::other(HeaderError::TooManyColumns { found, most }));
         }
-        let names = self.splitter.names().map_err(io::Error::other)?;
-        self.columns = names.into_iter().map(named).collect();
-        for (at, name) in self.columns.iter().enumerate() {
-            let before = self.columns.get(..at).unwrap_or_default();
-            if let Some(name) = name.as_ref().filter(|_| before.contains(name)) {
-                return Err(InputFault::RepeatedColumn(name.clone()).into());
-            }
-        }
+        let names = match &names {
+            Some(names) => names.iter().map(String::as_str).collect(),
+            None => self.splitter.names().map_err(io::Error::other)?,
+        };
+        self.columns = unique(names, &options.columns)?.into_iter().map(named).collect();
+        self.splitter.set_width(self.columns.len());
         let is_missing = |column: &&String| !self.columns().any(|name| is_same(name, column));
         if let Some(column) = options.columns.iter().find(is_missing) {
             let has = self.columns().map(str::to_owned).collect();
@@ -165,8 +173,31 @@ impl TableReader {
     }
 }
 
-fn named(name: &str) -> Option<String> {
-    (!name.is_empty()).then(|| name.to_owned())
+fn named(name: String) -> Option<String> {
+    (!name.is_empty()).then_some(name)
+}
+
+/// Returns the names of the columns. If several columns have a name that no record needs, numbers
+/// are added to the second one and later ones: `Notes` and `Notes (2)`. Returns an error if the name
+/// is that of a known column, or is one of `needed`, because one of the columns would be lost.
+fn unique(names: Vec<&str>, needed: &[String]) -> Result<Vec<String>, InputFault> {
+    let mut all = HashSet::new();
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let mut unique = Vec::with_capacity(names.len());
+    for &name in &names {
+        let is_new = name.is_empty() || all.insert(name.to_owned());
+        if !is_new && (is_known_column(name) || has(needed, name)) {
+            return Err(InputFault::RepeatedColumn(name.to_owned()));
+        }
+        let mut added = name.to_owned();
+        while !is_new && !all.insert(added.clone()) {
+            let number = numbers.entry(name).or_insert(1);
+            *number += 1;
+            added = format!("{name} ({number})");
+        }
+        unique.push(added);
+    }
+    Ok(unique)
 }
 
 /// Skips all lines before the line that begins with this text. Returns an error if none of the

@@ -61,6 +61,26 @@ fn rows_before_the_header_are_skipped_whatever_they_hold() {
 }
 
 #[test]
+fn a_header_may_have_two_rows() {
+    let text = "Members;;;;;\nNo.;Company;Address;;Contact;\n;;City;Country;Name;E-Mail\n\
+        1;Quill;Ink;DE;Ada Byte;ada@quill.example\n";
+    let expected = "{\"No.\":\"1\",\"Company\":\"Quill\",\"City\":\"Ink\",\"Country\":\"DE\",\
+        \"Name\":\"Ada Byte\",\"E-Mail\":\"ada@quill.example\"}";
+    let rows = records("a.csv", text, options());
+    assert_eq!((fields(&rows), lines(&rows)), (vec![expected.to_owned()], vec![4]));
+    let sheet: &[&[&str]] = &[
+        &["Members"],
+        &["No.", "Company", "Address", "", "Contact"],
+        &["", "", "City", "Country", "Name", "E-Mail"],
+        &["1", "Quill", "Ink", "DE", "Ada Byte", "ada@quill.example"],
+    ];
+    assert_eq!(fields(&records("a.xlsx", workbook(sheet), options())), [expected]);
+    let columns = vec!["No.".to_owned(), "City".to_owned()];
+    let chosen = Input { columns, ..options() };
+    assert_eq!(fields(&records("a.csv", text, chosen)), [expected]);
+}
+
+#[test]
 fn quotes_between_tabs_are_text_unless_each_encloses_a_field() {
     let text = "company_name\tnote\n\"Quill\tx\nInk\ty\nNib\t\"z\n\"The Barn\" Mill\tw\n";
     let expected = [
@@ -162,6 +182,13 @@ fn a_column_must_not_be_there_twice() {
     assert_eq!(error, "the header has the column `Name` twice; rename or remove one");
     let rows = records("a.csv", "Name,,\n1,2,3\n", options());
     assert_eq!(fields(&rows), ["{\"Name\":\"1\"}"]);
+    let rows = records("a.csv", "Name,Free,Free (2),Free,Free\n1,2,3,4,5\n", options());
+    let numbered = r#"{"Name":"1","Free":"2","Free (2)":"3","Free (3)":"4","Free (4)":"5"}"#;
+    assert_eq!(fields(&rows), [numbered]);
+    let columns = vec!["Free".to_owned()];
+    let needed = Input { columns, ..Input::default() };
+    let error = failure("a.csv", "Name,Free,Free\n1,2,3\n", needed);
+    assert_eq!(error, "the header has the column `Free` twice; rename or remove one");
 }
 
 #[test]

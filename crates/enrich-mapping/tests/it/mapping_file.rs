@@ -188,6 +188,11 @@ fn members_of_objects_are_known_by_their_own_names() {
             "company: company.name → name, company.website → domains; unused: ",
         ),
         (&["Tel.", "Firma"], "company: Tel. → phones, Firma → name; unused: "),
+        (
+            &["Company / Société", "Tel/Mobile", "E-mail (such as a@quill.example)", "Name / City"],
+            "company: Company / Société → name, Tel/Mobile → phones, \
+             E-mail (such as a@quill.example) → emails; unused: Name / City",
+        ),
     ];
     for (columns, expected) in cases {
         assert_eq!(synonyms(columns), expected);
@@ -197,6 +202,17 @@ fn members_of_objects_are_known_by_their_own_names() {
     let row = json!({"name": "Quill", "contact": {"website": "quill.example"}});
     let expected = json!([{"type": "company", "name": "Quill", "domains": ["quill.example"]}]);
     assert_eq!(records(&found.mapping, &row), expected);
+}
+
+#[test]
+fn companies_with_columns_for_private_customers_are_companies() {
+    let firm = ("Firma", ["Quill GmbH", "Ink KG", ""]);
+    let last = ("Nachname", ["", "", "Byte"]);
+    let read = read_by_values(&[firm, ("Vorname", ["", "", "Ada"]), last]);
+    assert_eq!(read, "Firma → name; by values: ");
+    let last = ("Nachname", ["Nib", "", "Byte"]);
+    let read = read_by_values(&[firm, ("Vorname", ["Bob", "", "Ada"]), last]);
+    assert_eq!(read, "Firma → company, Vorname → first_name, Nachname → last_name; by values: ");
 }
 
 /// Creates a mapping from columns with three values each. Returns which columns the mapping reads,
@@ -257,10 +273,10 @@ fn values_show_the_meaning_of_columns_with_unknown_names() {
     assert_eq!(read_by_values(&[firm, whole]), "Firma → name; by values: ");
     // A column is read as countries only if its name says so, because `CA` and `DE` are also codes
     // of states.
-    let country = ("Country / Pays", ["CA", "USA", "Canada"]);
+    let country = ("Hauptland", ["CA", "USA", "Canada"]);
     let state = ("State", ["CA", "DE", "IN"]);
     let read = read_by_values(&[firm, country, state]);
-    assert_eq!(read, "Firma → name, Country / Pays → country; by values: Country / Pays");
+    assert_eq!(read, "Firma → name, Hauptland → country; by values: Hauptland");
 }
 
 #[test]

@@ -315,6 +315,25 @@ fn phones_of(country: &str, phones: &str, default: Option<&str>) -> (Value, Vec<
 }
 
 #[test]
+fn a_column_of_email_addresses_may_also_have_websites() {
+    let columns = ["Company", "E-mail"].map(str::to_owned);
+    let found = Mapping::from_synonyms(&columns, &[]).unwrap();
+    let row = json!({"Company": "Quill", "E-mail": "a@quill.example, www.quill.example"});
+    let mapped = found.mapping.map(row.as_object().unwrap(), &Settings::default());
+    let Outcome::Records(records) = mapped.outcome else { unreachable!("{mapped:?}") };
+    let read = (&records[0]["domains"], &records[0]["emails"]);
+    assert_eq!(read, (&json!(["quill.example"]), &json!(["a@quill.example"])));
+}
+
+#[test]
+fn a_second_ending_of_a_phone_number_is_left_out() {
+    let number = (json!(["+442079460123"]), vec![]);
+    for text in ["020 7946 0123 / 24", "020 7946 0123~4", "020 7946 0123 by day"] {
+        assert_eq!(phones_of("GB", text, None), number, "{text}");
+    }
+}
+
+#[test]
 fn a_national_number_of_an_unknown_country_is_left_out() {
     let national = (Value::Null, vec![Note::NationalPhone]);
     assert_eq!(phones_of("", "(202) 555-0152", None), national);

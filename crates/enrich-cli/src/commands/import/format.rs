@@ -9,7 +9,7 @@ use enrich_core::port::importer::{SourceTerms, Subjects};
 use enrich_import::{ImportSource, InputFault, MapAs, ReadError, Sampled};
 use enrich_import::{Sample, Source, sample};
 use enrich_mapping::{
-    Detection, Input, InputKind, Mapping, RecordType, Settings, SourceInfo, detect, is_known_column,
+    Detection, Input, InputKind, Mapping, RecordType, Settings, SourceInfo, detect,
 };
 
 use super::super::{Console, Failure};
@@ -271,14 +271,7 @@ fn unread(
                 _ => Err(Failure::of_file(file, error)),
             }
         }
-        // In a file in Enrich's own import format, two columns may have the same name if the format
-        // does not use this name. So the error is final only for a name that the format uses.
-        ReadError::Input(InputFault::RepeatedColumn(name)) if is_known_column(name) => {
-            Err(Failure::of_file(file, error))
-        }
-        ReadError::Input(InputFault::RepeatedColumn(_) | InputFault::LargeRecord { .. }) => {
-            Ok(None)
-        }
+        ReadError::Input(InputFault::LargeRecord { .. }) => Ok(None),
         ReadError::Input(_) | ReadError::Member { .. } => Err(Failure::of_file(file, error)),
         _ => Ok(None),
     }

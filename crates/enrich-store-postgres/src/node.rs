@@ -91,9 +91,9 @@ impl Node {
     }
 }
 
-/// Refuses a database that can lose acknowledged commits. A database server without the settings
-/// `fsync` and `synchronous_standby_names` is accepted, because it is a compatible product that
-/// replicates in its own way.
+/// Refuses a database that can lose acknowledged commits. A server that does not know the settings
+/// `fsync` and `synchronous_standby_names` is accepted: it is not PostgreSQL itself, but a
+/// compatible product that replicates in its own way.
 pub(crate) async fn check_durability(
     client: &Client,
     accepts_one_copy: bool,

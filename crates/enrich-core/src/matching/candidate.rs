@@ -10,9 +10,9 @@ use super::sums::Shape;
 use super::words::{self, Pair};
 use crate::subject::Company;
 
-/// Limits how many aliases of a company are compared: at most this number of its first aliases, and
-/// at most this number of the later aliases that contain all words of the requested name
-/// ([`Company::aliases_near`]). Few companies have more aliases.
+/// Maximum number of a company's aliases that are compared with the requested name: its first
+/// aliases. Of the aliases after them, only those are compared that contain all words of the
+/// requested name ([`Company::aliases_near`]), again up to this number. Few companies have more.
 const MOST_ALIASES: usize = 64;
 
 /// A name is treated as a misspelling of the name of a prominent company only if both names have at

@@ -24,8 +24,8 @@ use crate::directory::codes::IdentifierKind;
 use crate::directory::names::{self, Fit};
 use crate::directory::view::View;
 
-/// Maximum number of companies with one look-up key that are compared with a record that has
-/// neither a domain nor a page.
+/// Maximum number of companies with the same look-up key that are compared with a record. This
+/// applies to a record that has neither a domain nor a page.
 const MOST_NAMESAKES: usize = 1000;
 /// Maximum number of bare companies that are compared with a record.
 const MOST_BARE: usize = 64;

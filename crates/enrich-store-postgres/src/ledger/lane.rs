@@ -149,8 +149,8 @@ struct Callers {
 
 impl Callers {
     /// Counts the callers whose jobs are in the group or in the queue. Only the first call of this
-    /// method for a group has an effect. Later, a caller that has its decision may already have
-    /// sent its next job, so it would be counted twice.
+    /// method for a group has an effect. A later call could count a caller twice: a caller whose
+    /// job in the group is decided may already have its next job in the queue.
     fn note(&mut self, in_queue: usize) {
         if self.in_group > 0 {
             let seen = mem::take(&mut self.in_group) + in_queue;

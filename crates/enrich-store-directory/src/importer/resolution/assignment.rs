@@ -40,9 +40,9 @@ impl Assignment {
         if is_same {
             return None;
         }
-        // A cluster is the set of records that become one company. The cluster with the most
-        // records of a former company gets the id of this company. If two clusters have equally
-        // many of its records, the first cluster gets the id.
+        // A cluster is the set of records that become one company. Each stored company gives its id
+        // to the cluster that contains the most of its records. If two clusters contain equally
+        // many of them, the first cluster gets the id.
         let mut kept: BTreeMap<usize, SubjectId> = BTreeMap::new();
         for member in members {
             let of_member = of_clusters.iter().filter(|(cluster, _)| !kept.contains_key(cluster));

@@ -6,6 +6,7 @@
 //! A separate thread reads the sheet. The thread ends when nobody receives its rows any more.
 
 mod cell;
+mod links;
 mod parts;
 mod worksheet;
 mod xml;
@@ -21,6 +22,7 @@ use zip::ZipArchive;
 
 use crate::bounds::{Bounds, Halt};
 use crate::content::{Content, NoList};
+pub(crate) use links::Links;
 use parts::{SheetPart, Strings};
 use worksheet::SheetReading;
 
@@ -58,6 +60,7 @@ pub(crate) struct Workbook {
     /// The thread that reads the sheet. It returns the values that are needed to read another
     /// sheet.
     thread: Option<JoinHandle<(SheetReading, Archive)>>,
+    links: Links,
     rows: Receiver<io::Result<Vec<SheetRow>>>,
     ready: std::vec::IntoIter<SheetRow>,
     limits: Limits,
@@ -107,6 +110,7 @@ impl Workbook {
             visible: sheets.visible,
             current: 0,
             thread: None,
+            links: Links::default(),
             rows: channel().1,
             limits: limits.clone(),
             ready: Vec::new().into_iter(),
@@ -119,6 +123,11 @@ impl Workbook {
     /// Returns the name of the sheet that is read.
     pub(crate) fn sheet_name(&self) -> &str {
         self.visible.get(self.current).map_or("", |sheet| &sheet.name)
+    }
+
+    /// Returns the hyperlinks of the sheet. The workbook then no longer has them.
+    pub(crate) fn take_links(&mut self) -> Links {
+        mem::take(&mut self.links)
     }
 
     /// Chooses the first visible sheet with a table, because a sheet before it may have only a
@@ -167,6 +176,8 @@ impl Workbook {
         let part = self.visible.get(sheet).ok_or_else(|| refusal(NoList::Empty))?;
         let (into, rows) = sync_channel(2);
         let path = part.path.clone();
+        // If the sheet is damaged or too large, the thread that reads its rows reports it.
+        self.links = Links::read(&mut archive, &path, &self.limits).unwrap_or_default();
         let thread = std::thread::Builder::new().name("enrich-workbook".to_owned());
         self.thread = Some(thread.spawn(move || {
             let ended = reading.run(&mut archive, &path, &into);

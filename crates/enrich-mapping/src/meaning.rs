@@ -30,11 +30,12 @@ pub(crate) fn meaning(column: &str) -> Option<&'static str> {
 }
 
 /// Returns a column's name without the remark in parentheses at its end: `Mobile` for `Mobile (such
-/// as 0700 900123)`. Returns `None` if there is no remark, or if the remark is a single word,
-/// because this may change the meaning: `Phone (fax)`.
+/// as 0700 900123)`, and `Website` for `Website (link)`, which has the addresses of hyperlinks.
+/// Returns `None` if there is no remark, or if the remark is another single word, because this may
+/// change the meaning: `Phone (fax)`.
 fn without_remark(column: &str) -> Option<&str> {
     let (name, remark) = column.trim_end().strip_suffix([')', '）'])?.split_once(['(', '（'])?;
-    (remark.split_whitespace().count() > 1).then_some(name)
+    (remark == "link" || remark.split_whitespace().count() > 1).then_some(name)
 }
 
 /// Whether columns with this meaning have addresses or numbers. A remark does not change what they

@@ -27,10 +27,8 @@ const MAX_FILES: usize = 2_000_000;
 /// Maximum number of names that [`Archive::names`] returns.
 const MAX_NAMES: usize = 1_000;
 
-/// The beginnings of paths of files without records, which are skipped: the folder `__MACOSX/`,
-/// which macOS adds to archives, and hidden files such as `.DS_Store`. A `./` at the beginning of a
-/// path is removed before the comparison.
-const NO_DATA: [&str; 2] = ["__MACOSX/", "."];
+/// The folder that macOS adds to archives. Its files have no records.
+const MAC_FOLDER: &str = "__MACOSX";
 
 /// A zip archive, with a list of the files in it that are to be read.
 pub(super) struct Archive {
@@ -106,8 +104,7 @@ impl Archive {
             let path = entry.file_path();
             let name = String::from_utf8_lossy(path.as_ref());
             listed.is_office |= name == "[Content_Types].xml" || name == "mimetype";
-            let below = name.strip_prefix("./").unwrap_or(&name);
-            if entry.is_dir() || NO_DATA.iter().any(|start| below.starts_with(start)) {
+            if entry.is_dir() || is_hidden(&name) {
                 continue;
             }
             listed.files.add(&name);
@@ -199,4 +196,10 @@ fn damaged_or(error: Error) -> io::Error {
         ErrorKind::IO(error) => error,
         _ => InputFault::DamagedArchive.into(),
     }
+}
+/// Whether a file in an archive is skipped: it is in [`MAC_FOLDER`], or the file or a folder of its
+/// path is hidden, such as `.DS_Store`.
+fn is_hidden(path: &str) -> bool {
+    let mut parts = path.split('/').filter(|part| *part != "." && *part != "..");
+    parts.any(|part| part == MAC_FOLDER || part.starts_with('.'))
 }

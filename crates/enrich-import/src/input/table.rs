@@ -18,11 +18,14 @@ use crate::read_error::HeaderError;
 use crate::rejection::Rejection;
 use crate::rows::MAX_COLUMNS;
 use crate::splitter::{RawRow, Splitter};
-use crate::workbook::Workbook;
+use crate::workbook::{Links, Workbook};
 
 /// Maximum number of lines that are searched for the header, if [`Input::skip_until`] sets how
 /// the header begins.
 const MAX_PREAMBLE_LINES: usize = 1_000;
+
+/// The ending of the name of a column in which records have the addresses of hyperlinks.
+const LINK: &str = " (link)";
 
 pub(super) struct TableReader {
     lines: Lines,
@@ -34,6 +37,11 @@ pub(super) struct TableReader {
     rows_above: usize,
     /// The delimiter; `None` if the rows come from a workbook.
     delimiter: Option<Delimiter>,
+    /// The hyperlinks of the sheet; none if the rows are not those of a workbook.
+    links: Links,
+    /// The columns with hyperlinks: the index of each, and the name of the column in which records
+    /// have the addresses.
+    linked: Vec<(usize, String)>,
 }
 
 impl TableReader {
@@ -74,7 +82,9 @@ impl TableReader {
         let splitter = Splitter::with_quoting(delimiter, escape, has_quoting);
         let columns = Vec::new();
         let delimiter = Some(delimiter);
-        let table = Self { lines, splitter, columns, records: 0, rows_above, delimiter };
+        let (links, linked) = (Links::default(), Vec::new());
+        let table =
+            Self { lines, splitter, columns, records: 0, rows_above, delimiter, links, linked };
         table.with_header(names, options)
     }
 
@@ -86,12 +96,13 @@ impl TableReader {
         } else if options.header.is_empty() {
             let first = workbook.peek(MAX_TITLE_ROWS + 1)?;
             let rows = first.iter().map(|row| Some(row.cells.clone()));
-            let header = Header::find(rows, &options.columns);
+            let header = Header::find(rows, &columns_of_rows(&options.columns));
             for _ in 0..header.rows_to_skip() {
                 workbook.next_row()?;
             }
             (rows_above, names) = (header.rows_before, header.names);
         }
+        let links = workbook.take_links();
         let table = Self {
             lines: Lines::new(Box::new(io::empty())),
             splitter: Splitter::of_workbook(workbook),
@@ -99,6 +110,8 @@ impl TableReader {
             records: 0,
             rows_above,
             delimiter: None,
+            links,
+            linked: Vec::new(),
         };
         table.with_header(names, options)
     }
@@ -107,8 +120,10 @@ impl TableReader {
         self.delimiter
     }
 
+    /// Returns the names of the columns, those with the addresses of hyperlinks last.
     pub(super) fn columns(&self) -> impl Iterator<Item = &str> {
-        self.columns.iter().flatten().map(String::as_str)
+        let linked = self.linked.iter().map(|(_, name)| name);
+        self.columns.iter().flatten().chain(linked).map(String::as_str)
     }
 
     pub(super) fn rows_above(&self) -> usize {
@@ -120,11 +135,12 @@ impl TableReader {
             return Ok(None);
         };
         self.records += 1;
-        let fields = is_whole.and_then(|()| self.fields());
+        let fields = is_whole.and_then(|()| self.fields(line));
         Ok(Some(InputRecord { place: RecordPosition { record: self.records, line }, text, fields }))
     }
 
-    fn fields(&self) -> Result<Map<String, Value>, Rejection> {
+    /// Returns the fields of the current row, which is at `line`.
+    fn fields(&self, line: u64) -> Result<Map<String, Value>, Rejection> {
         let (found, expected) = (self.splitter.fields().count(), self.columns.len());
         if found != expected {
             return Err(Rejection::FieldCount { found, expected });
@@ -135,7 +151,23 @@ impl TableReader {
             let text = std::str::from_utf8(bytes).map_err(|_| Rejection::NotUtf8)?;
             fields.insert(column.clone(), Value::String(text.to_owned()));
         }
+        for (at, address) in self.links.of_row(line) {
+            if let Some((_, name)) = self.linked.iter().find(|(column, _)| column == at) {
+                fields.insert(name.clone(), Value::String(address.clone()));
+            }
+        }
         Ok(fields)
+    }
+
+    /// Returns the columns in which records have the addresses of hyperlinks: `Website (link)` for the
+    /// links of the column `Website`.
+    fn linked_columns(&self) -> Vec<(usize, String)> {
+        let columns = self.links.columns_below(self.rows_above as u64 + 1);
+        let named = |at: usize| {
+            let name = format!("{}{LINK}", self.columns.get(at)?.as_ref()?);
+            (!self.columns().any(|column| column == name)).then_some((at, name))
+        };
+        columns.into_iter().filter_map(named).collect()
     }
 
     /// Reads the header. If it has two rows, these were read before, and `names` are the names of
@@ -164,6 +196,7 @@ impl TableReader {
         };
         self.columns = unique(names, &options.columns)?.into_iter().map(named).collect();
         self.splitter.set_width(self.columns.len());
+        self.linked = self.linked_columns();
         let is_missing = |column: &&String| !self.columns().any(|name| is_same(name, column));
         if let Some(column) = options.columns.iter().find(is_missing) {
             let has = self.columns().map(str::to_owned).collect();
@@ -171,6 +204,14 @@ impl TableReader {
         }
         Ok(Some(self))
     }
+}
+
+/// Returns the columns that a row of the table must have, for `columns` that records have. The row
+/// has the column `Website`, and records also have the addresses of its hyperlinks in `Website
+/// (link)`.
+fn columns_of_rows(columns: &[String]) -> Vec<String> {
+    let of_row = |column: &String| column.strip_suffix(LINK).unwrap_or(column).to_owned();
+    columns.iter().map(of_row).collect()
 }
 
 fn named(name: String) -> Option<String> {

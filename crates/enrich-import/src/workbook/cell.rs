@@ -25,6 +25,14 @@ pub(super) fn column_of(place: &str) -> Option<usize> {
     letters.take(8).try_fold(0, add)?.checked_sub(1)
 }
 
+/// Returns the number of the row in a cell reference: 7 for `C7`. Returns `None` if the reference
+/// names no row.
+pub(super) fn row_of(place: &str) -> Option<u64> {
+    let digits = place.trim_start_matches(|sign: char| sign.is_ascii_alphabetic());
+    let end = digits.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(digits.len());
+    digits.get(..end)?.parse().ok()
+}
+
 /// Returns the text to show for the number in a cell: `41446681800`, `0.5`, `2024-02-29`, or a date
 /// with its time. Returns a text that isn't a number unchanged, but trimmed.
 pub(super) fn shown(text: &str, style: Option<Style>) -> String {

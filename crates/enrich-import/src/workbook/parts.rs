@@ -71,9 +71,9 @@ pub(super) fn sheets(archive: &mut Archive, folder: &str, limits: &Limits) -> io
     }
 }
 
-/// Returns the id of the part that contains a sheet. The id is in an attribute `id`, whose
-/// namespace prefix differs between files.
-fn relation(tag: &quick_xml::events::BytesStart<'_>) -> Option<String> {
+/// Returns the id of a part or an address to which a sheet or a hyperlink refers. The id is in an
+/// attribute `id`, whose namespace prefix differs between files.
+pub(super) fn relation(tag: &quick_xml::events::BytesStart<'_>) -> Option<String> {
     let mut given = tag.attributes();
     let mut given = given.with_checks(false).flatten();
     let id = given.find(|given| given.key.as_ref().ends_with(b":id"))?;

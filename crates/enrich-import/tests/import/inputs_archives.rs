@@ -64,7 +64,12 @@ fn the_files_that_fit_are_read_one_after_the_other() {
 
 #[test]
 fn a_path_may_begin_with_the_folder_itself() {
-    let bytes = zip(&[("./a.csv", CSV.as_bytes()), ("./.DS_Store", b"\0"), (".b.csv", b"\0")]);
+    let bytes = zip(&[
+        ("./a.csv", CSV.as_bytes()),
+        ("./.DS_Store", b"\0"),
+        (".b.csv", b"\0"),
+        ("list/.DS_Store", b"\0"),
+    ]);
     assert_eq!(records("a.zip", bytes, options()).len(), records("a.csv", CSV, options()).len());
 }
 

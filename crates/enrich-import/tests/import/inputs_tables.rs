@@ -129,6 +129,32 @@ fn rows_before_the_header_of_a_workbook_are_skipped() {
 }
 
 #[test]
+fn the_addresses_of_hyperlinks_are_in_columns_of_their_own() {
+    let mut workbook = rust_xlsxwriter::Workbook::new();
+    let sheet = workbook.add_worksheet();
+    sheet.write_url_with_text(0, 0, "https://fair.example", "Exhibitors").unwrap();
+    for (column, name) in (0..).zip(["Company", "Website", "Mail", "City"]) {
+        sheet.write(1, column, name).unwrap();
+    }
+    sheet.write_url_with_text(2, 0, "https://fair.example/quill", "Quill").unwrap();
+    sheet.write_url_with_text(2, 1, "https://quill.example/en", "click here").unwrap();
+    sheet.write_url_with_text(2, 2, "mailto:a@quill.example?subject=x", "write").unwrap();
+    sheet.write_url_with_text(2, 3, "internal:Sheet1!A1", "Ink").unwrap();
+    sheet.write(3, 0, "Nib").unwrap();
+    let bytes = workbook.save_to_buffer().unwrap();
+    let expected = [
+        "{\"Company\":\"Quill\",\"Website\":\"click here\",\"Mail\":\"write\",\"City\":\"Ink\",\
+         \"Company (link)\":\"https://fair.example/quill\",\
+         \"Website (link)\":\"https://quill.example/en\",\"Mail (link)\":\"a@quill.example\"}",
+        "{\"Company\":\"Nib\",\"Website\":\"\",\"Mail\":\"\",\"City\":\"\"}",
+    ];
+    assert_eq!(fields(&records("a.xlsx", bytes.clone(), options())), expected);
+    let columns = vec!["company".to_owned(), "Website (link)".to_owned()];
+    let chosen = Input { columns, ..options() };
+    assert_eq!(fields(&records("a.xlsx", bytes, chosen)), expected);
+}
+
+#[test]
 fn a_table_without_a_header_gets_column_names() {
     let columns = vec!["rank".to_owned(), "domain".to_owned()];
     let records = records(

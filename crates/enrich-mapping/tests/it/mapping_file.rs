@@ -193,6 +193,11 @@ fn members_of_objects_are_known_by_their_own_names() {
             "company: Company / Société → name, Tel/Mobile → phones, \
              E-mail (such as a@quill.example) → emails; unused: Name / City",
         ),
+        (
+            &["Firma", "Website", "Website (link)", "Firma (link)"],
+            "company: Firma → name, Website → domains, Website (link) → domains; \
+             unused: Firma (link)",
+        ),
     ];
     for (columns, expected) in cases {
         assert_eq!(synonyms(columns), expected);

@@ -1,8 +1,8 @@
 //! Divides a load that does not fit into memory into parts of about equal size.
 //!
-//! The keys of the rows are spread over whole tables, so to write a part costs nearly as much
-//! whether it is large or small: it changes most pages of the tables. A load that wrote parts of the
-//! maximum size would end with a small part at this cost.
+//! To write a part costs nearly as much whether it is large or small: its keys are spread over whole
+//! tables, so it changes most of their pages. If all parts but the last one had the maximum size,
+//! the last one would often be small, and each of its records would cost several times as much.
 
 /// The records of a load that are written together.
 #[derive(Debug)]

@@ -1,0 +1,110 @@
+//! Reads the hyperlinks of a sheet: the addresses to which its cells lead.
+
+use std::collections::{BTreeSet, HashMap};
+use std::io;
+
+use quick_xml::events::Event;
+
+use super::cell::{column_of, row_of};
+use super::xml::{Xml, attribute};
+use super::{Archive, Limits, damaged};
+use crate::workbook::parts::relation;
+
+/// Maximum number of hyperlinks that are read. Further ones are ignored.
+const MAX_LINKS: usize = 200_000;
+/// Maximum length of a hyperlink's address, in bytes. A longer one is ignored.
+const MAX_ADDRESS_BYTES: usize = 2_048;
+/// Maximum size of the part with the addresses, after decompression, in bytes.
+const MAX_ADDRESSES_PART_BYTES: u64 = 64 * 1024 * 1024;
+
+/// The hyperlinks of a sheet. Links to places in the workbook are left out.
+#[derive(Debug, Default)]
+pub(crate) struct Links(HashMap<u64, Vec<(usize, String)>>);
+
+impl Links {
+    /// Reads the hyperlinks of the sheet at `path`. They are at the end of the sheet, so all of it
+    /// is read, but only if the sheet has hyperlinks.
+    pub(super) fn read(archive: &mut Archive, path: &str, limits: &Limits) -> io::Result<Self> {
+        let mut links = Self::default();
+        let addresses = addresses(archive, path, limits)?;
+        if addresses.is_empty() {
+            return Ok(links);
+        }
+        let part = archive.by_name(path).map_err(damaged)?;
+        let mut xml = Xml::new(part, limits.bounds.max_bytes, limits);
+        loop {
+            match xml.next()? {
+                Event::Start(tag) | Event::Empty(tag)
+                    if tag.local_name().as_ref() == b"hyperlink" =>
+                {
+                    let id = attribute(&tag, b"r:id").or_else(|| relation(&tag));
+                    let address = id.and_then(|id| addresses.get(&id));
+                    // The reference of several cells, such as `B2:B9`, begins with the first one.
+                    let cell = attribute(&tag, b"ref").unwrap_or_default();
+                    if let (Some(address), Some(row), Some(column)) =
+                        (address, row_of(&cell), column_of(&cell))
+                    {
+                        links.0.entry(row).or_default().push((column, address.clone()));
+                    }
+                }
+                Event::Eof => return Ok(links),
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns the indexes of the columns in which a row after `header` has a hyperlink.
+    pub(crate) fn columns_below(&self, header: u64) -> BTreeSet<usize> {
+        let rows = self.0.iter().filter(|(row, _)| **row > header);
+        rows.flat_map(|(_, links)| links.iter().map(|(column, _)| *column)).collect()
+    }
+
+    /// Returns the hyperlinks of a row: the index of the column, and the address.
+    pub(crate) fn of_row(&self, row: u64) -> &[(usize, String)] {
+        self.0.get(&row).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Returns the addresses of a sheet's hyperlinks, by the ids that the sheet uses for them. Email
+/// addresses are without `mailto:`.
+fn addresses(
+    archive: &mut Archive,
+    path: &str,
+    limits: &Limits,
+) -> io::Result<HashMap<String, String>> {
+    let mut addresses = HashMap::new();
+    let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
+    let part = format!("{folder}/_rels/{file}.rels");
+    if archive.index_for_name(&part).is_none() {
+        return Ok(addresses);
+    }
+    let part = archive.by_name(&part).map_err(damaged)?;
+    let mut xml = Xml::new(part, MAX_ADDRESSES_PART_BYTES, limits);
+    loop {
+        match xml.next()? {
+            Event::Start(tag) | Event::Empty(tag)
+                if tag.local_name().as_ref() == b"Relationship" =>
+            {
+                let kind = attribute(&tag, b"Type").unwrap_or_default();
+                let named = attribute(&tag, b"Id").zip(attribute(&tag, b"Target"));
+                let Some((id, target)) = named.filter(|_| kind.ends_with("/hyperlink")) else {
+                    continue;
+                };
+                if target.len() <= MAX_ADDRESS_BYTES && addresses.len() < MAX_LINKS {
+                    addresses.insert(id, without_scheme_of_mail(&target).to_owned());
+                }
+            }
+            Event::Eof => return Ok(addresses),
+            _ => {}
+        }
+    }
+}
+
+/// Returns the email address of a link such as `mailto:info@quill.example?subject=Hello`. Returns
+/// any other link unchanged.
+fn without_scheme_of_mail(target: &str) -> &str {
+    match target.strip_prefix("mailto:") {
+        Some(mail) => mail.split('?').next().unwrap_or(mail),
+        None => target,
+    }
+}

@@ -1,5 +1,5 @@
-//! Reads the new rows of the ledger through its port, computes the sums again, and compares them
-//! with the ledger's own sums.
+//! Audits the ledger: reads its new rows through the trait `Ledger`, computes the sums again, and
+//! compares them with the sums that the ledger itself has computed.
 
 use anyhow::Result;
 use enrich_core::port::ledger::Ledger as _;

@@ -105,7 +105,8 @@ impl Call {
             200 if is_acknowledged => Fate::Charged,
             200 => Fate::Open,
             503 if price > 0 && answer.body.contains(OUTCOME_UNKNOWN) => Fate::Open,
-            // Any other refusal, even with status 500, promises that nothing was charged.
+            // Every refusal except "outcome unknown" promises that nothing was charged. This is
+            // true even with status 500.
             _ => Fate::Free,
         }
     }

@@ -94,8 +94,8 @@ struct Counts {
 enum Counted {
     /// All system calls after the start of the process.
     FromStart,
-    /// All system calls after the server has begun to listen. This is a second attempt. In the
-    /// first attempt ([`Self::FromStart`]), the failed call kept the server from starting.
+    /// All system calls after the server has begun to listen. This is used if a server did not
+    /// start with [`Self::FromStart`], because one of its first system calls failed.
     FromListening,
     /// System calls on `ledger.sqlite`. Only checkpoints make such calls.
     InCheckpoint,
@@ -351,15 +351,15 @@ impl Failure {
     /// Starts a server without failures, and repeats every call whose outcome is unknown, until the
     /// outcome is known.
     ///
-    /// The write-ahead log must stay full, so that a later round has a checkpoint. The last process
-    /// that closes the ledger empties the log. So the ledger is read while this server still runs,
-    /// and then the server is killed instead of shut down.
+    /// The write-ahead log must stay full, so that a later round has a checkpoint. SQLite empties
+    /// the log when the last process closes the ledger. So this process reads and closes the ledger
+    /// while the server still has it open. Then the server is killed, so that it closes nothing.
     fn recover(self, trial: &mut Trial<'_>) -> Result<()> {
         let server = trial.serve(&[])?;
         trial.probe(server.address())?;
-        // First judges the calls before the restart, and allows errors. This also records which
-        // calls have an unknown outcome. Then repeats these calls, and judges the repeats without
-        // allowing errors.
+        // First judges all calls so far, and allows the statuses 500 and 503. This also records
+        // which calls have an unknown outcome. Then repeats these calls. Judges the repeats, and
+        // allows no errors.
         trial.judge(Ruling { excused: &[500, 503], ..Ruling::default() })?;
         trial.settle(server.address())?;
         trial.judge(Ruling::default())?;

@@ -31,7 +31,8 @@ use enrich_testkit::http::Connection;
 /// Number of rounds after which a new tmpfs is used. The ledger grows in every round, so one tmpfs
 /// would become too small for all rounds.
 const ROUNDS_PER_DISK: u64 = 5;
-/// Time limit for charges to fail after the disk is full, and to succeed again after it is freed.
+/// Time limit for each of two waits: until charges fail on the full disk, and until they succeed
+/// again on the freed disk.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Number of clients. It is small, so that the ledger itself does not fill the disk.
 const CLIENTS: usize = 4;
@@ -198,8 +199,8 @@ fn fill_and_free(world: &World, server: &Serving, filler: &PathBuf, name: &str) 
         let charge = prober.ask(prober.charged())?;
         let ready = status_of(server.address(), "/readyz")?;
         match (charge, ready) {
-            // The statuses of a charge and of `/readyz`. A charge may succeed (200), because a
-            // checkpoint has freed some space.
+            // Each pair has the HTTP statuses of a charge and of `/readyz`. A charge may succeed
+            // (200) on a full disk, because a checkpoint has freed some space.
             (200 | 500, 200) => refused_while_full += u64::from(charge == 500),
             (503, 503) => refused_while_full += 1,
             told => {

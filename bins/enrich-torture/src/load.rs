@@ -17,7 +17,7 @@ use enrich_testkit::http::Connection;
 /// Percentage of requests that have an idempotency key.
 const KEYED_PERCENT: u8 = 30;
 /// Of the requests with an idempotency key, this percentage repeats a request whose outcome is
-/// unknown, if there is one.
+/// unknown. If no outcome is unknown, only [`REPEATED_PERCENT`] applies.
 const UNSETTLED_PERCENT: u8 = 50;
 /// Of the requests with an idempotency key that do not fall under [`UNSETTLED_PERCENT`], this
 /// percentage repeats any earlier request. The rest are new requests.

@@ -2,8 +2,9 @@
 //! torture`). Also tests the ledger in PostgreSQL with failovers, killed nodes and cut connections
 //! (`just torture-pg`).
 //!
-//! This program uses only HTTP, the command line and the ports. So it can also test another
-//! implementation of the ledger. It contains no part of the ledger itself.
+//! This program uses only HTTP, the command line and the ports (the traits that a store
+//! implements). So it can also test another implementation of the ledger. It contains no part of
+//! the ledger itself.
 
 mod attack;
 mod audit;

@@ -1,8 +1,9 @@
 //! Tortures of the ledger in PostgreSQL: failovers, killed nodes and cut connections, while several
 //! nodes charge on one database.
 //!
-//! Nodes are processes that charge through the ports of the store. Each case starts its own
-//! PostgreSQL servers in temporary folders, and new ones after every twenty rounds.
+//! Nodes are processes that charge through the Rust interface of the store, without HTTP. Each
+//! torture starts its own PostgreSQL servers in temporary folders, and new servers after every
+//! twenty rounds.
 
 mod call;
 mod cut;

@@ -1,7 +1,8 @@
 //! Cuts the power of the file system under load, again and again.
 //!
-//! An ioctl shuts down the file system in the image. Everything that is not yet written to the
-//! image is lost. Only answers that were received before the ioctl count as acknowledged.
+//! The file system is in an image, a large file that is mounted. An ioctl shuts down this file
+//! system. Everything that is not yet written to the image is lost. Only answers that were received
+//! before the ioctl count as acknowledged.
 //!
 //! There are two controls: a ledger that rarely syncs, and a disk that reports syncs as done
 //! without doing them. Both must lose charges, which proves that the torture finds lost charges.

@@ -20,7 +20,8 @@ use crate::world::World;
 use enrich_testkit::http::Connection;
 
 const SEARCHES: usize = 24;
-/// Number of calls in the ledger. It is higher than the number of calls that one search reads.
+/// Number of calls in the ledger. One search reads at most 20,000 calls. The ledger has more, so
+/// that every search does as much work as a search can.
 const CALLS: usize = 25_600;
 /// Number of threads that write [`CALLS`] calls to the ledger before the attack.
 const WRITERS: usize = 64;

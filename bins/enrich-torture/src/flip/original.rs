@@ -334,8 +334,8 @@ impl State {
         self.accounts.iter().zip(&other.accounts).find_map(differs)
     }
 
-    /// Whether this is an earlier state of `later`: all rows are the same, but some of the newest
-    /// rows may be missing.
+    /// Whether `self` is an earlier state of the ledger `later`. In `self`, some of the newest rows
+    /// may be missing. All its rows must also be in `later`, without a change.
     pub(super) fn is_earlier_than(&self, later: &Self) -> bool {
         let pairs = self.accounts.iter().zip(&later.accounts);
         self.accounts.len() == later.accounts.len()

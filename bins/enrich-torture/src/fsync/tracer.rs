@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use enrich_testkit::serving::Serving;
 
-/// Time limit for the tracer to start, and to write its last line.
+/// Time limit for each of two waits: until strace is attached to the server, and until it has
+/// written its last line.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The name of the thread that writes the ledger.
 const LEDGER_THREAD: &str = "enrich-ledger";
@@ -126,7 +127,7 @@ pub(super) fn hits(trace: &Path, folder: &Path) -> Result<Vec<Hit>> {
 }
 
 impl Hit {
-    /// Whether it is unknown after this failure if a charge was written. If so, a request must get
+    /// Whether this failure makes the outcome of a charge unknown. If it does, a request must get
     /// an error.
     pub(super) fn is_in_doubt(&self) -> bool {
         !self.is_checkpoint && self.file != File::Folder

@@ -20,20 +20,19 @@ use crate::report::{Console, Summary};
 const NODES: usize = 2;
 /// The range of times for which the load runs before the fault, in milliseconds.
 const LOAD_MILLIS: std::ops::Range<u64> = 200..600;
-/// In about half of the rounds, the standby receives nothing for a while before the fault. This is
-/// the range of that time, in milliseconds.
+/// The range of times, in milliseconds, for which the standby receives nothing before the fault.
+/// This happens in about half of the rounds.
 const LAG_MILLIS: std::ops::Range<u64> = 0..150;
 /// The range of times, in milliseconds, from the fault until the standby is promoted.
 const NOTICE_MILLIS: std::ops::Range<u64> = 0..300;
 /// The time for which a primary is watched after its standby was promoted. In this time, the old
 /// primary must not confirm any commit.
 const WATCHED: Duration = Duration::from_millis(500);
-/// The query that finds the connection whose commit waits for the standby. The commit is that of
-/// the `COMMENT ON` statement in [`confirms_a_commit`].
+/// The query that finds the connection whose commit waits for the standby. On this connection,
+/// [`confirms_a_commit`] commits a `COMMENT ON` statement.
 const WAITING: &str = "SELECT pid FROM pg_stat_activity
     WHERE query LIKE 'COMMENT ON %' AND wait_event = 'SyncRep'";
-/// The statement that cuts a connection whose commit waits for the standby. The commit is that of
-/// the `COMMENT ON` statement in [`confirms_a_commit`].
+/// The statement that cuts the connection that [`WAITING`] finds.
 const END_WAITING: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE query LIKE 'COMMENT ON %' AND wait_event = 'SyncRep'";
 /// The PostgreSQL setting that names the synchronous standby.
@@ -230,8 +229,9 @@ impl Pair {
     }
 
     /// Accepts the loss of data, as `enrich store accept-loss` does: gives the database a new
-    /// lineage. Otherwise, the nodes would refuse to charge when they see that the promoted standby
-    /// lacks rows. Does not change the usage counters.
+    /// lineage, the UUID of its history. With the old lineage, the nodes would refuse to charge
+    /// when they see that the promoted standby lacks rows. Unlike the command, this function does
+    /// not correct the usage counters.
     fn accept_loss(&self) -> Result<()> {
         self.standby.psql("UPDATE state SET lineage = gen_random_uuid()")?;
         Ok(())

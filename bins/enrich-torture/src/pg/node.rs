@@ -1,5 +1,5 @@
-//! A node of the torture: a process that charges through the ports of the PostgreSQL store, without
-//! HTTP. It writes the result of each call to its standard output.
+//! A node of the torture: a process that charges through the Rust interface of the PostgreSQL
+//! store, without HTTP. It writes the result of each call to its standard output.
 //!
 //! Each line of its standard input is a number of milliseconds: the mean pause of its clients
 //! between two calls. When the input ends, the node makes no more calls. The node ends when the
@@ -37,8 +37,8 @@ const OPEN_WITHIN: Duration = Duration::from_secs(60);
 const GRANT_PERCENT: u8 = 2;
 /// Percentage of calls that are charges of the account with few credits.
 const POOR_PERCENT: u8 = 6;
-/// Percentage of calls with an idempotency key. Grants, and charges of the account with few
-/// credits, never have such a key and are not included in the 100 percent.
+/// Of the charges of all accounts except the one with few credits, this percentage has an
+/// idempotency key. Grants, and charges of the account with few credits, never have such a key.
 const KEYED_PERCENT: u8 = 40;
 /// The interval, in microseconds, at which one more idempotency key comes into use, on all nodes at
 /// the same time. Key n is used when n intervals have passed since `World::since`.

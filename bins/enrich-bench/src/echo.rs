@@ -89,7 +89,7 @@ async fn name_to_domain(asked: web::Json<ByName>, texts: web::Data<Texts>) -> Ht
     HttpResponse::Ok().json(answer(&asked.company_name, &texts.name_to_domain))
 }
 
-/// Answers requests at all other paths. Parses the body as JSON without knowing its fields.
+/// Answers requests at all paths except `/v1/dtc` and `/v1/cuf`. The body may be any JSON object.
 async fn other(
     request: HttpRequest,
     asked: web::Json<Map<String, Value>>,

@@ -194,7 +194,7 @@ impl Flood {
 
     /// Puts load on the service: look-ups by domain, and a flood of names over `flood` connections
     /// (no flood if `flood` is 0). Then checks the counters: every domain must have been found, and
-    /// every name must have been found, missed or refused.
+    /// every name must have been searched for or refused.
     fn part(&self, setup: &mut Setup, flood: u16, round: u64) -> anyhow::Result<Seen> {
         let (calm, seconds) = (usize::from(self.connections), self.seconds);
         let summary = thread::scope(|scope| {
@@ -252,7 +252,7 @@ impl Flood {
 /// # Errors
 ///
 /// - When a look-up by domain was refused or found nothing.
-/// - When an answered search was counted neither as found nor as missed.
+/// - When an answered search was counted neither as "found" nor as "not found".
 /// - When a run without a flood has searches, or a run with a flood has no answered search.
 /// - When another endpoint was called.
 fn searches(tally: &Tally, is_flooded: bool) -> anyhow::Result<(u64, u64)> {

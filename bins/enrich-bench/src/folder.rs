@@ -1,8 +1,9 @@
 //! The prepared data folders, and the copies that a run uses.
 //!
 //! A run uses a copy of a prepared folder. The charges of a run change the ledger, so the ledger
-//! is copied. Thus every run begins with the same ledger. No run changes the directory, and the
-//! directory may be large. So the copied folder has only a link to the original's directory.
+//! is copied. Thus every run begins with the same ledger. No run changes the look-up data
+//! (`directory.sqlite`), and this file may be large. So the copied folder has only a link to the
+//! file in the original folder.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -14,8 +15,8 @@ use enrich_secrets::SECRET_FILE;
 
 use crate::generated::Generated;
 
-/// The name of the directory's file. A copied folder shares this file with its original: it has a
-/// link to the original's file.
+/// The name of the file with the look-up data. A copied folder has only a link to this file in the
+/// original folder.
 pub(crate) const SHARED: &str = "directory.sqlite";
 
 /// The folder that contains all prepared data folders. It also contains files about each data
@@ -139,9 +140,9 @@ impl Keys {
     }
 }
 
-/// Creates a data folder at `copy`, with a copy of `original`'s ledger and a link to its directory.
-/// Syncs the copy to disk, so that later writes of the operating system do not disturb the
-/// measurement.
+/// Creates a data folder at `copy`, with copies of `original`'s files, but with only a link to its
+/// look-up data (`directory.sqlite`). Syncs the copy to disk, so that later writes of the operating
+/// system do not disturb the measurement.
 pub(crate) fn copy(original: &Path, copy: &Path) -> anyhow::Result<()> {
     DirBuilder::new().mode(0o700).create(copy).with_context(|| copy.display().to_string())?;
     for entry in fs::read_dir(original).with_context(|| original.display().to_string())? {
@@ -158,7 +159,7 @@ pub(crate) fn copy(original: &Path, copy: &Path) -> anyhow::Result<()> {
 }
 
 /// Creates a data folder without accounts at `copy`, for a server over PostgreSQL. The new folder
-/// has the `secret.key` of `original` and links to the directory of `original`.
+/// has a copy of the `secret.key` of `original`, and a link to its `directory.sqlite`.
 pub(crate) fn copy_node(original: &Path, copy: &Path) -> anyhow::Result<()> {
     DirBuilder::new().mode(0o700).create(copy).with_context(|| copy.display().to_string())?;
     symlink(original.join(SHARED).canonicalize()?, copy.join(SHARED))?;

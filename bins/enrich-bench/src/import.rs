@@ -254,7 +254,8 @@ impl Load {
         self.seconds_until(all) - self.seconds_until(all.saturating_sub(STEP))
     }
 
-    /// Returns the seconds in which each [`STEP`] of new companies was committed.
+    /// Returns the duration of each step, in seconds: how long it took to commit [`STEP`] more
+    /// companies.
     fn step_seconds(&self) -> impl Iterator<Item = f64> {
         let companies = |(_, companies): &(f64, u64)| *companies;
         let before = self.usage.commits.first().map_or(0, companies);

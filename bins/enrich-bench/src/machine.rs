@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::process::kib_of;
 
-/// The properties of the machine on which the figures depend.
+/// The properties of the machine that influence the measured figures.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Machine {
     processors: usize,

@@ -2,8 +2,8 @@
 //!
 //! Only the directory's work is timed, one look-up after the other, in this process. There is no
 //! connection, no request and no charge. An exact name of one company is answered on the calling
-//! thread. Any other name is searched on a thread of the directory. Its time then includes the
-//! hand-over to that thread.
+//! thread. Any other name is searched on a thread of the directory. The time of such a look-up
+//! includes the hand-over to that thread.
 
 mod drawn;
 mod report;
@@ -207,8 +207,8 @@ impl Wrong {
     }
 }
 
-/// Whether a name is of the kind for which it was drawn. An exact name must belong to one company
-/// only, and a shared name to several. Names of the other kinds are not checked.
+/// Whether a drawn name really is of its kind: an exact name must belong to one company only, and a
+/// shared name to several. Names of the other kinds are not checked.
 fn is_of(kind: Kind, directory: &SqliteDirectory, asked: &Asked) -> anyhow::Result<bool> {
     let bears_alone = || -> anyhow::Result<bool> {
         let Question::Company(CompanyRef::Name { name, country }) = &asked.question else {

@@ -122,8 +122,8 @@ impl Nodes {
         Ok(report)
     }
 
-    /// Makes the data folders of the nodes, and copies the accounts to the database. Each folder
-    /// has the same directory.
+    /// Makes the data folders of the nodes, and copies the accounts to the database. All folders
+    /// have the same look-up data.
     fn make_nodes(
         &self,
         program: &Program,

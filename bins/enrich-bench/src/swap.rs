@@ -74,9 +74,11 @@ struct Times {
     publish_ended: f64,
     /// The times at which the first node and the last node began to answer from the new snapshot.
     changed: [f64; 2],
-    /// The duration until all nodes answered from the earlier snapshot again.
+    /// The duration from the command to go back to the earlier snapshot until all nodes answered
+    /// from it.
     back_seconds: f64,
-    /// The duration until all nodes answered from the new snapshot again.
+    /// The duration from the command to use the new snapshot again until all nodes answered from
+    /// it.
     forward_seconds: f64,
     forgetting_began: f64,
     /// The duration from the start of `enrich forget` until no node answered with the forgotten
@@ -120,8 +122,9 @@ impl Swap {
         let fleet = Fleet::start(scratch, folder, &program, spec, self.nodes, err)?;
         let generated = Generated::new(self.companies);
         let callers = Callers::start(fleet.addresses(), fleet.keys(), generated, self.rate)?;
-        // An error of `change` is returned only after the callers were stopped. Returning drops
-        // `fleet`, which ends the nodes, and look-ups that are still running would fail.
+        // If `change` fails, the callers (the threads that send look-ups) are stopped before the
+        // error is returned. The return drops `fleet` and so ends the nodes. Look-ups that still
+        // run at that moment would fail.
         let times = self.change(&fleet, callers.began(), err);
         let called = callers.stop()?;
         let times = times?;

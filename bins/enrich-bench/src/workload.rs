@@ -119,8 +119,8 @@ impl Workload {
         Ok(Plan { outcome, requests: Requests { calls, keys, fresh_after }, sample, note })
     }
 
-    /// Selects other calls for a round; `None` if the calls of the workload are always the same.
-    /// The warm-up gets more calls, so that a large directory is read into memory.
+    /// Selects new calls for a round. Returns `None` if the workload has the same calls in every
+    /// round. The warm-up gets more calls, so that a large directory is read into memory.
     pub(crate) fn redraw(self, world: &World, round: u64) -> anyhow::Result<Option<Vec<Halves>>> {
         let mut chance = fastrand::Rng::with_seed(world.spec.companies ^ (round + 1) << 48);
         let number = if round == 0 { WARMING_CALLS } else { CALLS };
@@ -191,7 +191,8 @@ fn unknown_domains(
     let call = |_| {
         let company = world.generated.any_company(chance)?;
         let label = company.domain().trim_end_matches(".example");
-        // No other company has this number in its domain, so no company has the changed domain.
+        // Each number is in the domain of one company only. So if a company has the domain
+        // `amberbank17.example`, no company has `amberbankx17.example`.
         let word = label.trim_end_matches(|letter: char| letter.is_ascii_digit());
         let number = &label[word.len()..];
         Ok(unknown_domain(&format!("{word}x{number}.example")))

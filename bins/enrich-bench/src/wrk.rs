@@ -22,7 +22,7 @@ const TIMEOUT: &str = "10s";
 
 /// The part of the Lua script that all kinds of requests need. It reads the lists of servers, keys
 /// and requests, and prints the final line. Every thread sends to one server, and selects requests
-/// in a random order of its own. The same seed gives the same order.
+/// in its own random order. Two runs with the same seed have the same orders.
 const LISTS: &str = r#"
 local function read(path)
   local file = assert(io.open(path, "rb"))
@@ -112,7 +112,7 @@ pub(crate) struct Wrk {
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 pub(crate) struct WrkSummary {
-    /// The number of answers within the time limit.
+    /// The number of complete answers that the load generator has received.
     pub(crate) requests: u64,
     micros: u64,
     failed: Failed,
@@ -190,7 +190,7 @@ impl Wrk {
         ensure!(addresses.len() <= connections, "there are more servers than connections");
         let lines = addresses.iter().map(|at| format!("{} {}\n", at.ip(), at.port()));
         fs::write(&self.servers, lines.collect::<String>())?;
-        // Each server has the same number of threads.
+        // If there are several servers, one thread sends to each server.
         let threads = match addresses.len() {
             1 => THREADS.min(connections),
             servers => servers,

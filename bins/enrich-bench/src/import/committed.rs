@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags};
 
-/// Minimum time between two reads.
+/// Minimum time between two reads of the number of companies.
 const INTERVAL: Duration = Duration::from_millis(200);
 
 /// Reads the number of companies in a directory that another process writes.

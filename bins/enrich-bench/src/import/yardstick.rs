@@ -59,8 +59,8 @@ pub(super) fn measure(folder: &Path, lines: &Path) -> anyhow::Result<Yardstick> 
     command.arg("-batch").arg(&database).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().context("`sqlite3` cannot be run: apt-get install sqlite3")?;
     child.stdin.take().context("no standard input")?.write_all(script.as_bytes())?;
-    // `sqlite3` prints only a few lines, so they fit into the pipe. It can end before this process
-    // reads them.
+    // The few lines that `sqlite3` prints fit into the pipe. So `sqlite3` can end, although this
+    // process reads the lines only later.
     let processor_seconds = processor_seconds(child.id())?;
     let output = child.wait_with_output()?;
     let seconds = began.elapsed().as_secs_f64();

@@ -3,8 +3,8 @@
 //!
 //! The name of a generated company consists of a made-up word, a trade and a legal form
 //! (`Amberbank Ventures GmbH`). The names to look up consist of the same kinds of words. Many
-//! companies share a trade, and few share a made-up word. Real names are similar, so look-ups cost
-//! about as much as with real names.
+//! companies share a trade, and few share a made-up word. In real names too, some words are common
+//! and others are rare. So a look-up costs about as much as a look-up of a real name.
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;

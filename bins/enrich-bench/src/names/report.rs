@@ -30,8 +30,8 @@ pub(crate) struct Row {
     pub(crate) median_micros: f64,
     pub(crate) p99_micros: f64,
     pub(crate) longest_micros: f64,
-    /// The processor time of a look-up over all threads, in microseconds. `None` if some of the
-    /// names were of another kind: the measured time includes look-ups of these names.
+    /// The mean processor time of a look-up, of all threads together, in microseconds. It is
+    /// measured over all names that were drawn. `None` if some of these names are not of this kind.
     pub(crate) processor_micros: Option<f64>,
     /// The share of look-ups that found a company.
     pub(crate) found: f64,

@@ -81,8 +81,8 @@ impl Fleet {
         let postgres = Postgres::start(Duration::ZERO, false)?;
         let (importer, location) = (folder.join("importer"), folder.join("snapshots"));
         folder::copy(&scratch.folder(spec), &importer)?;
-        // The copy made by `folder::copy` has only a link to the original's directory. The import
-        // changes the directory, so the importing machine gets a file of its own.
+        // After `folder::copy`, the look-up data of the copy (`directory.sqlite`) is only a link to
+        // the original file. The import changes this file, so the link is replaced by a real copy.
         fs::remove_file(importer.join(SHARED))?;
         fs::copy(scratch.folder(spec).join(SHARED), importer.join(SHARED))?;
         copy_to_database(program, &importer, &postgres.database.url())?;

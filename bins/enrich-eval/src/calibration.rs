@@ -1,7 +1,7 @@
 //! Calibrates raw probabilities: maps them to shares of correct answers.
 
-/// Number of answers in each group, before neighbouring groups are joined. The last group may have
-/// fewer.
+/// Minimum number of answers in a group. At first, each group has exactly this number. Then some
+/// neighbouring groups are joined. Only the last group may have fewer answers.
 const FEWEST: usize = 120;
 
 /// Returns the points of a rising curve from raw probabilities to shares of correct answers.

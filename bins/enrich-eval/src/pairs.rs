@@ -75,7 +75,8 @@ pub(crate) fn report(set: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
 }
 
 /// Judges a pair: compares the first name with a single candidate, a company whose only name is
-/// the second name. Returns `None` if one of the names is not a company's name.
+/// the second name. Returns `None` if [`CompanyName::parse`] refuses one of the names, for example
+/// an empty text.
 fn judged(row: Row) -> Option<Pair> {
     let asked = CompanyName::parse(&row.name1).ok()?;
     let held = CompanyName::parse(&row.name2).ok()?;

@@ -1,7 +1,7 @@
 //! Trains the weights of the features of prominence (how well known a company is) on well-known
-//! names. All other weights keep their values. They were trained on a directory without prominent
-//! companies. In that directory, all features of prominence are 0, so the new weights change none
-//! of its answers.
+//! names. All other weights keep the values that `enrich-eval train` has found. That command uses a
+//! directory without prominent companies, where all features of prominence are 0. So the new
+//! weights change no answer from that directory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -159,9 +159,9 @@ impl TrainProminence {
         };
         let start = Feature::ALL.iter().map(at_start).collect();
         let mut weights = logit::fit_some(examples, self.rounds, start, Feature::is_of_prominence);
-        // In the set of well-known names, every query with a country has a right answer. So the
-        // training cannot learn that an unknown or a different country speaks against a candidate.
-        // It might even learn the opposite. To prevent this, these two weights are at most 0.
+        // An unknown or a different country speaks against a candidate. The set of well-known names
+        // does not show this, because every query with a country has a right answer. The training
+        // might even learn the opposite. To prevent this, these two weights are at most 0.
         for feature in [Feature::CountryUnknown, Feature::CountryElsewhere] {
             let weight = &mut weights[feature as usize];
             *weight = weight.min(0.0);
@@ -231,8 +231,8 @@ fn of_query(store: &Store, query: KnownQuery) -> anyhow::Result<Asked> {
 }
 
 /// Generates names from the names of the best-known companies: the name alone, with a typing error,
-/// with a place, and with a word of business. Adds words of other names that only look like a
-/// typing error: `Channel` for Chanel.
+/// with a place (`Quill London`), and with a line of business (`Quill Foods`). Adds real words that
+/// only look like a misspelt name of such a company: `Channel` for Chanel.
 fn made(store: &Store, names: &Names) -> anyhow::Result<Vec<Asked>> {
     let common = common_words(&names.all);
     let mut known: Vec<(f64, String, BTreeSet<SubjectId>)> = Vec::new();

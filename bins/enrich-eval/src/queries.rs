@@ -36,8 +36,8 @@ impl Query {
     }
 }
 
-/// Converts a domain to the form in which the set has domains: with Unicode letters, where answers
-/// have `xn--…`.
+/// Converts a domain of an answer (`xn--mnchen-3ya.example`) to the form that the evaluation set
+/// has (`münchen.example`).
 pub(crate) fn in_unicode(domain: &str) -> String {
     idna::domain_to_unicode(domain).0
 }

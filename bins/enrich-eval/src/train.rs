@@ -23,15 +23,15 @@ use crate::queries::{self, Query};
 const FILES: [(&str, f64); 4] =
     [("observed", 1.0), ("negatives", 1.0), ("synth", 1.0), ("hardextra", 0.6)];
 /// The kinds of queries that get a higher weight: misspelt, joined and reordered names. They are
-/// rare among the observed names, so the training would otherwise learn too little from them. This
-/// matters, because they resemble wrong names.
+/// rare among the observed names, so the training would otherwise learn too little from them. It
+/// must learn to distinguish them from the names of other companies, which can look similar.
 const RARE: [&str; 3] = ["typo", "rotated", "spaces"];
 /// The factor for the weight of a query whose kind is in [`RARE`].
 const RARE_WEIGHT: f64 = 6.0;
-/// The value of [`Asked::file`] for names that no company has. Such a name is made from an
+/// The value of [`Asked::file`] for made-up names that no company has. Such a name is made from an
 /// observed name: one word is replaced by a contradicting word, such as another number, or south
-/// instead of north. These names resemble real names more than any other wrong names, but few were
-/// observed.
+/// instead of north. The training must learn that such a name does not mean the original company,
+/// although it looks very similar. Few such names were observed.
 const CONTRAST: &str = "contrast";
 /// The weight of a query in which one word was replaced by a contradicting word ([`CONTRAST`]). The
 /// weight is low, because there are many such queries and all are made up.
@@ -198,8 +198,8 @@ fn contrasted(query: Query) -> Option<Query> {
     Some(Query { qid, query: text, expected, ..query })
 }
 
-/// Asks the directory for the candidates of a query. Returns `None` if the query is not a company's
-/// name.
+/// Asks the directory for the candidates of a query. Returns `None` if [`CompanyName::parse`]
+/// refuses the query's text, for example an empty text.
 fn asked(
     store: &Store,
     query: Query,

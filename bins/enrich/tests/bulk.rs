@@ -132,8 +132,9 @@ fn without_credits_it_ends_and_goes_on_once_there_are_some() {
 #[test]
 fn a_process_killed_at_ten_points_goes_on_and_pays_no_row_twice() {
     let fixture = Fixture::new("1000000");
-    // Each of the two connections gets at most one answer per 5 ms. So the last kill comes before
-    // the list is complete.
+    // Each of the two connections gets at most one answer per 5 ms. So the whole list needs more
+    // than 15 seconds. The ten killed commands together run for about 10 seconds at most, so the
+    // list is not complete at the last kill.
     let slow = Between::slow(fixture.server(), Duration::from_millis(5));
     let (rows, url) = (8_000, slow.url());
     let list = fixture::numbered(rows);

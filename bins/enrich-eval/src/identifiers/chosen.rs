@@ -56,12 +56,13 @@ pub(crate) fn normal(domain: &str) -> String {
     Domain::parse(domain).map_or_else(|_| domain.to_owned(), |read| read.as_str().to_owned())
 }
 
-/// Returns the pages that are in a known social network and belong to exactly one company. `held`
-/// are the pages (network, handle, main domain) of other imported companies.
+/// Returns the pages in `rows` that are in a known social network and belong to exactly one
+/// company. `held` has the pages of the imported catalogue: network, handle, and the company's main
+/// domain. A page that belongs to one company in `rows` and to another in `held` is left out.
 ///
 /// Two handles (names of pages) count as the same page here if they are equal in lower case.
-/// Look-ups use a rule of their own. If that rule wrongly treats two handles as equal, both pages
-/// are still selected here, and the look-ups of the two pages show the error.
+/// Look-ups use another rule. If that rule wrongly treats two handles as equal, both pages are
+/// still selected here, and the look-ups of the two pages show the error.
 pub(crate) fn pages(rows: &[PageRow], held: &[(Network, &str, &str)]) -> Chosen<HeldPage> {
     let mut owners: HashMap<(Network, String), BTreeSet<String>> = HashMap::new();
     for (network, handle, domain) in held {

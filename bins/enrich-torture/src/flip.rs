@@ -68,8 +68,8 @@ enum FlipResult {
         is_kept_lost: bool,
         /// Whether the usage counters have changed.
         is_used_otherwise: bool,
-        /// Whether a later charge was refused, or `verify` reported a fault after later charges. In
-        /// both cases, the damage is reported.
+        /// Whether additional charges after the flip have revealed the damage: a charge was
+        /// refused, or `verify` reported a fault afterwards.
         charge_refused: bool,
     },
     /// SQLite has read the write-ahead log only up to the damage. So the ledger has an earlier
@@ -333,8 +333,8 @@ fn charge_after(
     let proof = pollster::block_on(store.ledger.verify());
     match proof.map_err(|error| anyhow!(error)) {
         Ok(proof) if proof.faults.is_empty() => {}
-        // `verify` finds the damage after the later charges, and no wrong balance was returned
-        // before. So the damage was reported in time, as it is by a refused charge.
+        // After the additional charges, `verify` finds the damage. No charge has returned a wrong
+        // balance before. So this result counts like a refused charge: the damage was reported.
         Ok(_) | Err(_) => charge_refused = true,
     }
     Ok(FlipResult::Harmless { is_kept_lost, is_used_otherwise, charge_refused })

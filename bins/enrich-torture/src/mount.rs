@@ -1,4 +1,5 @@
-//! Temporary file systems: a small tmpfs, and an image whose power can be cut.
+//! Temporary file systems: a small tmpfs, and an image (a file that is mounted as a disk) whose
+//! power can be cut.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -75,7 +76,7 @@ impl FileSystem {
 }
 
 impl Mounted {
-    /// Creates an image of a file system in a folder, and mounts the image there.
+    /// Creates an image in a folder: a file with an empty file system. Mounts the image there.
     pub(crate) fn image(folder: &Path, kind: FileSystem) -> Result<Self> {
         let image = folder.join("disk.img");
         let size = match kind {
@@ -195,8 +196,8 @@ impl Drop for Switch {
 impl Drop for Mounted {
     fn drop(&mut self) {
         if self.is_mounted && self.unmount().is_err() {
-            // If the mount is still in use, `umount -l` removes its name immediately. The
-            // operating system frees the rest when the mount is no longer used.
+            // If the file system is still in use, `umount -l` removes it from its folder
+            // immediately. The operating system ends the mount when nothing uses it any more.
             let _ = run(Command::new("umount").arg("-l").arg(&self.at));
         }
     }

@@ -1,6 +1,6 @@
 //! Cuts the power of the file system under load, again and again.
 //!
-//! The file system is in an image, a large file that is mounted. An ioctl shuts down this file
+//! The file system is in an image, a file that is mounted as a disk. An ioctl shuts down this file
 //! system. Everything that is not yet written to the image is lost. Only answers that were received
 //! before the ioctl count as acknowledged.
 //!

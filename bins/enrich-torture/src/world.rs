@@ -126,8 +126,8 @@ pub(crate) fn status_of(server: SocketAddr, page: &str) -> Result<u16> {
     Ok(reply.status)
 }
 
-/// Returns the answer without the digits of the balance, and the balance; `None` if the answer
-/// contains no balance.
+/// Returns two values: the answer without the digits of its balance, and the balance itself. The
+/// second value is `None` if the answer contains no balance.
 pub(crate) fn without_balance(body: &str) -> (String, Option<u64>) {
     for field in ["\"credit_count\":", "\"remaining_credits\":"] {
         if let Some((before, rest)) = body.split_once(field) {

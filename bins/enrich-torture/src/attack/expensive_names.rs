@@ -17,7 +17,7 @@ use enrich_testkit::http::Connection;
 
 const CONNECTIONS: usize = 320;
 const COMPANIES: u64 = 20_000;
-/// Number of words in an expensive name. The words are taken from other names.
+/// Number of words in a name that is expensive to search. The words are taken from other names.
 const WORDS: usize = 16;
 /// The pause of a connection after a refused request.
 const PAUSE_REFUSED: Duration = Duration::from_millis(100);

@@ -12,7 +12,7 @@ use rustix::time::{ClockId, clock_gettime};
 /// read the same clock.
 pub(crate) type Micros = u64;
 
-/// A call and its result. In a node's output: `id account credits key asked_at ended_at end…`.
+/// A call and its result. A node writes it as `id account credits key asked_at ended_at end…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Call {
     /// The id of the call. If the call has a row in the ledger, the row has the same id.
@@ -32,8 +32,8 @@ pub(crate) struct Call {
 /// The result of a call, as the store reported it to the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// A charge was taken, the response of a miss was stored, or a grant was written. The number
-    /// is the balance afterwards.
+    /// The ledger has stored the call: a charge, a grant, or the response of a miss. The number is
+    /// the balance afterwards.
     Taken(u64),
     /// The call got the answer of an earlier call with the same idempotency key. The values are the
     /// id of the earlier call, and the balance after that call.

@@ -1,4 +1,4 @@
-//! The counts of a torture, and the times without charges.
+//! The counts of a torture's calls, and the times after each fault in which nothing was charged.
 
 use crate::pg::call::{Call, End, Micros};
 use crate::report::Summary;

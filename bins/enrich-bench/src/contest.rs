@@ -51,8 +51,8 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Returns the data of the first server, with which commands read the accounts and the ledger.
-    /// All servers of a service have the same accounts and the same ledger.
+    /// Returns the data of the first server, for commands that read the accounts or the ledger.
+    /// Every other server has the same accounts and the same ledger.
     pub(crate) fn data(&self) -> anyhow::Result<&Data> {
         self.servers.first().context("a service without a server")
     }
@@ -88,8 +88,8 @@ struct Service {
     /// Requests whose answers are checked, before the warm-up and during it.
     sample: Vec<Sampled>,
     reconciliation: Reconciliation,
-    /// The time from the start of the servers to the first charged answer. Before this answer, all
-    /// servers must be ready.
+    /// The time from the start of the servers to the first charged answer. It includes the wait
+    /// until all servers are ready.
     first_answer: Duration,
 }
 

@@ -90,7 +90,7 @@ struct Load {
     name: &'static str,
     records: u64,
     usage: Usage,
-    /// The size of the directory after the load, in bytes.
+    /// The size of the file `directory.sqlite` after the load, in bytes.
     kept_bytes: u64,
 }
 
@@ -269,7 +269,8 @@ impl Load {
         self.usage.private_bytes as f64 / 1e9
     }
 
-    /// Returns the size of the directory divided by the number of records in this load, in bytes.
+    /// Returns the size of `directory.sqlite` in bytes, divided by the number of records of this
+    /// load.
     fn bytes_per_company(&self) -> f64 {
         self.kept_bytes as f64 / self.records as f64
     }

@@ -13,7 +13,7 @@ pub(crate) struct Limit {
     holds: bool,
 }
 
-/// The range of values in which the limit holds.
+/// A limit for a value: its minimum or its maximum.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Bound {

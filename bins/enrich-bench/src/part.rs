@@ -12,7 +12,7 @@ pub(crate) struct Part {
     pub(crate) p99_micros: f64,
     /// The 99.9th percentile of the latencies, in microseconds.
     pub(crate) p99_9_micros: f64,
-    /// The processor time of all servers' processes for each request, in microseconds.
+    /// The processor time per request, of all servers' processes together, in microseconds.
     pub(crate) processor_micros: f64,
     /// The private memory of all servers' processes at the end of the measurement, in bytes.
     pub(crate) private_bytes: f64,

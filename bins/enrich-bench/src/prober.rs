@@ -40,8 +40,8 @@ impl<'a> Prober<'a> {
         self.prices.keys().map(String::as_str)
     }
 
-    /// Sends every call once. Returns the calls that find something. Returns an error if an answer
-    /// is wrong.
+    /// Sends every call once. Returns the calls that found something, without those that found
+    /// nothing. Returns an error if a call found something wrong.
     pub(crate) fn found(&mut self, calls: Vec<Call>) -> anyhow::Result<Vec<Call>> {
         let sampled = self.with_keys(calls, |_| None);
         let answers = send(self.address, &sampled)?;

@@ -22,8 +22,8 @@ const BETWEEN_READINGS: Duration = Duration::from_millis(50);
 /// The price of an answer at each endpoint, in credits, by the endpoint's path.
 pub(crate) type Prices = BTreeMap<String, u64>;
 
-/// Compares the counters of one service since its start with the balances of its accounts. If the
-/// service has several servers, the counters of all servers are added.
+/// Compares the counters of one service with its accounts: the balances must have decreased by the
+/// credits that were counted. If the service has several servers, their counters are added.
 pub(crate) struct Reconciliation {
     program: Program,
     data: Data,

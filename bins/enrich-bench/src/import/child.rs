@@ -25,7 +25,8 @@ pub(super) struct Usage {
     pub(super) written_bytes: u64,
     /// The highest private memory of the process, in bytes.
     pub(super) private_bytes: u64,
-    /// The commits of the process: seconds since its start, and the companies in the directory.
+    /// The commits of the process. For each commit: the time in seconds since the start, and the
+    /// number of companies in the directory afterwards.
     pub(super) commits: Vec<(f64, u64)>,
 }
 

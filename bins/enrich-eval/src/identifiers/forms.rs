@@ -7,7 +7,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 /// and `~`.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// A spelling: its name and its text.
+/// A spelling: its name, such as `upper case`, and its text.
 pub(crate) type Form = (&'static str, String);
 
 /// Returns the spellings of a page with this handle. If `handle` contains a character that no

@@ -103,8 +103,9 @@ struct Sent {
     reply: Option<Reply>,
 }
 
-/// The counts over all rounds: the charges that the ledger must have, the calls that were answered,
-/// and the calls that were in flight when the server was killed.
+/// The counts of all rounds of the test. In each round, calls are sent until the server is killed.
+/// The counts are: the charges that the ledger must have, the calls that were answered, and the
+/// calls that were in flight when the server was killed.
 #[derive(Default)]
 struct History {
     charges: usize,
@@ -136,8 +137,8 @@ impl History {
         assert_eq!(durable.len(), self.charges, "round {round}: {before} before, {charged} new");
     }
 
-    /// Repeats every call of the round that has an `Idempotency-Key`, like a client that has lost
-    /// the answer.
+    /// Sends the calls of a round of the test again, like a client that has lost the answers. Calls
+    /// without an `Idempotency-Key` are not repeated.
     fn repeat(&mut self, server: SocketAddr, key: &str, seen: &[Sent], round: usize) {
         for sent in seen {
             let Some(repeat_key) = &sent.repeat_key else { continue };

@@ -21,7 +21,7 @@ pub(crate) fn columns(most: usize) -> impl Iterator<Item = String> {
     (1..=most).flat_map(|at| COLUMNS.map(|column| format!("candidate_{at}_{column}")))
 }
 
-/// Returns the values of the columns for these candidates, at most `most`.
+/// Returns the values of the columns for the first `most` candidates.
 pub(crate) fn values(candidates: &[Candidate], most: usize) -> Vec<Value> {
     let values = candidates.iter().take(most).flat_map(|one| {
         [

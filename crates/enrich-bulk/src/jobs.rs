@@ -6,7 +6,7 @@
 //! delay other look-ups. Accounts take turns. Jobs that were running when the process ended
 //! continue when the program starts again. Only one process works in the folder of jobs. If a
 //! second process opens the folder, the second process has no jobs until the first process ends.
-//! Several processes can share jobs, if the records of the jobs are in a store: see `shared`.
+//! Several processes can share jobs, if the records of the jobs are in a store: see `job_sync`.
 //! Processes that do not share jobs can tell each other which lists they have: see `announce`.
 
 mod announce;
@@ -330,8 +330,8 @@ impl Jobs {
         let mut deleted = 0;
         for id in over {
             match self.shared.remove_job(&mut registry, id) {
-                // Another process holds this job, or has just changed it. A later sweep deletes the
-                // job.
+                // Another process holds this job, or has just changed it. The next call of `sweep`
+                // tries again to delete the job.
                 Err(JobError::Refused(Refusal::Changed)) => continue,
                 removed => removed?,
             }

@@ -32,8 +32,8 @@ pub(crate) fn write_csv(rows: impl Read, mut into: impl Write) -> io::Result<()>
     writer.flush()
 }
 
-/// Returns the cell with an apostrophe before each part that a spreadsheet program would run as a
-/// formula.
+/// Returns the cell with an apostrophe before each formula in it. A spreadsheet program may split
+/// the cell at a separator such as `;`, so a formula may also begin after a separator.
 pub fn neutralised(cell: &[u8]) -> Cow<'_, [u8]> {
     let is_formula = begins_a_formula(cell) && !is_list_of_numbers(cell);
     let parts: Vec<usize> = dangerous_parts(cell).collect();

@@ -27,7 +27,7 @@ fn fixture() -> Fixture {
     fixture
 }
 
-/// Returns the domain in the answer of a look-up.
+/// Returns the value of `url` in the answer of a look-up: the domain of the company that was found.
 fn url(ran: &Ran) -> String {
     assert_eq!(ran.status, 0, "{ran:?}");
     ran.json()["url"].as_str().unwrap().to_owned()

@@ -11,17 +11,17 @@ use serde_json::{Value, json};
 use crate::fixture::{Fixture, feed};
 
 const KILLS: usize = 20;
-/// The number of records of the load. This is several batches, so some kills come before a commit,
-/// some during it and some after it.
+/// The number of records that the test imports. They are several batches, so some kills come before
+/// a commit, some during it and some after it.
 const RECORDS: usize = 16_000;
-/// The number of the kill (counted from 0) that surely comes after a commit: before this kill, the
-/// test waits until the load has stored records. The load stores them while its input is still
+/// The number of a kill, counted from 0. Before this kill, the test waits until the import has
+/// stored records. So this kill comes after a commit. The import commits while its input is still
 /// open, because the input is more than two batches.
 const AFTER_A_COMMIT: usize = 11;
 const LOAD: [&str; 4] = ["import", "-", "--source", "register"];
 
-/// Starts the load, writes `lines` to its input, and kills the load while the input is still open.
-/// `kill` is the number of the kill, counted from 0.
+/// Starts an import, writes `lines` to its input, and kills the import while the input is still
+/// open. `kill` is the number of the kill, counted from 0.
 fn load_and_kill(fixture: &Fixture, lines: &[String], kill: usize) {
     let mut child = fixture.command(&LOAD).stdin(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
@@ -30,15 +30,15 @@ fn load_and_kill(fixture: &Fixture, lines: &[String], kill: usize) {
     while kill == AFTER_A_COMMIT && !is_stored() {
         sleep(Duration::from_millis(20));
     }
-    // A load that waits for input commits after 50 ms. So some kills come before the commit, some
-    // during it and some after it.
+    // If no input arrives for 50 ms, the import commits the records that it has read. So some kills
+    // come before the commit, some during it and some after it.
     sleep(Duration::from_millis(25 * (kill as u64 % 5)));
     assert!(child.try_wait().unwrap().is_none(), "the load has ended before kill {kill}");
     child.kill().unwrap();
     child.wait().unwrap();
 }
 
-/// Runs the load to its end and returns its report.
+/// Runs the import to its end and returns its report.
 fn load(fixture: &Fixture, lines: &[String]) -> Value {
     let mut command = fixture.command(&[&LOAD[..], &["--json"]].concat());
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();

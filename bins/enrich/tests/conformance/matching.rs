@@ -116,8 +116,8 @@ fn an_address_leads_to_its_owner_then_its_owners_employer_then_its_domain() {
     let world = World::new(&[]);
     let account = world.account(50);
     for (email, company) in [
-        // A company that has the address itself is found first. Here, the domain of the address is
-        // the company's domain for the Czech Republic.
+        // First, the company that has exactly this email address is found. (The domain of the
+        // address is also a domain of this company: its domain for the Czech Republic.)
         ("kontakt@gesla-studio-cz.example", "Gęśla Studio sp. z o.o."),
         // If no company has the address, but a person has it, the person's employer is found. No
         // company has the domains `daubrac.example` and `asgard-keramikk.example`, so only the
@@ -204,8 +204,8 @@ fn pite_takes_a_domain_a_domain_as_name_or_a_name() {
     let other =
         [eloise, ("companyDomain", "quillmark.example"), ("companyName", "orbeval.example")];
     pite(&other, "");
-    // The company name looks like a domain, but no company has this domain, so it is compared with
-    // names.
+    // `Wickerly.example` looks like a domain, but no company has this domain. So, as a company
+    // name, it is compared with the names of companies.
     let priya = ("personName", "Priya Ramaswamy-Iyer");
     pite(&[priya, ("companyName", "Wickerly.example")], "priya@wickerly-baskets.example");
     pite(&[priya, ("companyDomain", "Wickerly.example")], "");

@@ -93,8 +93,8 @@ fn nodes_answer_from_the_snapshot_in_use() {
     assert_eq!((&listed[0]["in_use"], &listed[1]["in_use"]), (&false.into(), &true.into()));
     assert_eq!(listed[1]["location"], location(&nodes).to_str().unwrap());
 
-    // Snapshot 2 is deleted at its location. A server that is started again still has its own
-    // copy.
+    // The file of snapshot 2 is deleted from the folder to which it was published. A server that is
+    // started again can still answer from snapshot 2, because its data folder has a copy.
     let [(_, first), (_, second)] = servers;
     for server in [first, second] {
         server.signal("TERM");

@@ -74,8 +74,8 @@ impl Jobs {
         Ok(())
     }
 
-    /// Returns the lists of an account that this process does not see, because their files are in
-    /// the folder of another process. The newest list comes first.
+    /// Returns an account's lists whose files are in the folder of another process, so that this
+    /// process does not see the files. The newest list comes first.
     ///
     /// # Errors
     ///
@@ -121,8 +121,8 @@ fn folder_id(folder: &Path) -> io::Result<u128> {
     }
 }
 
-/// Tells other processes which lists are in the folder: whenever the lists change, and every
-/// [`REPEAT_EACH`]. Ends when the jobs are closed.
+/// Tells other processes which lists are in the folder of jobs: whenever the lists change, and
+/// every [`REPEAT_EACH`]. Ends at shutdown.
 fn announce(shared: &JobsState) {
     let Some(Neighbours { records, folder: Some(folder) }) = shared.neighbours.get() else {
         return;

@@ -41,10 +41,10 @@ pub enum JobError {
     /// The files of a job's output cannot be read or written.
     #[error("the job's files cannot be read or written")]
     Files(#[from] PartError),
-    /// The records that several servers share cannot be read or written.
+    /// The job records that several servers share cannot be read or written.
     #[error("the records of lists cannot be read or written")]
     Records(#[source] StoreError),
-    /// The folder of jobs, or any other file in it, cannot be read or written. Also returned if the
+    /// The folder of jobs, or a file in it, cannot be read or written. Also returned if the
     /// suppressed values cannot be read.
     #[error("the folder of jobs cannot be read or written")]
     Folder(#[from] io::Error),

@@ -155,7 +155,8 @@ pub(super) struct Record {
     /// How many rows were emptied or removed because they contained forgotten values.
     #[serde(default)]
     pub(super) removed_rows: u64,
-    /// Whether the list was rewritten with emptied rows. A rewritten list is UTF-8 text.
+    /// Whether the list was rewritten, to empty the rows with forgotten values. A rewritten list is
+    /// UTF-8 text.
     #[serde(default)]
     pub(super) is_rewritten: bool,
     /// Whether files with forgotten values are being replaced: new files are written and are being
@@ -235,8 +236,8 @@ impl Record {
         ReadAs { delimiter, encoding: Some(TextEncoding::UTF_8) }
     }
 
-    /// Returns the delimiter of the list after it is rewritten, which removes forgotten values from
-    /// it: the detected delimiter, or a comma.
+    /// Returns the delimiter of a rewritten list, in which rows with forgotten values are empty. It
+    /// is the detected delimiter of the upload, or a comma if none was detected.
     pub(super) fn rewritten_delimiter(&self) -> Delimiter {
         let detected = self.layout.as_ref().and_then(|layout| layout.delimiter);
         detected.unwrap_or(Delimiter::Comma)

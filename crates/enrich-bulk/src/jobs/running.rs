@@ -45,7 +45,8 @@ pub trait Callers: Send + Sync {
     }
 }
 
-/// The message to the account if the store cannot be read. The message does not show the reason.
+/// The message to the account if its API key cannot be read from the store. The message does not
+/// show the reason.
 const UNREADABLE: &str = "the API key cannot be read; continue later";
 
 /// Provides callers of the metered service. Each caller uses a key of the account.
@@ -229,10 +230,12 @@ fn in_words(error: &JobError) -> String {
 }
 
 impl JobsState {
-    /// Ends the work of this process on a shared job. Normally the job ends with `state`. But if
-    /// the run was stopped and `gave_up_place` is true, the job returns to the queue.
-    /// `gave_up_place` is true if the job was not stopped by its account: it yields to another
-    /// account or to a rewrite of its files, or this process shuts down.
+    /// Ends the work of this process on a shared job. The job gets `state`, with one exception: if
+    /// the run was stopped early and `gave_up_place` is true, the job returns to the queue.
+    ///
+    /// `gave_up_place` is true if this process has stopped the run: another account waits, the
+    /// job's files must be rewritten, or the process shuts down. It is false if the account has
+    /// stopped the job.
     fn end_turn(&self, registry: &mut JobRegistry, id: JobId, state: State, gave_up_place: bool) {
         let Some(entry) = registry.jobs.get_mut(&id) else { return };
         let mut record = entry.record.clone();

@@ -316,7 +316,8 @@ fn order_holds(record: &Record, values: &dyn SuppressedValues) -> bool {
 }
 
 /// Whether a row of the upload contains a suppressed (forgotten) value. Returns `false` if the
-/// upload was already deleted, and `true` if it cannot be read as rows.
+/// upload was already deleted. Returns `true` if the upload cannot be read as rows, because it may
+/// then contain such a value.
 fn list_holds(
     shared: &JobsState,
     record: &Record,
@@ -325,7 +326,6 @@ fn list_holds(
     if !record.list(&shared.folder).exists() {
         return Ok(false);
     }
-    // A list that cannot be read as rows may contain suppressed values, so the result is `true`.
     let open = || shared.input(&shared.folder, record, &Stop::default());
     Ok(rows_hold(open, values).unwrap_or(true))
 }

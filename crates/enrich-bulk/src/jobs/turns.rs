@@ -46,8 +46,9 @@ impl JobRegistry {
         let waiting: BTreeSet<AccountId> =
             self.waiting.iter().filter_map(|id| self.account(*id)).collect();
         let without = waiting.iter().filter(|account| !running.contains_key(account)).count();
-        // Shared jobs wait in the store, and not in the queue of this process. `contenders` is the
-        // number of accounts that have waiting shared jobs.
+        // `without` is the number of accounts that have waiting jobs, but no running job. Shared
+        // jobs wait in the store, so the accounts with waiting shared jobs (`contenders`) are
+        // added.
         let without = without + self.contenders;
         let yielding = self.jobs.values().filter(|entry| entry.is_yielding).count();
         if without <= yielding {

@@ -31,8 +31,8 @@ fn peak_bytes() -> u64 {
 #[test]
 fn a_list_of_rows_that_take_much_memory_is_looked_at_in_little() {
     let row = format!("{{\"a\":[{}[]]}}\n", "[],".repeat(340_000));
-    // The file consists of many gzip members, so that the whole text of the list is never in
-    // memory.
+    // Each row is compressed separately, as one gzip member. So the test never has the text of the
+    // whole list in memory.
     let packed = gzip(row.as_bytes()).repeat(150);
     let before = peak_bytes();
     let mut input = Input::open(Source::reader("mem.jsonl.gz", io::Cursor::new(packed))).unwrap();
@@ -159,7 +159,8 @@ fn a_job_that_reads_blank_lines_stops_when_it_is_told() {
     office.wait(&jobs, id, |job| job.state == State::Running);
     jobs.stop(office.account, id).unwrap();
     let job = office.wait(&jobs, id, has_ended);
-    // The job stopped while it read blank lines. Otherwise it would have reached the row.
+    // No row was written, because the job stopped while it still read the blank lines before the
+    // only row.
     assert_eq!((job.state, job.counts.rows), (State::Ended(End::Stopped), 0));
 }
 

@@ -59,9 +59,9 @@ impl JobsState {
         }
         removed += emptied.range(done..).count() as u64;
         if !emptied.is_empty() {
-            // The caller replaces the files only if `removed` is at least 1. But `removed` counts
-            // the emptied rows only from the row `done` on. So it can be 0 here, although the list
-            // must be replaced.
+            // Of the emptied rows, `removed` counts only those that are not in the output yet:
+            // their numbers begin at `done`. So `removed` can be 0 here. But the caller replaces
+            // the files only if `removed` is at least 1, and the list must be replaced.
             removed = removed.max(1);
             staged.replaces_list = true;
             let Some(hash) = self.write_list(record, &mut staged, &emptied, done)? else {
@@ -185,8 +185,8 @@ fn drop_ahead(checkpoint: &mut Checkpoint, emptied: &BTreeSet<u64>) {
     });
 }
 
-/// Returns the text that replaces an emptied row. The text must not be blank, because a blank line
-/// does not count as a row.
+/// Returns the text that replaces a row with a forgotten value. The text has no values, but it must
+/// not be blank, because a blank line does not count as a row.
 fn emptied_text(input: &Input, row: &Row, delimiter: Delimiter) -> Vec<u8> {
     match (input.shape(), &row.cells) {
         (Shape::Csv(columns), _) => {

@@ -175,8 +175,10 @@ impl<'a> Load<'a> {
         answers: &Answers,
     ) -> Result<Loaded, Failure> {
         let new = self.add()?;
-        // Entries are taken back before values are removed from the directory. So if this file both
-        // adds an entry and takes it back, the directory keeps the value of the entry.
+        // A DROP archive may contain an entry twice: once as a new entry, and once in the file of
+        // entries that are no longer in force (taken back). So entries are taken back before the
+        // values of entries are removed from the directory: the directory keeps the value of such
+        // an entry.
         let taken_back = self.take_back()?;
         let removed = self.remove()?;
         if let Some(nodes) = nodes {

@@ -132,8 +132,9 @@ fn idle_connections_do_not_hold_up_the_end() {
         assert_eq!(client.request("GET", "/healthz", "", "").status, 200);
     }
     process.signal("TERM");
-    // The server waits up to 5 seconds for requests that are being answered. It ends earlier,
-    // because it does not wait for idle connections.
+    // At its end, the server waits up to 5 seconds for requests that are being answered. Here all
+    // connections are idle, and the server does not wait for them. So it ends in less than 5
+    // seconds.
     let (status, said) = process.ended(Duration::from_secs(4));
     assert_eq!(status.code(), Some(0), "{said}");
     for mut client in idle {

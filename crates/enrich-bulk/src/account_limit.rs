@@ -16,7 +16,7 @@ pub struct AccountLimit {
     accounts: Mutex<BTreeMap<AccountId, Own>>,
 }
 
-/// The places of one account. `permits` counts the free places. `line` is the lock that
+/// The permits of one account. `permits` counts those that are free. `line` is the lock that
 /// [`AccountPermit::turn`] waits for.
 #[derive(Clone)]
 struct Own {
@@ -24,8 +24,8 @@ struct Own {
     line: Arc<Line<()>>,
 }
 
-/// A place that an account occupies, for example for one upload. Dropping the permit frees the
-/// place.
+/// A permit that an account holds, for example for one upload. Dropping it makes the permit free
+/// again.
 pub struct AccountPermit {
     line: Arc<Line<()>>,
     _permit: OwnedSemaphorePermit,

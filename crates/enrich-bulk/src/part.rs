@@ -84,12 +84,13 @@ pub enum Opened {
 }
 
 impl Part {
-    /// Creates the file `out`, or continues it if it was begun for the same [`Purpose`]. `format`
-    /// is used if the extension of `out` shows no format.
+    /// Creates the output `out`, or continues it if it is unfinished and was begun for the same
+    /// [`Purpose`]. `format` is used if the extension of `out` shows no format.
     ///
     /// # Errors
     ///
-    /// When `out` already exists, was begun for another purpose, or cannot be written.
+    /// When there is a file `out` that is not the output of this job, the output was begun for
+    /// another purpose, or it cannot be written.
     pub fn open(out: &Path, format: Format, purpose: &Purpose) -> Result<Opened, PartError> {
         Self::open_with(out, format, purpose, false, None)
     }

@@ -50,11 +50,11 @@ const COMMIT_BYTES: usize = 4 * 1024 * 1024;
 /// `COMMIT_BYTES` makes them more frequent.
 const COMMIT_SHARE: u32 = 20;
 
-/// Interval between progress reports while the run waits for a row.
+/// Interval between progress reports while the run waits for the answer to a row.
 const WAIT_EACH: Duration = Duration::from_millis(200);
 
 /// Number of passes through the loop of a run after which the run lets other tasks continue, even
-/// if it does not wait for a row.
+/// if it does not have to wait for an answer.
 const TURNS_OF_ITS_OWN: u64 = 64;
 
 /// Options of a run.

@@ -1,9 +1,8 @@
-//! The 29 endpoints of the interface: for each, a found answer, a miss and the inputs that are
-//! invalid.
+//! The 29 endpoints of the interface: for each, a found answer, a miss and invalid inputs.
 //!
-//! The answers have the values of the fixtures in the shape of the interface. Each answer is
-//! written as text, because the order of its fields matters. Before an answer is compared,
-//! `<balance>` and `<confidence>` are replaced by the expected numbers.
+//! The values in the answers are those of the records in `fixtures`. Each answer is written as
+//! text, because the order of its fields matters. Before an answer is compared, `<balance>` and
+//! `<confidence>` are replaced by the expected numbers.
 
 use crate::world::Fields;
 

@@ -274,8 +274,8 @@ fn youtube_pages_are_read_however_they_are_written() {
     {
         finds(&world, &account, YTD, text, "billabrook.example");
     }
-    // In the id of a YouTube channel, `e` and `E` are different letters. In other handles, upper
-    // and lower case are equal.
+    // In the id of a YouTube channel, `e` and `E` are different letters. In the name of a YouTube
+    // page, upper and lower case are equal.
     for text in ["UCexampleQuillmark000000", "youtube.com/channel/UCexampleQuillmark000000"] {
         misses(&world, &account, YTD, text);
     }

@@ -21,8 +21,8 @@ fn the_window_is_shown_and_counts_down() {
         let policy = reply.header("RateLimit-Policy").unwrap_or_default().to_owned();
         world.same("the policy", &policy.as_str(), &"\"default\";q=100;w=60");
         let (r, t) = rate(&world, &reply);
-        // The account's key made one call in `await_room`. The calls of other keys do not use up
-        // this window, because each key has its own window.
+        // The account's key has already made one call, in `await_room`. So `left - 1` calls are
+        // left.
         world.same("calls left", &r, &(left - 1));
         world.holds("the window ends within a minute", (0..=60).contains(&t), &reply);
     }

@@ -146,9 +146,9 @@ impl World {
         self.answers_to(&format!("{path} {fields:?}"), account, &call, template, price);
     }
 
-    /// Sends a call, and compares the answer's body, price and balance with the expected ones. In
-    /// the template, `<balance>` stands for the balance after the call, and `<confidence>` for any
-    /// whole number from 1 to 100.
+    /// Sends a call, and compares the answer's body, price and balance with the expected ones.
+    /// `template` is the expected body, in which `<balance>` stands for the balance after the call,
+    /// and `<confidence>` for any whole number from 1 to 100.
     pub(crate) fn answers_to(
         &self,
         what: &str,

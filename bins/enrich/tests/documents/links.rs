@@ -1,4 +1,4 @@
-//! Tests of the links between documents, and of the names of documents in the source.
+//! Tests of the links between documents, and of the names of documents in the source code.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -5,12 +5,13 @@ use std::path::Path;
 
 use crate::document_page::{files, pages, root};
 
-/// Symptoms that are not in the source as one text: SQLite prints them, or the program composes
-/// them from parts.
+/// Symptoms that are not in the source code as one text: SQLite prints them, or the program
+/// composes them from parts.
 const FROM_ELSEWHERE: [&str; 3] =
     ["database or disk is full", "Retry-After: 60", "lacks secret.key"];
 
-/// Returns the source of the product, in which each text literal is joined to one line.
+/// Returns the source code of the product as one text. A string literal that continues on the next
+/// line after `\` is joined to one line.
 fn source() -> String {
     let mut sources = Vec::new();
     for folder in ["crates", "bins/enrich"] {

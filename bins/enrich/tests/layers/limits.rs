@@ -1,6 +1,6 @@
 //! The maximum lengths of files and functions, in lines. Tests don't count: neither files named
-//! `tests.rs` nor a module `tests` at the end of a file. The code is formatted. So a function ends
-//! at the first closing brace with its own indent.
+//! `tests.rs` nor a module `tests` at the end of a file. The code is formatted by rustfmt. So a
+//! function ends at the first closing brace that has the same indent as the line with `fn`.
 
 use super::imports::{crate_folder, rust_files};
 

@@ -1,5 +1,5 @@
-//! Answers the rows of a list through the metered service in this process. It checks, charges and
-//! repeats calls exactly as over HTTP.
+//! Answers the rows of a list through the metered service in this process. The service checks and
+//! charges each call, and replays the answer of a repeated call, exactly as over HTTP.
 
 use std::sync::Arc;
 use std::time::Duration;

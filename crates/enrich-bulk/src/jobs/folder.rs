@@ -34,8 +34,8 @@ pub(super) fn lock(folder: &Path) -> io::Result<Option<File>> {
 }
 
 pub(super) fn load(folder: &Path) -> Result<JobRegistry, JobError> {
-    // These uploads were never finished. Their clients got an error or no answer, so nobody knows
-    // the ids of these jobs, and the uploads are removed.
+    // The folder `arriving` contains uploads that were never finished. Their clients got an error
+    // or no answer, so nobody knows the ids of these jobs. So the uploads are removed.
     match fs::remove_dir_all(folder.join(ARRIVING)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
         _ => record::make_folder(&folder.join(ARRIVING))?,

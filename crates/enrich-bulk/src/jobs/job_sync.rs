@@ -2,8 +2,8 @@
 //! that all processes see.
 //!
 //! Each process has a copy of the records in its registry, and reads a record again before it uses
-//! the copy. If another process then changes the record in the store, the store refuses a change
-//! that is based on the copy.
+//! the copy. A change is based on the copy. If another process has changed the record since it was
+//! read, the store refuses the change.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -30,13 +30,14 @@ use crate::stop::Stop;
 const LOOK_EACH: Duration = Duration::from_secs(1);
 /// Maximum number of records that are read in one query.
 const PAGE: u32 = 500;
-/// If a job's files have no record and did not change for this time, they are removed. Newer files
-/// may belong to an upload that is still arriving and has no record yet.
+/// Minimum age of files that are removed because their job has no record. Newer files may belong to
+/// an upload that is still arriving and has no record yet.
 const ORPHANS_AFTER: Duration = Duration::from_secs(60 * 60);
 
 impl Jobs {
-    /// Opens the jobs that several processes share. All of them must see the same `folder`. Any
-    /// process may run a job. If this process ends, another process continues the job.
+    /// Opens the jobs that several processes share. All these processes must see the same `folder`.
+    /// Any of them may run a job. If the process that runs a job ends, another one continues the
+    /// job.
     ///
     /// # Errors
     ///
@@ -89,9 +90,9 @@ impl JobsState {
                 None => registry.forget(id),
             }
         }
-        // A process ended while it worked on the files of this job, which was not started or has
-        // ended. No process takes such a job to run it. So this process takes it and completes the
-        // files.
+        // A process ended while it worked on this job's files. The job is neither waiting nor
+        // running, so no process will take it to run it. So this process takes the job and
+        // completes the files.
         if was_left { self.with_turn(id, |_| Ok(())) } else { Ok(()) }
     }
 
@@ -335,8 +336,8 @@ impl JobRegistry {
             entry.is_stopped = true;
             stop.now();
         }
-        // `close` stops only the jobs that are in the registry when it is called, so it has not
-        // stopped this job.
+        // If `close` was called already, it has not stopped this job, because the job is added to
+        // the registry only now.
         if self.is_closing {
             stop.now();
         }

@@ -15,14 +15,15 @@ use super::progress::progress_of;
 use super::record::JobId;
 use super::{Entry, JobsState};
 
-/// Interval between renewals of a lease. A request to stop arrives with the next renewal.
+/// Interval between renewals of a lease. A renewal also returns whether another process has asked
+/// to stop the job.
 const RENEW_EACH: Duration = Duration::from_secs(1);
 /// Time after a renewal in which this process certainly still holds the lease. In this time, a
 /// commit of output rows does not renew the lease.
 const SURE: Duration = Duration::from_secs(10);
-/// If the shared job records cannot be reached, this process continues to write rows only for this
-/// time after the last renewal. The time is shorter than [`LEASE`], so that a commit that has
-/// already begun ends before the lease expires.
+/// Time after the last renewal for which this process continues to write rows if the shared job
+/// records cannot be reached. The time is shorter than [`LEASE`], so that a commit that has already
+/// begun ends before the lease expires.
 const UNREACHABLE: Duration = LEASE.saturating_sub(SURE);
 
 /// The lease of one job in this process.

@@ -46,8 +46,8 @@ pub(crate) struct Checkpoint {
     pub(crate) purpose: Purpose,
     /// The counts of the rows that are written to the output.
     pub(crate) counts: Counts,
-    /// The hash of the input text of all rows that are written to the output. It shows whether the
-    /// list has changed since then.
+    /// The hash of the input text of all rows that are written to the output. A later run uses it
+    /// to check that these rows of the list are unchanged.
     pub(crate) rows_hash: String,
     /// The size of the written rows in the output file, in bytes.
     pub(crate) output_bytes: u64,

@@ -46,7 +46,7 @@ pub trait Progress {
     /// `read_bytes` is the number of bytes of the list that were read so far, before decompression.
     fn advance(&mut self, counts: &Counts, read_bytes: u64);
 
-    /// Called a few times a second while the run waits for rows. `_rate_limited_for` is the time
+    /// Called a few times a second while the run waits for answers. `_rate_limited_for` is the time
     /// for which the rate limit still delays the rows; `None` if it delays no rows.
     fn wait(&mut self, _rate_limited_for: Option<Duration>) {}
 }

@@ -34,11 +34,11 @@ pub(crate) struct Books {
     pub(crate) questions: AtomicU64,
     /// The credits that are left; `None` if there is no limit.
     pub(crate) left: Mutex<Option<u64>>,
-    /// How many of the next calls return [`CallResult::Later`] without a time, as for a busy
-    /// server.
+    /// How many of the next calls return [`CallResult::Later`] without a pause before the retry.
+    /// This simulates a busy server.
     pub(crate) busy: AtomicU64,
-    /// How many of the next calls return [`CallResult::Later`] with a time of one second, as for a
-    /// server whose rate limit is reached.
+    /// How many of the next calls return [`CallResult::Later`] with a pause of one second before
+    /// the retry. This simulates a rate limit that is reached.
     pub(crate) limited: AtomicU64,
     /// A stop signal, and the number of calls after which it is sent.
     pub(crate) at_call: Option<(u64, Stop)>,

@@ -41,9 +41,9 @@ pub(crate) struct Check {
 #[derive(Serialize)]
 struct Health {
     ok: bool,
-    /// Problems that are not inside the directory or the ledger, which have their own lists. For
-    /// example, a database could not be checked. If the accounts are in PostgreSQL, the problems of
-    /// PostgreSQL and of the snapshot are here too.
+    /// Problems of the check itself, for example that a database cannot be opened. Problems in the
+    /// content of the directory or the ledger are in `directory` and `ledger`. If the accounts are
+    /// in PostgreSQL, the problems of PostgreSQL and of the snapshot are here too.
     problems: Vec<String>,
     sqlite: Option<&'static str>,
     directory: Option<Database>,

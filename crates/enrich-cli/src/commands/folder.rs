@@ -150,8 +150,8 @@ impl DataFolder {
         }
     }
 
-    /// Like [`open_accounts`](Self::open_accounts), but if there is no PostgreSQL database and the
-    /// data folder does not exist, creates the folder.
+    /// Opens the accounts as [`open_accounts`](Self::open_accounts) does. But if no PostgreSQL
+    /// database is configured, and the data folder does not exist, creates the folder.
     pub(crate) fn open_or_make_accounts(
         &self,
         console: &mut Console<'_>,

@@ -125,8 +125,8 @@ struct ForgetFrom {
     nodes: Option<Nodes>,
     /// The look-up data; `None` in the folder of a node that has no directory.
     importer: Option<Arc<SqliteImporter>>,
-    /// The data folder, if it has the counts of company names that look-ups did not find. `None`
-    /// if `nodes` share these counts in PostgreSQL.
+    /// The data folder, if it has the counts of company names that look-ups did not find. These
+    /// counts may contain forgotten values. `None` if `nodes` share the counts in PostgreSQL.
     whole: Option<Store>,
 }
 

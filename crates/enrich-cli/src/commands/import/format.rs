@@ -157,9 +157,10 @@ impl FormatArgs {
         mapping.map(Some).map_err(|error| Failure::impossible(&error))
     }
 
-    /// Finds the mapping that fits the beginning of a file. Returns `None` if the file contains
-    /// native records (records in Enrich's own format). Also returns `None` if no mapping fits, and
-    /// the reader of native records has a better error message for the file.
+    /// Finds the mapping that fits the beginning of a file. Returns `None` if the file must be read
+    /// as native records (records in Enrich's own format), because it contains such records. Also
+    /// returns `None` if no mapping fits, but only if the reader of native records gives a better
+    /// error message than this function.
     fn detected(
         &self,
         file: &Path,
@@ -247,11 +248,11 @@ fn is_final(error: &ReadError) -> bool {
 
 /// Decides what happens if the beginning of a file can't be read:
 ///
-/// - If it is an archive with several files, and its name or the names of its files belong to a
-///   known format, returns the mapping of this format.
-/// - If the reader for native records (records in Enrich's own format) may succeed, or gives a
-///   better error message, returns `None`.
-/// - Otherwise returns an error.
+/// - The file is an archive with several files, and its name or the names of these files belong to
+///   a known format: returns the mapping of this format.
+/// - The reader of native records (records in Enrich's own format) may be able to read the file, or
+///   gives a better error message: returns `None`.
+/// - Otherwise: returns an error.
 fn unread(
     file: &Path,
     file_name: &str,

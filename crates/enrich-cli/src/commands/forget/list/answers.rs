@@ -183,9 +183,9 @@ impl Unfinished<'_> {
     }
 }
 
-/// Whether DROP (California's platform for deletion requests) expects answers to a part of the
-/// list. It expects none to an empty part, and none to a part with entries that DROP itself has
-/// removed.
+/// Whether DROP (California's platform for deletion requests) expects answers to this part of a
+/// suppression list, for example to one file of a DROP archive. DROP expects no answers to an empty
+/// part, and none to a part with entries that DROP itself has removed.
 fn is_answered(part: &ListPart) -> bool {
     part.file.is_some() && !is_of_removed(part) && part.entries > 0
 }

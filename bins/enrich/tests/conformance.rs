@@ -1,4 +1,5 @@
-//! Compares a running server with the written rules of the interface.
+//! Compares a running server with the rules of the HTTP interface, such as the order of checks in
+//! docs/api-design.md.
 //!
 //! Each test covers one group of rules with its own server, and reports all differences at its end.
 //! The expected answers come from these rules and the fixtures, not from the code.

@@ -1,4 +1,4 @@
-//! Tests section 8 of the interface's rules: the cost of a look-up, and the balance.
+//! Tests the interface's rules for the cost of a look-up and for the balance.
 
 use serde_json::json;
 

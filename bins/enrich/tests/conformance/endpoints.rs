@@ -22,7 +22,7 @@ pub(crate) struct Endpoint {
 
 const BELL: &str = "Bell\u{7}Works";
 
-/// All endpoints, in the order in which the interface's rules list them.
+/// All endpoints, first those of version 1, then those of version 2.
 pub(crate) const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         path: "/v1/cuf",

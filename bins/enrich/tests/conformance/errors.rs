@@ -1,6 +1,6 @@
-//! Tests section 5 of the interface's rules: the errors of both API versions. In every test,
-//! `world.rs` compares each error with its required bytes. The tests in this file check the
-//! messages of errors, and for each path, in which API version's format its errors are.
+//! Tests the interface's rules for the errors of both API versions. In every test, `world.rs`
+//! compares each error with its required bytes. The tests in this file check the messages of
+//! errors, and which API version's error format each path has.
 
 use serde_json::json;
 

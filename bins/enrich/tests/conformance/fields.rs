@@ -1,5 +1,5 @@
-//! Tests section 2 of the interface's rules, on fields: texts are trimmed and have at most 512
-//! characters, and each fault has its message.
+//! Tests the interface's rules for fields: texts are trimmed and have at most 512 characters, and
+//! each fault has its message.
 
 use serde_json::{Map, Value, json};
 

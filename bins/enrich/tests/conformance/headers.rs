@@ -1,5 +1,5 @@
-//! Tests section 7 of the interface's rules: the values of headers. In every test, `world.rs`
-//! checks that each answer has all its headers.
+//! Tests the interface's rules for the values of headers. In every test, `world.rs` checks that
+//! each answer has all its headers.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Tests section 7 of the interface's rules, on `Idempotency-Key`: a repeated call gets the first
-//! answer again and costs nothing.
+//! Tests the interface's rules for `Idempotency-Key`: a repeated call gets the first answer again
+//! and costs nothing.
 
 use std::sync::{Arc, Barrier};
 use std::thread;

@@ -1,4 +1,4 @@
-//! Tests section 9 of the interface's rules: keys and accounts.
+//! Tests the interface's rules for keys and accounts.
 
 use std::fs;
 use std::path::Path;

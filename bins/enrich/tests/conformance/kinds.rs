@@ -1,5 +1,6 @@
-//! Tests section 2 of the interface's rules, on the kinds of inputs: every accepted spelling of an
-//! input finds the same answer, and an invalid input gets the status 422, never a miss.
+//! Tests the interface's rules for each kind of input, such as a phone number: every accepted
+//! spelling of an input finds the same answer, and an invalid input gets the status 422, never a
+//! miss.
 
 use serde_json::json;
 

@@ -1,5 +1,5 @@
-//! Tests sections 2 and 3 of the interface's rules: which record an input finds, and which value of
-//! the record is the answer.
+//! Tests the interface's rules for matching: which record an input finds, and which value of the
+//! record is the answer.
 
 use serde_json::json;
 

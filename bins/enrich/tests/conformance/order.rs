@@ -1,5 +1,5 @@
-//! Tests section 1 of the interface's rules: the order of the checks. Each test case breaks two
-//! rules. The answer must be the error of the rule that is checked first.
+//! Tests the order of the checks in docs/api-design.md. Each test case breaks two rules. The answer
+//! must be the error of the rule that is checked first.
 
 use serde_json::json;
 

@@ -1,5 +1,5 @@
-//! Tests section 10 of the interface's rules: the admin pages (`/healthz`, `/readyz` and
-//! `/metrics`), which are not endpoints, and the addresses at which they are served.
+//! Tests the interface's rules for the admin pages (`/healthz`, `/readyz` and `/metrics`), which
+//! are not endpoints, and for the addresses at which they are served.
 
 use std::net::SocketAddr;
 use std::net::TcpListener;

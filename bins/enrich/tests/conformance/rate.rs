@@ -1,5 +1,5 @@
-//! Tests section 6 of the interface's rules: the rate-limit window. All answers have the headers of
-//! the window. The limit is enforced only if the operator enables this.
+//! Tests the interface's rules for the rate-limit window. All answers have the headers of the
+//! window. The limit is enforced only if the operator enables this.
 
 use std::collections::BTreeMap;
 use std::thread;

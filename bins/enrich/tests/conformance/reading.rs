@@ -1,5 +1,5 @@
-//! Tests section 2 of the interface's rules, on the body: how a body is decoded, which bodies are
-//! refused, and where the key may be.
+//! Tests the interface's rules for the body: how a body is decoded, which bodies are refused, and
+//! where the key may be.
 
 use serde_json::json;
 

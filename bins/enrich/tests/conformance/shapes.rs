@@ -1,6 +1,6 @@
-//! Tests sections 3 and 4 of the interface's rules: for every endpoint, the bytes of a found answer
-//! and of an answer that found nothing. Both are tested in both encodings (JSON and form), and with
-//! the key in both places (header and body).
+//! Tests the interface's rules for the bytes of answers: for every endpoint, a found answer and an
+//! answer that found nothing. Both are tested in both encodings (JSON and form), and with the key
+//! in both places (header and body).
 
 use serde_json::{Map, Value, json};
 

@@ -1,5 +1,5 @@
 //! A server with the fixtures and its accounts, and the differences between its answers and the
-//! rules.
+//! interface's rules.
 //!
 //! A difference doesn't end a test: the test reports all its differences at its end.
 
@@ -15,7 +15,8 @@ use enrich_testkit::http::{Call, Reply};
 /// The fields of a request, each as a name and a text.
 pub(crate) type Fields<'a> = &'a [(&'a str, &'a str)];
 
-/// A server, the keys of its accounts, and the differences between answers and rules so far.
+/// A server, the keys of its accounts, and the differences between its answers and the interface's
+/// rules so far.
 pub(crate) struct World {
     folder: TempDir,
     server: RefCell<Option<Server>>,

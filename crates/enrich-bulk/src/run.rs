@@ -245,8 +245,8 @@ impl<'a> Engine<'a> {
                 Ok(None) => self.is_read = true,
                 Err(ReadError::Halted(Halt::Stopped)) => self.end = Some(End::Stopped),
                 Err(error) => {
-                    // The run sends no more rows, but still waits for the rows in flight and keeps
-                    // their answers.
+                    // The list cannot be read further, so the run sends no more rows. It still
+                    // waits for the rows in flight and keeps their answers.
                     self.unreadable = Some(error);
                     self.end = Some(End::Stopped);
                 }

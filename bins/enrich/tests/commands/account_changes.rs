@@ -148,8 +148,8 @@ fn the_history_lists_the_newest_rows_last() {
     assert!(lines[3].contains("+5") && lines[3].ends_with("invoice 1042"), "{table}");
 }
 
-/// Creates a folder with a person who has a phone number, and a company and a person who have
-/// several email addresses.
+/// Creates a folder with a company and a person. Each of them has several email addresses, and the
+/// person has a mobile number.
 fn desk_with_lists() -> Fixture {
     let fixture = Fixture::new();
     let company = json!({

@@ -20,7 +20,8 @@ use super::process::Process;
 use super::{Nodes, fresh, look_up};
 
 const NODES: [&str; 3] = ["a", "b", "c"];
-/// The credits of a calling account, unless the recorded call needs an account without credits.
+/// The credits of the account that sends a recorded call. Only a call that needs an account without
+/// credits gets none.
 const CREDITS: i64 = 100;
 
 fn fixtures() -> PathBuf {
@@ -60,8 +61,8 @@ fn account(ports: &CommandPorts, credits: i64) -> ApiKey {
     key
 }
 
-/// Sends a recorded call. Placeholders are replaced by the key of a new account, or by a key that
-/// does not exist.
+/// Sends the recorded call in `file`. A placeholder for a key is replaced by the key of a new
+/// account, or by a key that does not exist.
 fn send(ports: &CommandPorts, server: SocketAddr, file: &Path) -> Reply {
     let text = fs::read_to_string(file).unwrap();
     let is_poor = text.contains("{{key_of_an_empty_account}}");

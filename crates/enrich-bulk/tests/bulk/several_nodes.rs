@@ -62,8 +62,8 @@ impl Nodes {
         assert!(is_whole);
     }
 
-    /// Returns the names of the folders of a job. Each process that takes the job makes a folder of
-    /// its own.
+    /// Returns the names of a job's folders. Each time a process takes the job, a new turn begins,
+    /// and the process makes a folder for it.
     fn turns(&self, id: JobId) -> Vec<String> {
         let entries = fs::read_dir(self.office.jobs().join(id.to_string())).unwrap();
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()

@@ -175,10 +175,9 @@ impl<'a> Load<'a> {
         answers: &Answers,
     ) -> Result<Loaded, Failure> {
         let new = self.add()?;
-        // A DROP archive may contain an entry twice: once as a new entry, and once in the file of
-        // entries that are no longer in force (taken back). So entries are taken back before the
-        // values of entries are removed from the directory: the directory keeps the value of such
-        // an entry.
+        // A DROP archive may add an entry and also take it back (say that it is no longer in
+        // force). The directory must keep the value of such an entry. So entries are taken back
+        // before the values of entries are removed.
         let taken_back = self.take_back()?;
         let removed = self.remove()?;
         if let Some(nodes) = nodes {

@@ -158,9 +158,9 @@ impl FormatArgs {
     }
 
     /// Finds the mapping that fits the beginning of a file. Returns `None` if the file must be read
-    /// as native records (records in Enrich's own format), because it contains such records. Also
-    /// returns `None` if no mapping fits, but only if the reader of native records gives a better
-    /// error message than this function.
+    /// as native records (records in Enrich's own format). This is so if the file contains such
+    /// records. It is also so for some files that fit no mapping: the reader of native records has
+    /// a better error message for them.
     fn detected(
         &self,
         file: &Path,

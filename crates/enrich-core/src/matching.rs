@@ -115,9 +115,11 @@ pub fn judge(
 }
 
 /// Removes the candidates that have no domain for the requested country. Does nothing if no country
-/// is requested. A well-known candidate (with a prominence of at least [`KNOWN_ABROAD`]) stays. But
-/// it is removed too if another candidate has both a domain for this country and the requested name
-/// as its own name; an alias does not count.
+/// is requested.
+///
+/// A well-known candidate (with a prominence of at least [`KNOWN_ABROAD`]) stays, except in one
+/// case: another candidate has both a domain for this country and the requested name as its own
+/// name (not as an alias).
 fn drop_abroad(asked: &AskedName, all: &mut Vec<ScoredCandidate>) {
     let Some(country) = asked.country else { return };
     let is_there = |one: &ScoredCandidate| one.company.domain_in(country).is_some();
@@ -190,9 +192,9 @@ pub fn likeliest(judged: &[ScoredCandidate]) -> Option<(&ScoredCandidate, Confid
 /// is none. A candidate is a rival in either of these cases:
 ///
 /// - It is nearly as likely as the first candidate.
-/// - Both candidates have the requested name, apart from legal forms, and it is not clear that the
-///   first is meant. It would be clear if a place in the requested name fitted the first better, or
-///   if the first were well known and much more likely.
+/// - Both candidates have the requested name, apart from legal forms, and nothing shows that the
+///   first is meant. Two things can show this: a place in the requested name fits the first better,
+///   or the first is well known and much more likely.
 pub fn rival(judged: &[ScoredCandidate]) -> Option<&ScoredCandidate> {
     let first = judged.first()?;
     judged.iter().skip(1).find(|next| {
@@ -241,7 +243,9 @@ const KNOWN: f64 = 0.15;
 /// A company without a domain for the requested country needs at least this prominence to stay a
 /// candidate.
 const KNOWN_ABROAD: f64 = 0.25;
-/// For a company with at least this prominence, the raw probability is used without calibration.
+/// Minimum prominence of a company whose raw probability is used without calibration. The
+/// calibration was measured with companies that are not prominent, so it does not fit well-known
+/// companies.
 const CALIBRATED_FROM: f64 = 0.3;
 /// Prominence is calculated only for companies whose score is below the best score by less than
 /// this value. A company with a lower score cannot become the answer, even if it is very well
@@ -260,14 +264,15 @@ const MOST_RARITY: f64 = 12.0;
 ///
 /// `rarity = ln((companies + AT_LARGE) / (companies with the word + share × AT_LARGE))`
 ///
-/// `companies` is the number of companies in the directory. `share` is the share of organisation
-/// names in general that contain the word. If the number of companies with the word is unknown, it
-/// is estimated as `share × companies`.
+/// `companies` is the number of companies in the directory. `AT_LARGE` is a fixed number of further
+/// companies that are assumed to exist. `share` is the share of organisation names in general that
+/// contain the word. If the number of companies with the word is unknown, it is estimated as `share
+/// × companies`.
 #[derive(Clone, Debug, Default)]
 pub struct DirectoryRarity {
     companies: f64,
     /// The rarities, in nats, of the words for which [`DirectoryRarity::learn`] was called. The
-    /// keys are the roots of the words.
+    /// keys are the words in the form in which they are compared (their roots).
     known: FxHashMap<String, f64>,
 }
 

@@ -10,14 +10,18 @@ use super::sums::Shape;
 use super::words::{self, Pair};
 use crate::subject::Company;
 
-/// Maximum number of a company's aliases that are compared with the requested name: its first
-/// aliases. Of the aliases after them, only those are compared that contain all words of the
-/// requested name ([`Company::aliases_near`]), again up to this number. Few companies have more.
+/// Maximum length of each of two lists of a company's aliases. Both lists are compared with the
+/// requested name ([`Company::aliases_near`]):
+///
+/// - the company's first aliases;
+/// - later aliases that contain all words of the requested name.
+///
+/// Few companies have more aliases than this number.
 const MOST_ALIASES: usize = 64;
 
-/// A name is treated as a misspelling of the name of a prominent company only if both names have at
-/// least this number of letters. Too many shorter names differ by one letter, such as `Visa` and
-/// `Visma`.
+/// Minimum number of letters that both names must have if the requested name is treated as a
+/// misspelling of a prominent company's name. Too many shorter names differ by one letter, such as
+/// `Visa` and `Visma`.
 const LEAST_SLIP_LETTERS: usize = 5;
 
 pub(super) struct Compared {
@@ -25,8 +29,8 @@ pub(super) struct Compared {
     pub(super) name: String,
     pub(super) evidence: Evidence,
     pub(super) own_name: OwnName,
-    /// The comparison of the requested name with the name of the company that fits it best. `None`
-    /// if no name of the company can be parsed.
+    /// The comparison of the requested name with `name`. `None` if no name of the company can be
+    /// parsed.
     pair: Option<Pair>,
     labels: Labels,
     /// Whether the company's own name and the label of its main domain both equal the requested

@@ -66,11 +66,11 @@ features! {
     /// The requested name and the candidate's name have the same words, in any order and language:
     /// `Quill University`, `Universität Quill`.
     SameSorted "same_sorted",
-    /// The names have the same words, but their spellings without spaces differ, because of another
-    /// order or language: `Quill University`, `University Quill`.
+    /// The requested name and the candidate's name have the same words, but in another order or
+    /// language: `Quill University`, `University Quill`.
     SameSortedOnly "same_sorted_only",
-    /// The two names are equal without spaces, but are divided into different words: `Quill Pens`,
-    /// `Quillpens`.
+    /// The requested name and the candidate's name are equal without spaces, but are divided into
+    /// different words: `Quill Pens`, `Quillpens`.
     SameJoined "same_joined",
     /// How much of the requested name matches: the total rarity of its matching words, as a share
     /// of the total rarity of all its words.
@@ -78,7 +78,7 @@ features! {
     /// How much of the candidate's name matches: the total rarity of its matching words, as a
     /// share of the total rarity of all its words.
     HeldCovered "held_covered",
-    /// How much of both names matches: the harmonic mean of `AskedCovered` and `HeldCovered`, minus
+    /// The harmonic mean of `AskedCovered` and `HeldCovered` (how much of each name matches), minus
     /// 0.5. It is 0 if the mean is below 0.5.
     CoveredOverHalf "covered_over_half",
     /// The rarity of the rarest word that only the requested name has, in units of 10 nats.
@@ -91,15 +91,15 @@ features! {
     HeldMissing "held_missing",
     /// The total rarity of the words that match in both names, in units of 10 nats, at most 3.
     Agreed "agreed",
-    /// The total rarity of the words that match in both names, in units of 10 nats, at most 1. So
-    /// the first 10 nats get a weight in addition to the weight of `Agreed`.
+    /// The total rarity of the words that match in both names, in units of 10 nats, at most 1. It
+    /// has its own weight, so that the first 10 nats can count more than further nats.
     AgreedSome "agreed_some",
     /// The total rarity of the words that match in both names, in units of 10 nats, at most 3.
     /// General words, such as `university`, and places are left out.
     AgreedSpecific "agreed_specific",
     /// The total rarity of the words that match in both names, in units of 10 nats, at most 0.8.
-    /// General words, such as `university`, and places are left out. So the first 8 nats get a
-    /// weight in addition to the weight of `AgreedSpecific`.
+    /// General words, such as `university`, and places are left out. It has its own weight, so that
+    /// the first 8 nats can count more than further nats.
     AgreedSpecificSome "agreed_specific_some",
     /// No words match, or all matching words are general words, such as `university`, or places.
     NoSpecific "no_specific",
@@ -121,13 +121,14 @@ features! {
     /// The first word of the candidate's name matches a word of the requested name. A match by an
     /// abbreviation or an initial is ignored.
     FirstHeld "first_held",
-    /// The Jaro-Winkler similarity of the two names without spaces, from 0 to 1.
+    /// The Jaro-Winkler similarity of the requested name and the candidate's name without spaces,
+    /// from 0 to 1.
     Jaro "jaro",
-    /// The Jaro-Winkler similarity of the two names without spaces, minus 0.9, times 10. 0 if the
-    /// similarity is below 0.9.
+    /// The Jaro-Winkler similarity of the requested name and the candidate's name without spaces,
+    /// minus 0.9, times 10. It is 0 if the similarity is below 0.9.
     JaroHigh "jaro_high",
-    /// The Sørensen-Dice similarity of the two names without spaces: the share of common pairs of
-    /// neighbouring letters.
+    /// The Sørensen-Dice similarity of the requested name and the candidate's name without spaces:
+    /// the share of common pairs of neighbouring letters.
     Dice "dice",
     /// The candidate's name that was compared is an alias of the company, not its own name.
     Alias "alias",
@@ -172,9 +173,9 @@ features! {
     /// minus the rarity of this word, in units of 10 nats. A common word is probably spelt as
     /// intended. The value is 0 if no word is misspelt.
     SlipKnown "slip_known",
-    /// Both names have the same legal form, such as `GmbH`.
+    /// The requested name and the candidate's name have the same legal form, such as `GmbH`.
     FormAgrees "form_agrees",
-    /// Both names have a legal form, but not the same: `GmbH` and `AG`.
+    /// The requested name and the candidate's name have different legal forms: `GmbH` and `AG`.
     FormDiffers "form_differs",
     /// A word in parentheses after the requested name, as in `Quill (Pens)`, is also in the
     /// candidate's name.
@@ -219,58 +220,59 @@ features! {
     /// One of the company's domains is a host below a registrable domain, such as
     /// `shop.quill.example`.
     IsHost "is_host",
-    /// A domain label equals the requested name, although the words of the two names do not match.
-    /// Matches of general words, such as `university`, and of places do not count.
+    /// A domain label equals the requested name. But no words of the requested name and the
+    /// candidate's name match, apart from general words, such as `university`, and places.
     LabelIsNameGeneral "label_is_name_general",
     /// The number of letters of the requested name, divided by 10, at most 2. It is set only if a
     /// domain label equals the name; else 0.
     LabelIsNameLong "label_is_name_long",
     /// All words of the requested name and of the candidate's name match.
     ShapeAll "shape_all",
-    /// How well a domain label fits the requested name, from 0 to 1. It is set only if `ShapeAll`
-    /// is 1.
+    /// How well a domain label of the company fits the requested name, from 0 to 1, if `ShapeAll`
+    /// is 1: all words of both names match. Else 0.
     ShapeAllLabel "shape_all_label",
     /// All words of the candidate's name match. The requested name has additional words, and all of
     /// these are general words or places: `Quill University` for `Quill`.
     ShapeMoreGeneral "shape_more_general",
-    /// How well a domain label fits the requested name, from 0 to 1. It is set only if
-    /// `ShapeMoreGeneral` is 1 (`Quill University` for `Quill`).
+    /// How well a domain label of the company fits the requested name, from 0 to 1, if
+    /// `ShapeMoreGeneral` is 1: `Quill University` is requested, the candidate is `Quill`. Else 0.
     ShapeMoreGeneralLabel "shape_more_general_label",
     /// All words of the candidate's name match. The requested name has additional words, and at
     /// least one of these is neither a general word nor a place: `Quill Feather` for `Quill`.
     ShapeMore "shape_more",
-    /// How well a domain label fits the requested name, from 0 to 1. It is set only if `ShapeMore`
-    /// is 1 (`Quill Feather` for `Quill`).
+    /// How well a domain label of the company fits the requested name, from 0 to 1, if `ShapeMore`
+    /// is 1: `Quill Feather` is requested, the candidate is `Quill`. Else 0.
     ShapeMoreLabel "shape_more_label",
     /// All words of the requested name match. The candidate's name has additional words, and all of
     /// these are general words or places: `Quill` for `Quill University`.
     ShapeLessGeneral "shape_less_general",
-    /// How well a domain label fits the requested name, from 0 to 1. It is set only if
-    /// `ShapeLessGeneral` is 1 (`Quill` for `Quill University`).
+    /// How well a domain label of the company fits the requested name, from 0 to 1, if
+    /// `ShapeLessGeneral` is 1: `Quill` is requested, the candidate is `Quill University`. Else 0.
     ShapeLessGeneralLabel "shape_less_general_label",
     /// All words of the requested name match. The candidate's name has additional words, and at
     /// least one of these is neither a general word nor a place: `Quill` for `Quill Feather`.
     ShapeLess "shape_less",
-    /// How well a domain label fits the requested name, from 0 to 1. It is set only if `ShapeLess`
-    /// is 1 (`Quill` for `Quill Feather`).
+    /// How well a domain label of the company fits the requested name, from 0 to 1, if `ShapeLess`
+    /// is 1: `Quill` is requested, the candidate is `Quill Feather`. Else 0.
     ShapeLessLabel "shape_less_label",
     /// Some words of the two names match, and each name has additional words. All additional words
     /// are general words or places: `Quill University` for `Quill London`.
     ShapeBothGeneral "shape_both_general",
-    /// How well a domain label fits the requested name, from 0 to 1. It is set only if
-    /// `ShapeBothGeneral` is 1 (`Quill University` for `Quill London`).
+    /// How well a domain label of the company fits the requested name, from 0 to 1, if
+    /// `ShapeBothGeneral` is 1: `Quill University` is requested, the candidate is `Quill London`.
+    /// Else 0.
     ShapeBothGeneralLabel "shape_both_general_label",
     /// Some words of the two names match, and each name has additional words. At least one
     /// additional word is neither a general word nor a place: `Quill Feather` for `Quill London`.
     ShapeBoth "shape_both",
-    /// How well a domain label fits the requested name, from 0 to 1. It is set only if `ShapeBoth`
-    /// is 1 (`Quill Feather` for `Quill London`).
+    /// How well a domain label of the company fits the requested name, from 0 to 1, if `ShapeBoth`
+    /// is 1: `Quill Feather` is requested, the candidate is `Quill London`. Else 0.
     ShapeBothLabel "shape_both_label",
-    /// The two names differ only by words for a municipality, such as `city`: `City of Quill`,
-    /// `Quill`.
+    /// The requested name and the candidate's name differ only by words for a municipality, such as
+    /// `city`: `City of Quill`, `Quill`.
     OnlyMunicipality "only_municipality",
-    /// How well a domain label fits the requested name, from 0 to 1. It is set only if the names
-    /// differ only by words for a municipality, such as `city`.
+    /// How well a domain label of the company fits the requested name, from 0 to 1, if the two
+    /// names differ only by words for a municipality, such as `city`. Else 0.
     OnlyMunicipalityLabel "only_municipality_label",
     /// The requested name looks like an acronym: it is one short word in capitals.
     Acronym "acronym",
@@ -295,8 +297,8 @@ features! {
     /// The requested name contains a country, as in `Quill Norway`. The company has a known head
     /// office, but neither a head office nor a domain for this country.
     CountryDiffers "country_differs",
-    /// The value of `CountryDiffers`, if the requested name has a country in parentheses:
-    /// `Quill (Norway)`. Else 0.
+    /// `CountryDiffers` is 1 (the company is not in a country that the requested name contains),
+    /// and the requested name has a country in parentheses: `Quill (Norway)`.
     CountryAsideDiffers "country_aside_differs",
     /// The letters of the requested name are used in few countries, such as the Georgian letters of
     /// `ჭილყვი`. The company is in one of these countries.
@@ -348,17 +350,17 @@ features! {
     /// The company's prominence, if only the candidate's name has additional words: `Quill` for
     /// `Quill Insurance`.
     ProminentLonger "prominent_longer",
-    /// The company's prominence, if only the candidate's name has additional words and a domain
-    /// label equals the requested name.
+    /// The company's prominence, if a domain label equals the requested name, and only the
+    /// candidate's name has additional words.
     ProminentLongerLabel "prominent_longer_label",
     /// The company's prominence, if some words of the names match, and each name has additional
     /// words. It is 0 if the whole names without spaces differ only by a spelling mistake.
     ProminentBoth "prominent_both",
-    /// A country is requested for which the prominent company has no domain. Neither a head office
-    /// nor the main domain shows in which country the company is.
+    /// The company is well known (its prominence is above 0), but has no domain for the requested
+    /// country. Neither a head office nor the main domain shows in which country the company is.
     CountryUnknown "country_unknown",
-    /// A country is requested for which the prominent company has no domain. A head office or the
-    /// main domain shows in which country the company is.
+    /// The company is well known (its prominence is above 0), but has no domain for the requested
+    /// country. A head office or the main domain shows in which country the company is.
     CountryElsewhere "country_elsewhere",
 }
 

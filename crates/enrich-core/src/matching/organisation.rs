@@ -12,15 +12,15 @@ use super::evidence::Feature;
 /// company.
 const MOST_SITES: usize = 16;
 /// Minimum raw (not yet calibrated) probability of a candidate that is compared with the other
-/// candidates. If a less likely candidate were found to be the same company as another candidate,
-/// it would add nearly nothing to the probability of that candidate.
+/// candidates. A less likely candidate needs no comparison: even if it is the same company as
+/// another candidate, it adds nearly nothing to the probability of that candidate.
 const LEAST_CHANCE: f64 = 0.001;
 
 /// A company's own name in the form in which it is compared with the own names of other candidates.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OwnName {
-    /// The roots of the words of the name. Places and other additions at the end of the name are
-    /// left out.
+    /// The words of the name, in the form in which words are compared (their roots). Places and
+    /// other additions at the end of the name are left out.
     words: Vec<String>,
     /// Whether the name ends with a country in parentheses.
     names_country: bool,
@@ -76,7 +76,8 @@ impl<'a> Traits<'a> {
         })
     }
 
-    /// Whether all words of the shorter own name are also in the longer own name.
+    /// Compares the own names of two companies. Returns whether all words of the shorter name are
+    /// also in the longer name.
     fn has_name_like(&self, other: &Self) -> bool {
         let (few, many) = match self.words().len() <= other.words().len() {
             true => (self.words(), other.words()),

@@ -1,5 +1,6 @@
-//! Prominence: a number that says how well known a company is. It is calculated from the page
-//! ranks of its domains, its ids, its sites for countries and its pages.
+//! Prominence: a number that says how well known a company is. It is calculated from the page ranks
+//! of its domains, the kinds of its ids, the number of countries for which it has a site, and the
+//! number of social networks on which it has a page.
 
 use std::collections::BTreeSet;
 
@@ -15,8 +16,8 @@ const MOST_RANKED: usize = 4;
 const LEAST_RANK: f64 = 2.0;
 /// A page rank above this value is lowered to this value. Only the best-known companies reach it.
 const BEST_RANK: f64 = 7.0;
-/// The prominence that is added for a page rank of [`BEST_RANK`] or more. For a page rank between
-/// [`LEAST_RANK`] and [`BEST_RANK`], a proportional part of it is added.
+/// The prominence that is added for a page rank of [`BEST_RANK`] or more. A page rank between
+/// [`LEAST_RANK`] and [`BEST_RANK`] adds a proportional part of this value.
 const OF_RANK: f64 = 0.7;
 /// The prominence that is added if the company has an entry in Wikidata.
 const OF_WIKIDATA: f64 = 0.1;

@@ -74,8 +74,9 @@ impl Sums {
         }
     }
 
-    /// Returns the sums for two names that are equal without spaces, so that all their words match.
-    /// `all` is the total rarity of all words of a name, in nats.
+    /// Returns the sums for two names that are equal without spaces, such as `Quill Pens` and
+    /// `Quillpens`. All their words match. `all` is the total rarity of all words of one of the two
+    /// names, in nats.
     pub(super) fn of_equal(all: f64) -> Self {
         Self {
             agreed: all,
@@ -104,8 +105,8 @@ impl Sums {
     }
 }
 
-/// Returns what two matching words add to the sums, in nats: their rarity, or a share of it if the
-/// words do not match exactly.
+/// Returns what a pair of matching words adds to the sums, in nats: the rarity of the word, or a
+/// share of this rarity if the two words do not match exactly.
 fn worth(one: &Agreed) -> f64 {
     let share = match one.how {
         Agreement::Same => 1.0,

@@ -24,8 +24,8 @@ pub(super) struct Pair {
     pub(super) name: String,
     pub(super) evidence: Evidence,
     pub(super) shape: Shape,
-    /// Whether all matching words of the two names match as whole words. `false` if a word is only
-    /// an abbreviation or an initial of the word that it matches.
+    /// Whether every matching word matches as a whole word. `false` if a word of one name is only
+    /// an abbreviation or an initial of a word of the other name.
     pub(super) is_firm: bool,
     /// Whether the requested name and the candidate's name are equal, apart from legal forms,
     /// spaces, and the order and language of the words.
@@ -36,9 +36,10 @@ pub(super) struct Pair {
     /// The candidate's name without legal forms and spaces.
     pub(super) squashed: String,
     pub(super) is_alias: bool,
-    /// Whether the requested name has additional words, and all of them are an addition at its end
-    /// or in parentheses, such as the place in `Quill London` for `Quill`. `false` if the two names
-    /// have only general words, such as `university`, and places in common.
+    /// Whether all words that only the requested name has are an addition, such as a place, at its
+    /// end or in parentheses: `London` in `Quill London` for `Quill`. `false` if there are no such
+    /// words, or if the two names have only general words, such as `university`, and places in
+    /// common.
     pub(super) is_addition: bool,
     /// How well the candidate's name fits the requested name; a higher value is better. Of several
     /// names of a candidate, the one with the highest value is used.
@@ -91,10 +92,12 @@ impl Equality {
     }
 }
 
-/// Compares a name of a candidate with the requested name. `held` is the form of the candidate's
-/// name. `there` contains the indexes of the words of the requested name that mean a country in
-/// which the candidate is, such as `Norway` in `Quill Norway`. If the candidate's name lacks one of
-/// these words, this word does not count as missing.
+/// Compares the requested name with `name`, a name of the candidate. `held` is `name` in the form
+/// for comparison.
+///
+/// `there` contains the indexes of words of the requested name that mean a country in which the
+/// candidate is: `Norway` in `Quill Norway`. If the candidate's name lacks such a word, the word
+/// does not count as missing.
 pub(super) fn compare(
     asked: &AskedName,
     name: &CompanyName,
@@ -171,9 +174,9 @@ pub(super) fn slip_known(evidence: &Evidence) -> f64 {
     ((UNKNOWN - rarity) / (UNKNOWN - KNOWN)).clamp(0.0, 1.0)
 }
 
-/// Whether the requested name has additional words, and all of them are an addition at its end or
-/// in parentheses, such as the place in `Quill London` for `Quill`. There are two exceptions, with
-/// the result `false`:
+/// Whether all words that only the requested name has are an addition, such as a place, at its end
+/// or in parentheses: `London` in `Quill London` for `Quill`. `false` if there are no such words.
+/// The result is also `false` in two cases:
 ///
 /// - The two names have only general words, such as `university`, and places in common.
 /// - Only the requested name has the word `of`, and the candidate's name has no general word. For

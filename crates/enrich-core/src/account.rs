@@ -109,9 +109,9 @@ pub enum AccountChange {
 /// The rate limit that is set for one API key. If a value is `None`, the server's value applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateOverride {
-    /// Maximum number of requests in a window; `None` for the server's number.
+    /// Maximum number of requests in a window; `None` if the server's number applies.
     pub requests: Option<u32>,
-    /// Window length in seconds; `None` for the server's length.
+    /// Window length in seconds; `None` if the server's length applies.
     pub window_seconds: Option<u32>,
 }
 

@@ -12,7 +12,7 @@ impl Credits {
     /// Maximum number of credits that an account can have: the largest signed 64-bit integer.
     pub const MAX: Self = Self(i64::MAX as u64);
 
-    /// Returns the amount less `price`; `None` if `price` is larger than the amount.
+    /// Returns the amount minus `price`; `None` if `price` is larger than the amount.
     pub const fn minus(self, price: Self) -> Option<Self> {
         match self.0.checked_sub(price.0) {
             Some(left) => Some(Self(left)),

@@ -94,8 +94,10 @@ impl<K: Copy + Eq + Hash, T> FairQueue<K, T> {
 
     /// Makes room for a new item of a tenant that has `own` items: removes and returns the newest
     /// item of the tenant with the most items. Returns `None` and removes nothing if no tenant has
-    /// at least `own + 2` items. With a difference of only one item, nothing would be fairer
-    /// afterwards: the two tenants would only have exchanged their numbers of items.
+    /// at least `own + 2` items.
+    ///
+    /// With only `own + 1` items, nothing would be fairer afterwards: two tenants with 1 and 2 items
+    /// would then have 2 and 1 items.
     fn displace(&mut self, own: usize) -> Option<T> {
         let longest = self.items.values_mut().max_by_key(|items| items.len())?;
         if longest.len() < own + 2 {

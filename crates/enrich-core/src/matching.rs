@@ -266,8 +266,8 @@ const MOST_RARITY: f64 = 12.0;
 ///
 /// `companies` is the number of companies in the directory. `AT_LARGE` is a fixed number of further
 /// companies that are assumed to exist. `share` is the share of organisation names in general that
-/// contain the word. If the number of companies with the word is unknown, it is estimated as `share
-/// × companies`.
+/// contain the word. If the number of companies with the word is unknown, it is estimated as
+/// `share × companies`.
 #[derive(Clone, Debug, Default)]
 pub struct DirectoryRarity {
     companies: f64,

@@ -15,8 +15,8 @@ use crate::question::CompanyRef;
 pub enum Parent {
     /// The organisation with this id in a register or data set.
     Id(ExternalId),
-    /// The organisation with this domain. If no company has the domain, the organisation whose
-    /// name is this text, such as `Booking.com`.
+    /// The organisation with this domain. If no company has the domain, the text is taken as a
+    /// name: `Booking.com` is then the organisation with the name `Booking.com`.
     Domain(Domain),
     /// The organisation with this name.
     Name(CompanyName),

@@ -70,9 +70,9 @@ impl RateLimit {
         own.requests.max(as_fast.min(self.requests))
     }
 
-    /// Sets the number of requests per window of a key, as the key's owner wants it. Returns the
-    /// new limit of the key. If `requests` is `None`, the server's number applies. The length of
-    /// the key's window does not change. Returns `None` if the number is 0 or above
+    /// Returns the rate limit of a key after the key's owner has set the number of requests per
+    /// window to `requests`; `None` means the server's number. The length of the key's window does
+    /// not change. Returns `None` if the owner may not set this number: it is 0 or above
     /// [`most_of_owner`](Self::most_of_owner).
     pub fn set_by_owner(self, key: RateOverride, requests: Option<u32>) -> Option<RateOverride> {
         let most = self.most_of_owner(key);

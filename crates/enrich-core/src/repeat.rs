@@ -80,7 +80,8 @@ pub struct IdempotencyRecord {
     /// The question as bytes. A repeat of the call has the same bytes, even if it is encoded
     /// differently or made with another API key. The ledger stores only a keyed hash of them.
     pub question: Vec<u8>,
-    /// The answer, with a gap for the balance. The ledger encrypts it before it stores it.
+    /// The answer's bytes, with a gap into which the balance is written. The ledger encrypts the
+    /// bytes before it stores them.
     pub body: BodyTemplate,
 }
 
@@ -101,7 +102,7 @@ pub enum StoredResponse {
     /// The idempotency key was used for the same question before. The fields describe the answer to
     /// the first call with this key.
     Answer {
-        /// The answer's bytes, with a gap for the balance.
+        /// The answer's bytes, with a gap into which the balance is written.
         body: BodyTemplate,
         /// The account's balance after the charge for the first call.
         balance: Credits,

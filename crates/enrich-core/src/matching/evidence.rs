@@ -91,15 +91,15 @@ features! {
     HeldMissing "held_missing",
     /// The total rarity of the words that match in both names, in units of 10 nats, at most 3.
     Agreed "agreed",
-    /// The total rarity of the words that match in both names, in units of 10 nats, at most 1. It
-    /// has its own weight, so that the first 10 nats can count more than further nats.
+    /// The total rarity of the words that match in both names, in units of 10 nats, at most 1. This
+    /// feature has its own weight, so that the first 10 nats can count more than further nats.
     AgreedSome "agreed_some",
     /// The total rarity of the words that match in both names, in units of 10 nats, at most 3.
     /// General words, such as `university`, and places are left out.
     AgreedSpecific "agreed_specific",
     /// The total rarity of the words that match in both names, in units of 10 nats, at most 0.8.
-    /// General words, such as `university`, and places are left out. It has its own weight, so that
-    /// the first 8 nats can count more than further nats.
+    /// General words, such as `university`, and places are left out. This feature has its own
+    /// weight, so that the first 8 nats can count more than further nats.
     AgreedSpecificSome "agreed_specific_some",
     /// No words match, or all matching words are general words, such as `university`, or places.
     NoSpecific "no_specific",

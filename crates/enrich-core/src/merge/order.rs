@@ -133,7 +133,8 @@ impl Value {
 /// 2. the domain that more sources list first;
 /// 3. a domain for which no record gives a country;
 /// 4. the domain that more sources give;
-/// 5. the domain whose best position in the list of a record is nearer to the beginning;
+/// 5. the domain that is nearer to the beginning of a record's list; if several records list a
+///    domain, its best position counts;
 /// 6. the domain whose label is the company's name, such as `quill` of `quill.com`;
 /// 7. a domain whose top-level domain belongs to no country.
 fn sort_domains(values: &mut [Value], name: Option<&str>) {

@@ -1,4 +1,4 @@
-//! The port that stores accounts and their API keys.
+//! The port (a trait) that stores accounts and their API keys.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The port that tells the present time.
+//! The port (a trait) that tells the present time.
 
 use jiff::Timestamp;
 

@@ -1,4 +1,4 @@
-//! The port that answers questions from the look-up data.
+//! The port (a trait) that answers questions from the look-up data.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The error that most methods of the ports return.
+//! The error that most methods of the ports return. A port is a trait, such as `Ledger`.
 
 /// Why an operation of a store failed.
 #[derive(Debug, thiserror::Error)]

@@ -12,9 +12,9 @@ use crate::record::{Record, SourceName};
 pub struct Load {
     /// The source from which the records come.
     pub source: SourceName,
-    /// The file that contains the records, or the folder of such files. It is stored with the
-    /// source, in the transaction that imports the first record. With `None`, the file of an
-    /// earlier import stays stored.
+    /// The path of the file that contains the records, or of the folder with such files. The path
+    /// is stored with the source, in the transaction that imports the first record. With `None`,
+    /// the path of an earlier import stays stored.
     pub file: Option<String>,
     /// The terms of the records. They are stored with the source, in the transaction that imports
     /// the first record. With `None`, the terms of an earlier import stay stored.
@@ -28,9 +28,9 @@ pub struct Load {
 }
 
 impl Load {
-    /// Creates the parameters of an import that is one transaction, and may change and add
-    /// subjects. It has neither a file name nor terms. Returns `None` if `source` is not a valid
-    /// name ([`SourceName::new`]).
+    /// Creates the parameters of an import without a file and without terms (licence). The import
+    /// is one transaction, and may change and add subjects. Returns `None` if `source` is not a
+    /// valid name ([`SourceName::new`]).
     pub fn new(source: &str, at: Timestamp) -> Option<Self> {
         let source = SourceName::new(source)?;
         let (atomic, subjects) = (Atomic::Whole, Subjects::All);

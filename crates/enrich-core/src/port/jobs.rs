@@ -58,8 +58,8 @@ pub struct JobRow {
     pub account: AccountId,
     /// The job's phase: whether it waits, runs or is idle.
     pub phase: JobPhase,
-    /// The job's turn: a number that grows when a node gets the lease, and when the job is
-    /// changed while it is free.
+    /// The job's turn: a number that grows when a node gets the lease, and with each change of a
+    /// job that is [free](JobLease::Free).
     pub turn: u64,
     /// Whether a node has the lease of the job.
     pub lease: JobLease,
@@ -129,9 +129,9 @@ pub trait JobRecords: Send + Sync {
     /// changes nothing if the job is not free, or if its turn is not the turn in `job`.
     async fn change(&self, job: &JobChange) -> Result<bool, StoreError>;
 
-    /// Gets the lease of a job if no other node has the lease. With the lease, the caller may work
-    /// on the job's files. Sets the job's phase to `phase` and raises its turn by one. Returns
-    /// `false` if a node has the lease, or if the job's turn is not `turn`.
+    /// Gets the lease of a job if no node has the lease. With the lease, the caller may work on the
+    /// job's files. Also sets the job's phase to `phase`, and raises its turn by one. Returns
+    /// `false` and changes nothing if a node has the lease, or if the job's turn is not `turn`.
     ///
     /// # Errors
     ///

@@ -75,8 +75,8 @@ pub enum ChargeError {
     /// Too many charges are waiting; nothing was charged.
     #[error("too many charges are waiting; nothing was charged")]
     Overloaded,
-    /// The maximum number of idempotency records is stored, so the answer cannot be stored for
-    /// repeats; nothing was charged.
+    /// No further idempotency record can be stored, because the maximum number is reached. So the
+    /// answer could not be stored for a repeat of the call, and nothing was charged.
     #[error("no more idempotency records can be kept; nothing was charged")]
     IdempotencyStoreFull,
     /// A failure left it unknown whether the charge was written. The caller can repeat the call
@@ -221,15 +221,15 @@ pub trait Ledger: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Entry>, StoreError>;
 
-    /// Returns the sequence number of the first entry of an account whose time is `at` or later. If
-    /// all entries are earlier, returns the last sequence number plus one.
+    /// Returns the sequence number of the account's first entry with the time `at` or later. If all
+    /// entries are earlier, returns the last sequence number plus one.
     ///
     /// Entries are in the order in which they arrived. If the clock was set back, an entry after
     /// the returned one may have a time before `at`.
     async fn first_entry_at(&self, account: AccountId, at: Timestamp) -> Result<u64, StoreError>;
 
-    /// Finds the last entry of an account whose time is before `at`, and returns its sequence
-    /// number plus one; 1 if there is no earlier entry.
+    /// Returns the sequence number of the account's last entry with a time before `at`, plus one.
+    /// Returns 1 if there is no such entry.
     ///
     /// With [`first_entry_at`](Self::first_entry_at), this gives a range that contains all entries
     /// of a period: an entry with `start` ≤ time < `end` has a sequence number `n` with

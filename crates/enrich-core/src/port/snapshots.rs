@@ -91,8 +91,8 @@ pub trait Snapshots: Send + Sync {
     /// Notes that this node now answers from this snapshot, so that the operator can see it.
     fn note_live(&self, number: SnapshotNumber);
 
-    /// Suppresses the values with these keyed hashes. If a hash is already suppressed, it keeps
-    /// its earlier time. So the caller may repeat the call.
+    /// Suppresses the values with these keyed hashes. If a hash was already suppressed, the time of
+    /// its first suppression stays stored. So the caller may repeat the call.
     async fn suppress(&self, hashes: &[[u8; 32]], at: Timestamp) -> Result<(), StoreError>;
 
     /// Returns at most `limit` suppressions whose number is above `number`, in the order of their

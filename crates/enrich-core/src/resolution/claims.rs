@@ -118,8 +118,8 @@ pub(super) struct NearNames {
 }
 
 impl RecordClaims {
-    /// Collects the claims of a stored record from its facts. Values that cannot be parsed are
-    /// left out.
+    /// Collects what a stored record says about its company. `facts` are the facts of the record.
+    /// Values that cannot be parsed are left out.
     pub fn of<'a>(key: RecordKey, facts: impl IntoIterator<Item = &'a Fact>) -> Self {
         let mut claims = Self::empty(key);
         for fact in facts {
@@ -128,7 +128,7 @@ impl RecordClaims {
         claims.note_name()
     }
 
-    /// Collects the claims of a record that is not stored yet.
+    /// Collects what a record says about its company, before the record is stored.
     pub fn of_record(record: &CompanyRecord) -> Self {
         let mut claims = Self::empty(RecordKey::default());
         claims.named.push(record.name.clone());
@@ -141,8 +141,7 @@ impl RecordClaims {
         claims.note_name()
     }
 
-    /// Collects the claims of a company as if it had only one record, with all the company's
-    /// values.
+    /// Collects all values of a company, as if they came from one record.
     pub fn of_company(company: &Company) -> Self {
         let mut claims = Self::empty(RecordKey::default());
         claims.add(Attribute::Name, &company.name);
@@ -199,7 +198,8 @@ impl RecordClaims {
         }
     }
 
-    /// Compares two records for sorting: by their keys, and if the keys are equal, by their claims.
+    /// Compares two records for sorting: by their keys, and if the keys are equal, by their names
+    /// and other values.
     pub(super) fn canonical_cmp(&self, other: &Self) -> Ordering {
         let names = |one: &Self| -> Vec<String> {
             one.named.iter().chain(&one.also_named).map(|it| it.display().to_owned()).collect()

@@ -122,8 +122,8 @@ fn pairs(records: &[&RecordClaims]) -> BTreeSet<(usize, usize)> {
 /// Unites each cluster that is known only by its name with the only other cluster that has this
 /// name. A cluster is known only by its name if none of its records has a domain or a page.
 ///
-/// - Clusters that have the name as their own name come first. Only if there is none, clusters that
-///   have it as an alias are considered.
+/// - First, the clusters are considered that have the name as their own name. If there is none, the
+///   clusters that have it as an alias are considered.
 /// - If several clusters have the name, nothing is united.
 /// - The aliases of the cluster that is known only by its name are ignored, because they may be
 ///   brands.
@@ -199,8 +199,9 @@ type Named<'a> = FxHashMap<(NameUse, &'a str), Members>;
 /// Divides the clusters into those that are known only by their names, and all others. Returns two
 /// maps:
 ///
-/// - from the root of each cluster that is known only by its name to the indexes of its records;
-/// - from each name to the indexes of the records in all other clusters that have this name.
+/// - for each cluster that is known only by its name, the indexes of its records; the key is the
+///   cluster's root (the record that represents the cluster);
+/// - for each name, the indexes of the records in all other clusters that have this name.
 fn alone_and_named<'a>(
     records: &[&'a RecordClaims],
     clusters: &mut Clusters<'_>,
@@ -228,11 +229,12 @@ fn alone_and_named<'a>(
 /// The root of a cluster is one of its records, and represents the cluster.
 struct Clusters<'a> {
     parents: Vec<usize>,
-    /// The external ids of each cluster, at the index of the cluster's root.
+    /// The external ids of each cluster. The index is the cluster's root: the record that
+    /// represents the cluster.
     ids: Vec<BTreeSet<&'a str>>,
-    /// For each cluster, at the index of its root: the split decisions that name a record of the
-    /// cluster. An element is the index of the decision, and the side of the decision (0 or 1) that
-    /// contains the record.
+    /// For each cluster, the split decisions that name a record of the cluster. The index is the
+    /// cluster's root: the record that represents the cluster. An element is the index of a
+    /// decision, and the side of the decision (0 or 1) that contains the record.
     sides: Vec<BTreeSet<(usize, usize)>>,
 }
 
@@ -268,7 +270,8 @@ impl<'a> Clusters<'a> {
         }
     }
 
-    /// Unites the clusters of two roots, without any check.
+    /// Unites two clusters, without any check. `a` and `b` are the roots of the clusters: the
+    /// records that represent them.
     fn join(&mut self, a: usize, b: usize) {
         if a == b {
             return;
@@ -281,21 +284,22 @@ impl<'a> Clusters<'a> {
         self.sides[root].extend(sides);
     }
 
-    /// Whether the clusters of two roots may be united: their ids do not contradict each other,
-    /// and no decision splits them.
+    /// Whether two clusters may be united: their ids do not contradict each other, and no decision
+    /// splits them. `a` and `b` are the roots of the clusters: the records that represent them.
     fn may_unite(&self, a: usize, b: usize) -> bool {
         !self.differ(a, b) && !self.are_split(a, b)
     }
 
-    /// Whether a decision splits two clusters, of which `a` and `b` are the roots: one side of the
-    /// decision names a record of one cluster, and its other side names a record of the other
-    /// cluster.
+    /// Whether a decision splits two clusters: one side of the decision names a record of one
+    /// cluster, and the other side names a record of the other cluster. `a` and `b` are the roots
+    /// of the clusters: the records that represent them.
     fn are_split(&self, a: usize, b: usize) -> bool {
         self.sides[a].iter().any(|(split, side)| self.sides[b].contains(&(*split, 1 - *side)))
     }
 
-    /// Whether two clusters, of which `a` and `b` are the roots, contradict each other: both have
-    /// ids of the same scheme, such as `lei`, but no common id of this scheme.
+    /// Whether two clusters contradict each other: both have ids of the same scheme, such as `lei`,
+    /// but no common id of this scheme. `a` and `b` are the roots of the clusters: the records that
+    /// represent them.
     fn differ(&self, a: usize, b: usize) -> bool {
         let of = |root: usize| self.ids[root].iter().copied();
         differing_ids(of(a), of(b)).is_some()

@@ -97,14 +97,14 @@ impl DecidedRecord {
         }
     }
 
-    /// Whether `self` names the record that has these claims.
+    /// Whether `self` names the record whose values are in `claims`.
     pub fn is(&self, claims: &RecordClaims) -> bool {
         identities(claims).contains(&self.identity())
     }
 }
 
-/// Returns every [`Identity`] by which a decision can name the record with these claims. A record
-/// without an id has one for each pair of a name and a host or page.
+/// Returns every [`Identity`] by which a decision can name the record whose values are in `claims`.
+/// A record without an id has one [`Identity`] for each pair of a name and a host or page.
 fn identities(claims: &RecordClaims) -> Vec<Identity> {
     let source = &claims.key().source;
     if let Some(id) = claims.key().id() {
@@ -250,8 +250,8 @@ pub(super) struct Applied {
 
 /// Classes of records, in a union-find structure. Two records are in one class if merges unite
 /// them, directly or through other records. The map leads from the [`Identity`] of a record to a
-/// smaller one of the same class. The smallest of a class has no entry in the map, and represents
-/// the class.
+/// smaller [`Identity`] of the same class. The smallest [`Identity`] of a class has no entry in the
+/// map, and represents the class.
 struct Classes(BTreeMap<Identity, Identity>);
 
 impl Classes {

@@ -17,7 +17,7 @@ pub(crate) enum MissedNames {
 }
 
 impl MissedNames {
-    /// Opens the counts in the PostgreSQL database at `url`.
+    /// Opens the counts of missed names in the PostgreSQL database at `url`.
     pub(crate) fn open(url: &StoreUrl, secrets: &Secrets) -> Result<Self, postgres::OpenError> {
         let ports = postgres::CommandPorts::open(url.expose(), secrets)?;
         Ok(Self::Database(ports.missed_names))

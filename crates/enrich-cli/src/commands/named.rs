@@ -66,8 +66,8 @@ pub(crate) struct OnKey {
 
 impl AccountArg {
     /// Finds the account whose id or name the user has typed. An id has priority. If an open
-    /// account has the name, closed accounts with the name are ignored. Returns an error if no
-    /// account remains, or several.
+    /// account has the name, closed accounts with the name are ignored. Returns an error if there
+    /// is no such account, or if several accounts remain.
     pub(crate) fn find(&self, ports: &AccountPorts) -> Result<Account, Failure> {
         let Self(typed) = self;
         if let Ok(id) = typed.parse() {

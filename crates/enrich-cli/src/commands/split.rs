@@ -70,9 +70,9 @@ impl Split {
     }
 }
 
-/// Returns two lists of records: those of `one` and those of `other`. If the user has named the
-/// same company twice, its records are divided: each list gets the records with the domain, id or
-/// name that the user has typed for it.
+/// Returns two lists of records: those of `one` and those of `other`. If both arguments name the
+/// same company, for example by two of its domains, its records are divided: each list gets the
+/// records with the domain, id or name that the user has typed in this argument.
 fn between<'a>(one: &'a NamedCompany, other: &'a NamedCompany) -> Result<Sides<'a>, Failure> {
     if one.company().id != other.company().id {
         return Ok([one.records().iter().collect(), other.records().iter().collect()]);

@@ -87,8 +87,8 @@ struct ShownCompany {
 /// The organisation that a company belongs to.
 #[derive(Debug, Serialize)]
 struct ShownParent {
-    /// The id, domain or name by which a source gives the parent. For a derived parent, the
-    /// parent's domain.
+    /// The id, domain or name by which a source gives the parent. If the directory has derived the
+    /// parent, because no source gives one: the parent's domain.
     given: String,
     /// The name of the parent; `None` if the directory does not contain the parent.
     name: Option<String>,

@@ -47,8 +47,9 @@ pub(super) struct ByName {
     pub(super) is_employer: bool,
     /// The alpha-2 code of the country that was given with the name.
     pub(super) country: Option<&'static str>,
-    /// The only company that has exactly this name; then no other companies are compared. `None` if
-    /// no company or several companies have the name.
+    /// The only company that has this name, apart from case, accents, punctuation and legal forms.
+    /// Then no other companies are compared. `None` if no company or several companies have the
+    /// name, or if the name alone does not show which company is meant.
     pub(super) only_bearer: Option<Named>,
     /// The companies that were compared, the most probable first.
     pub(super) candidates: Vec<Candidate>,
@@ -164,8 +165,8 @@ impl LookUpToExplain<'_> {
         let Compared { name, country, only_bearer, judged } = compared;
         let below = format!("below the least confidence ({})", self.least_by_name.percent());
         let led_to = self.found.and_then(Found::company).map(|company| company.id);
-        // The explanation if an import has changed the directory since the look-up. Then the
-        // comparison no longer fits the answer.
+        // `changed` is the explanation if an import has changed the directory since the look-up.
+        // Then the comparison of names no longer fits the answer.
         let changed = "the directory has just changed; ask again".to_owned();
         if let Some((only, sure)) = only_bearer {
             return Ok(match led_to {
@@ -191,9 +192,9 @@ impl LookUpToExplain<'_> {
             return Ok(changed);
         }
         let mut reason = if is_sure { "the likeliest".to_owned() } else { below };
-        // The rival is another company that may be meant, and so reduces the probability of the
-        // first company. The rival is mentioned only if the first company could reach `least`
-        // without it: if the two probabilities together are high enough.
+        // A rival is another company that may be meant. It reduces the probability of the first
+        // company. It is mentioned only if, without it, the first company could reach `least`: the
+        // sum of the two probabilities is at least `least`.
         let least = f64::from(self.least_by_name.percent()) / 100.0;
         let is_in_the_way =
             |rival: &&ScoredCandidate| first.probability + rival.probability >= least;
@@ -238,7 +239,8 @@ impl LookUpToExplain<'_> {
 struct Compared<'a> {
     name: &'a CompanyName,
     country: Option<Country>,
-    /// The only company that has exactly this name, with the confidence of this match.
+    /// The only company that has this name, apart from case, accents, punctuation and legal forms,
+    /// with the confidence of this match.
     only_bearer: Option<(Company, Confidence)>,
     judged: Vec<ScoredCandidate>,
 }

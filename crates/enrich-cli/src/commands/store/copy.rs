@@ -106,8 +106,8 @@ fn to_database(folder: &Path, url: &StoreUrl) -> Result<Copied, Failure> {
         });
         let mut next = || received.recv().map_err(BoxError::from);
         let imported = postgres::import(url.expose(), &secrets, &mut next);
-        // When the receiver is dropped, `send` fails in the exporting thread. So if the import has
-        // failed, the export ends now.
+        // Drops the receiver, so that `send` fails in the exporting thread. If the import has
+        // failed, this ends the export now.
         drop(received);
         match (imported, joined(exporting)?) {
             (Ok(()), exported) => exported.map_err(Failure::from),
@@ -132,7 +132,7 @@ fn to_database(folder: &Path, url: &StoreUrl) -> Result<Copied, Failure> {
 fn to_folder(url: &StoreUrl, folder: &Path) -> Result<Copied, Failure> {
     let secrets = load_secrets(folder)?;
     // In the mode `Copying`, nodes stop charging within half a second. The ledger is read only
-    // after 2 seconds, so that charges that have already begun can end before.
+    // after 2 seconds. So the nodes can finish the charges that they have already begun.
     postgres::set_mode(url.expose(), &secrets, Mode::Copying)?;
     thread::sleep(std::time::Duration::from_secs(2));
     let copied = copy_to_folder(url, folder, &secrets);

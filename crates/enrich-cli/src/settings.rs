@@ -49,7 +49,7 @@ impl From<RatePolicy> for enrich_core::RatePolicy {
     }
 }
 
-/// Whether the company names that look-ups did not find are counted.
+/// Whether a company name is counted if a look-up did not find it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CountMisses {

@@ -96,8 +96,8 @@ impl<K: Copy + Eq + Hash, T> FairQueue<K, T> {
     /// item of the tenant with the most items. Returns `None` and removes nothing if no tenant has
     /// at least `own + 2` items.
     ///
-    /// With only `own + 1` items, nothing would be fairer afterwards: two tenants with 1 and 2 items
-    /// would then have 2 and 1 items.
+    /// With only `own + 1` items, nothing would be fairer afterwards: two tenants with 1 and 2
+    /// items would then have 2 and 1 items.
     fn displace(&mut self, own: usize) -> Option<T> {
         let longest = self.items.values_mut().max_by_key(|items| items.len())?;
         if longest.len() < own + 2 {

@@ -68,13 +68,13 @@ pub enum Identity<'a> {
     NameAndSeats(&'a CompanyName, &'a [Country]),
     /// The record describes the person with this page.
     PersonPage(&'a PersonPage),
-    /// The record describes a person with one of these email addresses. Before this, the store has
-    /// searched by the record's page and found nobody. So if the stored person and the record both
-    /// have a page, the pages differ, and the record describes another person.
+    /// The record describes the person with one of these email addresses. Exception: if the person
+    /// and the record both have a page, they are two people. Their pages differ, because the store
+    /// searches by the page first, and has found nobody.
     Emails(&'a [EmailAddress]),
-    /// The record describes a person with the same name and employer. Before this, the store has
-    /// searched by the record's page and found nobody. So if the stored person and the record both
-    /// have a page, the pages differ, and the record describes another person.
+    /// The record describes the person with the same name and employer. Exception: if the person
+    /// and the record both have a page, they are two people. Their pages differ, because the store
+    /// searches by the page first, and has found nobody.
     NameAtEmployer,
 }
 

@@ -55,13 +55,13 @@ impl RateLimit {
         Self::new(requests, window_seconds).unwrap_or(self)
     }
 
-    /// Returns the maximum number of requests per window that the owner of a key may set. `self`
-    /// is the server's limit. The result is the larger of these two numbers:
+    /// Returns the maximum number of requests per window that the owner of a key may set. `self` is
+    /// the server's limit. The result is the larger of these two numbers:
     ///
     /// - the number of requests per window that the key has now;
-    /// - the server's number of requests × the length of the key's window ÷ the length of the
-    ///   server's window, but at most the server's number: 50 for a window of 30 seconds, if the
-    ///   server allows 100 requests in 60 seconds.
+    /// - the server's number of requests, reduced in proportion if the key's window is shorter than
+    ///   the server's window: 50 for a window of 30 seconds, if the server allows 100 requests in
+    ///   60 seconds.
     pub fn most_of_owner(self, key: RateOverride) -> u32 {
         let own = self.with(key);
         let as_fast = u64::from(self.requests) * u64::from(own.window_seconds)

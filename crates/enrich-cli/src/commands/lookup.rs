@@ -69,8 +69,8 @@ pub(crate) struct Lookup {
     /// Print, after the answer, how the answer was found
     #[arg(long)]
     explain: bool,
-    // For an endpoint, the option `--json` has an effect only with `--explain`, because the body of
-    // an answer is JSON anyway.
+    // With an endpoint, the option `--json` changes the output only together with `--explain`.
+    // Without `--explain`, the output is the body of an answer, which is JSON anyway.
     #[command(flatten)]
     common: Common,
 }

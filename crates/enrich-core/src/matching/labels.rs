@@ -8,8 +8,8 @@ use enrich_text::{Domain, NameWord, Rarity};
 use super::asked::AskedName;
 use crate::subject::Company;
 
-/// Maximum number of words of a name that are used to split a label into beginnings of words. Later
-/// words are ignored.
+/// Maximum number of words of a name whose beginnings are searched in a domain label. Later words
+/// are ignored.
 const MOST_WORDS: usize = 16;
 
 /// How well the requested name fits the domain labels of a company (see the top of this file). If a

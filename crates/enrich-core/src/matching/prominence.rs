@@ -24,7 +24,7 @@ const OF_WIKIDATA: f64 = 0.1;
 /// The prominence that is added for each kind of id, except Wikidata. All ids from one register or
 /// data set, such as all LEIs, are one kind.
 const OF_ID: f64 = 0.05;
-/// Maximum number of kinds of ids, besides Wikidata, that add prominence.
+/// Maximum number of kinds of ids (registers and data sets), besides Wikidata, that add prominence.
 const MOST_IDS: usize = 2;
 /// The prominence that is added each time the number of countries with a site of the company
 /// doubles: once for two countries, twice for four, three times for eight.
@@ -40,7 +40,7 @@ pub struct Prominence {
     pub page_rank: Option<f64>,
     /// Whether the company has an entry in Wikidata.
     pub is_in_wikidata: bool,
-    /// The number of kinds of ids that the company has, without Wikidata.
+    /// The number of registers and data sets, without Wikidata, in which the company has an id.
     pub kinds_of_ids: usize,
     /// The number of countries for which the company has a site. The country of a site comes from
     /// a record, or else from the top-level domain.

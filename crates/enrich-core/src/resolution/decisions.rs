@@ -190,11 +190,11 @@ impl Decisions {
         these.iter().find(is_between).map(|(at, _)| &self.all[*at])
     }
 
-    /// Returns the number of a stored decision that `new` contradicts; `None` if there is none. A
-    /// merge and a split contradict each other if the merge, alone or together with other merges,
-    /// unites a record of one side of the split with a record of its other side. If `new` is a
-    /// merge, returns the number of the split. If `new` is a split, returns the number of one of
-    /// the merges.
+    /// Returns the number of a stored decision that `new` contradicts; `None` if there is none. If
+    /// `new` is a merge, this is a split. If `new` is a split, this is one of the merges.
+    ///
+    /// A merge contradicts a split if the merge, alone or together with other merges, unites a
+    /// record of one side of the split with a record of its other side.
     pub fn contradicted_by(&self, new: &Decision) -> Option<u64> {
         let mut all: Vec<&Decision> = self.all.iter().collect();
         all.push(new);

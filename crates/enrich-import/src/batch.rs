@@ -24,9 +24,10 @@ const MAX_RECORDS: usize = 4096;
 /// number of batches that wait to be stored, bound the memory of an import.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// A batch is also full when this many of its records are already in the directory. These records
-/// are not parsed and add no bytes to the batch, so the other limits do not count them. Progress is
-/// reported once for each batch. Without this limit, it would be reported too seldom.
+/// Maximum number of records in a batch that are already in the directory. These records are not
+/// parsed and add no bytes to the batch, so the other limits do not count them. Progress is
+/// reported once for each batch. Without this limit, progress would be reported too
+/// seldom.
 const MAX_KNOWN: u64 = 1 << 16;
 
 #[derive(Debug, Default)]

@@ -16,13 +16,13 @@ fn announced(line: &[u8]) -> Option<Delimiter> {
     name.eq_ignore_ascii_case(b"sep=").then(|| Delimiter::parse(value))?
 }
 
-/// Returns the delimiter of a file that begins with the lines `looked_at`. The first of these
-/// rules that applies decides:
+/// Returns the delimiter of a file that begins with the lines `looked_at`. This is the first of
+/// these delimiters that exists:
 ///
-/// 1. If the caller has set a delimiter (`chosen`), it is this one.
-/// 2. If the first line is like `sep=;`, it is the delimiter in this line.
-/// 3. If a delimiter fits the lines, it is the one that fits best.
-/// 4. Otherwise, it is `usual`.
+/// 1. The delimiter that the caller has set (`chosen`).
+/// 2. The delimiter in the first line of the file, if this line is like `sep=;`.
+/// 3. The delimiter that fits the lines best.
+/// 4. The delimiter `usual`.
 ///
 /// Removes a first line such as `sep=;` from `lines`.
 pub(crate) fn of_file(

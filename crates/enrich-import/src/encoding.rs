@@ -71,9 +71,9 @@ enum State {
 }
 
 impl Decoding {
-    /// Returns a reader of `input`, which begins with `head`. The encoding is `chosen` if it is
-    /// `Some`. Otherwise it is the encoding that `head` shows. If `head` shows no encoding, the
-    /// reader decides at the first byte that isn't ASCII.
+    /// Returns a reader that converts `input` to UTF-8. `head` is the beginning of `input`. If
+    /// `chosen` is `Some`, the text has this encoding. Otherwise it has the encoding that `head`
+    /// shows. If `head` shows no encoding, the reader decides at the first byte that isn't ASCII.
     pub(crate) fn new(
         mut input: Box<dyn BufRead>,
         head: &[u8],

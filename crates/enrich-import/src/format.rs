@@ -38,8 +38,8 @@ impl Compression {
     /// compressed.
     ///
     /// An uncompressed list in UTF-8 is never taken for gzip or Zstandard, because no valid UTF-8
-    /// text begins with their bytes. A bzip2 file begins with the text `BZh` and a digit, but it is
-    /// very unlikely that a list begins like this.
+    /// text begins with their bytes. A list could be taken for bzip2 only if it begins with `BZh`
+    /// and a digit, which is very unlikely.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Option<Self> {
         match bytes {
             _ if bytes.starts_with(GZIP_MAGIC) => Some(Self::Gzip),

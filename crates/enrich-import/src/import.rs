@@ -41,8 +41,8 @@ impl Progress for () {
 #[derive(Debug, thiserror::Error)]
 #[error("the import stopped")]
 pub struct ImportError {
-    /// The results up to the stop. If the whole import is one transaction, nothing is stored, and
-    /// the numbers of stored records are 0.
+    /// The results of the import until it stopped. If the whole import is one transaction, nothing
+    /// is stored, and the numbers of stored records are 0.
     pub report: Box<Report>,
     /// Why the import stopped.
     #[source]

@@ -49,7 +49,7 @@ pub enum InputFault {
     Method {
         /// The name of the file.
         file: String,
-        /// The method's number, as in PKWARE's APPNOTE 4.4.5.
+        /// The number of the compression method, as in PKWARE's APPNOTE 4.4.5.
         method: u16,
     },
     /// A record is too large.

@@ -62,7 +62,7 @@ impl KnownLines {
         }
         let mut known = self.known.are_known(&contents);
         known.resize(read.len(), false);
-        // Only a part of a line that is too long was read, so the line cannot be recognised.
+        // If a line is too long, only its beginning was read. So this line cannot be recognised.
         let is_whole = |(line, is_known): (Line, bool)| {
             let is_known = is_known && !line.is_too_long;
             (line, is_known)

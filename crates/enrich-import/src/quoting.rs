@@ -87,7 +87,8 @@ mod tests {
         for text in ["\"The Barn\" Studios\tb", "\"Best\tb\nc\t\"z", "\"Best\tb\nc\td"] {
             assert!(!is_quoted(text), "{text}");
         }
-        // The field of the last line goes on after the lines that are examined.
+        // The last examined line opens a quote and does not close it. A later line of the file may
+        // close it.
         let rows = "\"a\"\t\"b\"\n".repeat(LOOKED_AT_LINES - 1);
         assert!(is_quoted(&format!("{rows}\"a\"\t\"b")));
         assert!(!is_quoted(&format!("a\t\"b\n{rows}")));

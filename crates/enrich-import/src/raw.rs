@@ -46,9 +46,10 @@ impl<'a> Fields<'a> {
         self.ids.iter().flat_map(move |&(scheme, text)| items(text).map(move |id| (scheme, id)))
     }
 
-    /// Moves the value of the field `from` to the field `to`. The value then counts as given under
-    /// the singular of the name of `to`, such as `email` for the field `emails`. Does nothing if
-    /// the file has already given a value under this singular.
+    /// Moves the value of the field `from` to the field `to`. For example, a company has the field
+    /// `domains`, and a value that the file gives as `domain` is moved there. The value gets the
+    /// first place of `to`, which is for the singular of its name. Does nothing if this place
+    /// already has a value.
     pub(crate) fn move_to_singular(&mut self, from: Field, to: Field) {
         if let Some(Given([singular, own])) = self.get(from)
             && self.values[to as usize][0].is_none()

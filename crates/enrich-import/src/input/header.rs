@@ -13,9 +13,9 @@ use crate::workbook::SheetRow;
 /// Maximum number of rows above the header.
 pub(super) const MAX_TITLE_ROWS: usize = 20;
 
-/// Minimum number of known column names in the header, if the rows above the header look like
-/// headers too. A row with fewer known names may be a row of data: `Mobil`, for example, is the
-/// name of a column, but can also be a value.
+/// Minimum number of known column names in a row that is taken for the header although a row above
+/// it may be the header too. A row with fewer known names may be a row of data: `Mobil`, for
+/// example, is the name of a column, but can also be a value.
 const LEAST_KNOWN: usize = 3;
 
 /// Returns the fields of the first lines that are not blank; `None` for a line that is not a
@@ -53,8 +53,9 @@ impl Header {
         let at = rows_before_header(&rows, columns);
         let row = |at: usize| rows.get(at).and_then(Option::as_ref);
         let has_all = |fields: &[String]| columns.iter().all(|column| has(fields, column));
-        // The row that was found may be the upper one or the lower one of two rows. If no row has
-        // all columns, any two rows may have them.
+        // The header may consist of two rows. Without `columns`, the row `at` is one of these two.
+        // With `columns`, a row that has all of them is the whole header. If there is no such row,
+        // each pair of rows is tried.
         let uppers = match row(at) {
             _ if columns.is_empty() => at.saturating_sub(1)..at + 1,
             Some(fields) if has_all(fields) => 0..0,
@@ -84,8 +85,8 @@ impl Header {
 /// |-----|---------|---------|--------|---------|
 /// |     |         | Phone   | E-mail |         |
 ///
-/// Other cells of the upper row extend over both rows. A name that several groups have gets the
-/// name of its group before it: `Contact Name`.
+/// Other cells of the upper row extend over both rows. If several groups have a column with the
+/// same name, the name of the group is put before it: `Contact Name`.
 fn names_of_two_rows(upper: &[String], lower: &[String]) -> Option<Vec<String>> {
     let cell = |row: &[String], at: usize| row.get(at).map_or("", |text| text.trim()).to_owned();
     let width = upper.len().max(lower.len());
@@ -95,7 +96,8 @@ fn names_of_two_rows(upper: &[String], lower: &[String]) -> Option<Vec<String>> 
         let (above, below) = (cell(upper, at), cell(lower, at));
         let begins_group = !above.is_empty() && at + 1 < width && cell(upper, at + 1).is_empty();
         match (above.is_empty(), below.is_empty()) {
-            // Two rows of a table with all cells filled are a header and a record.
+            // Both cells are filled, and the upper one does not name a group of columns. So the
+            // upper row is the whole header, and the lower row is a record.
             (false, false) if !begins_group => return None,
             (true, false) => has_gap = true,
             (false, true) => has_whole = true,

@@ -40,8 +40,8 @@ pub(super) struct JsonReader {
     columns: Vec<String>,
     /// The name of the last member that matched a `*` of the path.
     key: String,
-    /// Whether the path leads to something: to a record, or to the array or object that contains
-    /// the records. It stays `true` if this array or object is empty.
+    /// Whether something was found at the path: a record, or the array or object that contains the
+    /// records. This array or object may be empty.
     has_found: bool,
     /// Whether a `*` of the path has matched a member. Only then is `key` set.
     has_key: bool,
@@ -151,11 +151,10 @@ impl JsonReader {
         Ok(name)
     }
 
-    /// Handles the next value, whose members or elements must match the step of the path with the
-    /// index `step`:
+    /// Handles the next value. `step` is the index of a step in the path:
     ///
-    /// - If the path has no such step, the value is a record, and is returned.
-    /// - If the value has members or elements that may match the step, the reader enters the value.
+    /// - If the path has no step with this index, the value is a record, and is returned.
+    /// - If the value is an object, or if it is an array and the step is `*`, the reader enters it.
     /// - Any other value is skipped.
     fn descend(&mut self, step: usize) -> io::Result<Option<InputRecord>> {
         let Some(next) = self.path.0.get(step) else {

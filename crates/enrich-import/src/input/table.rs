@@ -218,9 +218,10 @@ fn named(name: String) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// Returns the names of the columns. If several columns have a name that no record needs, numbers
-/// are added to the second one and later ones: `Notes` and `Notes (2)`. Returns an error if the name
-/// is that of a known column, or is one of `needed`, because one of the columns would be lost.
+/// Returns the names of the columns. If several columns have the same name, a number is added to
+/// the name of the second and each later column: `Notes` and `Notes (2)`. But if this name is in
+/// `needed`, or is the name of a known column, returns an error, because the column with the number
+/// would not be read.
 fn unique(names: Vec<&str>, needed: &[String]) -> Result<Vec<String>, InputFault> {
     let mut all = HashSet::new();
     let mut numbers: HashMap<&str, usize> = HashMap::new();

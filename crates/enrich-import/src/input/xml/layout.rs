@@ -18,8 +18,8 @@ pub(crate) fn declared_encoding(head: &[u8]) -> Option<TextEncoding> {
 }
 
 /// Detects the path of the records. Records are elements that have the same name and directly
-/// follow each other. If several paths fit, returns the shortest, and of several shortest the
-/// first. If no path fits, returns the name of the root element.
+/// follow each other. If several paths fit, returns the shortest path. If several paths are equally
+/// short, returns the first of them. If no path fits, returns the name of the root element.
 pub(crate) fn detected_path(head: &[u8]) -> String {
     let mut reader = quick_xml::Reader::from_reader(head);
     reader.config_mut().expand_empty_elements = true;

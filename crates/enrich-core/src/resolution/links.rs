@@ -73,23 +73,24 @@ pub fn is_shared(bearers: &[&RecordClaims]) -> bool {
     bearers.len() > MOST_BEARERS || organisations(bearers) > MOST_ORGANISATIONS
 }
 
-/// Whether a company with these names and domains may have a link by name. A link by name is a link
-/// between two companies that have a name in common, but no host, page, phone number or id. For at
-/// least one of the two, the result is `true`. So a store searches for links by name only at
-/// companies for which the result is `true`.
+/// Whether a company with these names and domains may have a link by name: a link between two
+/// companies that have a name in common, but no host, page, phone number or id.
 ///
-/// `names` and `domains` must be those of all records of the company. One case is not recognised
-/// here, so the caller must check it: a company may also have links by name if one of its records
-/// has neither a domain nor a page.
+/// A store searches for links by name only at two kinds of companies: companies for which the
+/// result is `true`, and companies with a record that has neither a domain nor a page. At least one
+/// of two companies with a link by name is of these kinds, so the store finds all links by name.
+/// This function does not check the second kind.
+///
+/// `names` and `domains` must be those of all records of the company.
 pub fn is_linkable_by_name<'a>(
     mut names: impl Iterator<Item = (&'a CompanyName, &'a NameForm)>,
     domains: impl Iterator<Item = &'a Domain>,
 ) -> bool {
     let hosts: Vec<Host> = domains.map(Host::of).collect();
     let held: FxHashSet<&str> = hosts.iter().map(|host| host.host.as_str()).collect();
-    // Whether the company has a host such as `eu.quill.example` without having `quill.example`.
-    // Another company may have `quill.example` or `us.quill.example`. The two companies then share
-    // a registrable domain, but no host, and can have a link by name.
+    // The company has a host such as `eu.quill.example`, but not `quill.example` itself. Another
+    // company may have `quill.example` or `us.quill.example`. The two companies then share a
+    // registrable domain, but no host, and can have a link by name.
     if hosts.iter().any(|host| !held.contains(host.registrable.as_str())) {
         return true;
     }
@@ -134,13 +135,13 @@ pub fn may_link(one: &RecordClaims, other: &RecordClaims) -> bool {
             && has_compatible_seats(one, other))
 }
 
-/// The strength of a link, and whether the link is by alias: the two records have no own name in
-/// common, for example because the name of one is only an alias of the other. In ascending order,
-/// the strongest links come first. Of equally strong links, those by alias come last.
+/// A link between two records: its strength, and whether it is a link by alias. In a link by alias,
+/// the two records have no own name in common; for example, the name of one is an alias of the
+/// other. In ascending order, the strongest links come first. Of equally strong links, those by
+/// alias come last.
 pub(super) type Link = (Strength, bool);
 
-/// Returns the strongest link between two records, and whether it is by alias; `None` if there is
-/// no link.
+/// Returns the strongest link between two records; `None` if there is no link.
 pub(super) fn link(one: &RecordClaims, other: &RecordClaims, shared: &SharedKeys) -> Option<Link> {
     let by_alias = !one.names().any(|name| other.names().any(|it| it == name));
     Some((strongest(one, other, shared)?, by_alias))

@@ -236,8 +236,9 @@ proptest! {
         prop_assert_eq!(&divided(&turned), &expected);
         turned.reverse();
         prop_assert_eq!(&divided(&turned), &expected);
-        // Different ids of one scheme keep records apart. So no company consists of only two
-        // records, one with the id `x:1` and the other with the id `x:2`.
+        // Two records with different ids of one scheme, such as `x:1` and `x:2`, are one company
+        // only if a further record with both ids connects them. So a company of only two records
+        // must not have these ids.
         for cluster in expected {
             let of = |id: &&str| records.iter().find(|it| it.key.record == **id);
             let ids: Vec<&str> = cluster.split(' ').collect();

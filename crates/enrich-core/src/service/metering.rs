@@ -185,9 +185,10 @@ impl<'a> MeteredCall<'a> {
         Ok(before)
     }
 
-    /// Finds the subject and writes the answer. Reads at most one item more than the balance
-    /// `before` pays for. If `before` does not pay for the items that were read, but the present
-    /// balance does, reads again with the present balance.
+    /// Finds the subject and writes the answer. `before` is a balance that was read earlier. Reads at
+    /// most one item more than `before` pays for. If the list has this additional item, reads the
+    /// present balance. If the present balance pays for the items, reads the list again with it;
+    /// otherwise refuses the call.
     async fn find_and_write(&mut self, mut before: Credits) -> Result<WrittenAnswer, Refusal> {
         let (service, account, price) = (self.service, self.key.account, self.call.price);
         loop {
@@ -208,8 +209,8 @@ impl<'a> MeteredCall<'a> {
             if projection == self.ask.projection || template.items < most {
                 return Ok(WrittenAnswer { template, revision, balance: before });
             }
-            // As many items were read as the limit `most` allows, so the list may have more. The
-            // items are not used as the answer, because they may be only a part of it. If the
+            // As many items were read as the limit `most` allows, so the list may have more items.
+            // The template is not used as the answer, because its list may be incomplete. If the
             // present balance pays for these items, the list is read again with a higher limit.
             let now = service.ledger.balance(account).await.map_err(store_refusal)?;
             let now = now.ok_or(Refusal::InvalidKey)?;

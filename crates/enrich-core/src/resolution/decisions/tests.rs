@@ -25,8 +25,8 @@ fn decision(number: u64, kind: DecisionKind, sides: [&[&RecordClaims]; 2]) -> De
 /// Returns a number for each record. Records with the same number are one company.
 fn divided(records: &[&RecordClaims], decisions: &[Decision]) -> Vec<usize> {
     let numbers = clusters(records, &shared_keys(records), &Decisions::new(decisions.to_vec()));
-    // `clusters` numbers the companies by their records' keys. Here, they are numbered again in
-    // the order in which they first occur in `records`.
+    // The numbers that `clusters` gives the companies depend on the keys of the records. Here, the
+    // companies get new numbers, in the order of their first records in `records`.
     let mut known: Vec<usize> = Vec::new();
     let number = |company: &usize| {
         let at = known.iter().position(|it| it == company);
@@ -61,8 +61,8 @@ fn a_split_wins_over_every_link() {
     let records = [&one, &other, &third, &alone];
     assert_eq!(divided(&records, &[]), [0, 0, 0, 0]);
     let split = decision(1, DecisionKind::Split, [&[&other], &[&one, &third]]);
-    // After the split, two companies have the name of the record `alone`, so it joins neither of
-    // them.
+    // After the split, two companies have the name `Quill`. The record `alone` has only this name,
+    // so it joins neither of these companies.
     assert_eq!(divided(&records, &[split]), [0, 1, 0, 2]);
     let of_name = decision(1, DecisionKind::Split, [&[&alone], &[&one, &other, &third]]);
     assert_eq!(divided(&records, &[of_name]), [0, 0, 0, 1]);

@@ -1,7 +1,7 @@
 //! Decides whether the host in a request is this server.
 //!
 //! Without a configured public URL, only the listening address can be trusted. The reason is an
-//! attack by DNS rebinding: an attacker lets a host name resolve to this machine. A page of the
+//! attack by DNS rebinding: an attacker makes a host name resolve to this machine. A page of the
 //! attacker's site then sends requests to this server, with that name in the header `Host`. An IP
 //! address in `Host` is safe, because a browser sends only the IP address to which it is connected.
 

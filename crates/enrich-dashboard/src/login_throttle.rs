@@ -32,14 +32,14 @@ const OF_ADDRESS: Pace = Pace { at_once: 20, each: SignedDuration::from_secs(15)
 /// to guess a password of twelve characters.
 const OF_ACCOUNT: Pace = Pace { at_once: 10, each: SignedDuration::from_secs(30) };
 
-/// Limits the attempts to sign in. Stores for each client address and each account when all its
-/// attempts are available again.
+/// Limits the attempts to sign in. For each client address and each account, it stores the time at
+/// which all attempts are available again.
 #[derive(Default)]
 pub(crate) struct LoginThrottle {
     addresses: Mutex<Tries>,
     accounts: Mutex<Tries>,
     /// The seed of the hashes under which addresses and accounts are stored. It is random, so that
-    /// nobody can choose two names with the same hash.
+    /// nobody can find two addresses or two accounts with the same hash.
     seed: RandomState,
 }
 

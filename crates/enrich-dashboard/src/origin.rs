@@ -1,4 +1,5 @@
-//! Decides whether a request for a change comes from these pages (protection against CSRF).
+//! Decides whether a request for a change comes from a page of this server (protection against
+//! CSRF).
 //!
 //! Browsers send two headers that show from which site a request comes. No page can forge them:
 //!

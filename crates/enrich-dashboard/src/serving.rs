@@ -1,5 +1,5 @@
-//! Answers a request: finds its route, checks that a POST comes from one of these pages, checks the
-//! session, and calls the handler.
+//! Answers a request: finds its route, checks that a POST comes from a page of this server, checks
+//! the session, and calls the handler.
 
 use futures_util::StreamExt;
 

@@ -39,12 +39,12 @@ struct CallsPage<'a> {
     days: Days,
     wanted: &'a str,
     calls: Vec<CallRow>,
-    /// The query string of the first page for the same range and search; `None` if this is the
-    /// first page.
+    /// The query string of the link to the first page, for the same range and search; `None` if
+    /// this is the first page.
     newest: Option<String>,
-    /// The query string of the next page; `None` if this is the last page.
+    /// The query string of the link to the next page; `None` if this is the last page.
     older: Option<String>,
-    /// The query string of the CSV file with the charges of the range.
+    /// The query string of the link to the CSV file with the charges of the range.
     export: String,
     /// How far the search by request id has read; `None` if the user does not search by request id.
     progress: Option<SearchProgress>,

@@ -6,8 +6,8 @@ use enrich_dashboard::{Method, pages};
 
 use crate::world::World;
 
-/// Texts of known attacks on HTML pages, one on each line (after OWASP's cheat sheet on filter
-/// evasion).
+/// Texts of known attacks on HTML pages, one on each line. They are based on OWASP's cheat sheet on
+/// filter evasion.
 const TEXTS: &str = include_str!("xss.txt");
 
 pub(crate) fn texts() -> Vec<&'static str> {

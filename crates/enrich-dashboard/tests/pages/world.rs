@@ -27,7 +27,8 @@ pub(crate) struct World {
     pub(crate) dashboard: Dashboard,
     pub(crate) ports: Arc<FakePorts>,
     pub(crate) clock: Arc<FakeClock>,
-    /// The shared records by which servers announce their lists to each other.
+    /// The records of lists that several servers share. In them, each server shows the others
+    /// which lists it has.
     pub(crate) announced: Arc<MemoryJobs>,
     /// The folder in which lists are stored.
     pub(crate) folder: tempfile::TempDir,

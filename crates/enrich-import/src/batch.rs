@@ -26,8 +26,7 @@ const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 /// Maximum number of records in a batch that are already in the directory. These records are not
 /// parsed and add no bytes to the batch, so the other limits do not count them. Progress is
-/// reported once for each batch. Without this limit, progress would be reported too
-/// seldom.
+/// reported once for each batch; without this limit, that would be too seldom.
 const MAX_KNOWN: u64 = 1 << 16;
 
 #[derive(Debug, Default)]

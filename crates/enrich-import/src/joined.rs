@@ -46,7 +46,7 @@ struct Sorting {
     input: InputRecords,
     /// The names of the file's columns.
     columns: Vec<String>,
-    /// The index of the column that has the key, from 0.
+    /// The index, from 0, of the column with the key by which the rows are sorted.
     key: usize,
     rows: Sorter,
 }

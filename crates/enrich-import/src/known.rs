@@ -8,10 +8,11 @@ use enrich_core::port::importer::KnownRecords;
 use crate::jsonl;
 use crate::lines::{Line, Lines};
 
-/// The number of lines that are looked up together. This is faster than one look-up for each line,
-/// because the store can read the records in the best order.
+/// Maximum number of lines that are looked up together in the directory. One look-up for many lines
+/// is faster than one for each line, because the store can read the records in the best order.
 const AT_ONCE: usize = 4096;
-/// The lines that are looked up together have at most about this number of bytes.
+/// Maximum number of bytes of the lines that are looked up together. The last of
+/// these lines may exceed it.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 /// Finds the lines of a source whose records the directory already has.

@@ -13,8 +13,8 @@ use crate::workbook::SheetRow;
 /// Maximum number of rows above the header.
 pub(super) const MAX_TITLE_ROWS: usize = 20;
 
-/// Minimum number of known column names in a row that is taken for the header although a row above
-/// it may be the header too. A row with fewer known names may be a row of data: `Mobil`, for
+/// Minimum number of known column names in a row, so that the row is preferred to an earlier row
+/// that may also be the header. A row with fewer known names may be a row of data: `Mobil`, for
 /// example, is the name of a column, but can also be a value.
 const LEAST_KNOWN: usize = 3;
 
@@ -53,9 +53,9 @@ impl Header {
         let at = rows_before_header(&rows, columns);
         let row = |at: usize| rows.get(at).and_then(Option::as_ref);
         let has_all = |fields: &[String]| columns.iter().all(|column| has(fields, column));
-        // The header may consist of two rows. Without `columns`, the row `at` is one of these two.
-        // With `columns`, a row that has all of them is the whole header. If there is no such row,
-        // each pair of rows is tried.
+        // The rows that may be the upper row of a header of two rows. Without `columns`, the row
+        // `at` is one of the two rows. With `columns`, a row that has all of them is the whole
+        // header. If there is no such row, each row is tried as the upper row.
         let uppers = match row(at) {
             _ if columns.is_empty() => at.saturating_sub(1)..at + 1,
             Some(fields) if has_all(fields) => 0..0,

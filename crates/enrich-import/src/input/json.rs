@@ -151,7 +151,7 @@ impl JsonReader {
         Ok(name)
     }
 
-    /// Handles the next value. `step` is the index of a step in the path:
+    /// Compares the next value with the step of the path at the index `step`, and handles it:
     ///
     /// - If the path has no step with this index, the value is a record, and is returned.
     /// - If the value is an object, or if it is an array and the step is `*`, the reader enters it.

@@ -242,8 +242,8 @@ fn unique(names: Vec<&str>, needed: &[String]) -> Result<Vec<String>, InputFault
     Ok(unique)
 }
 
-/// Skips all lines before the line that begins with this text. Returns an error if none of the
-/// first [`MAX_PREAMBLE_LINES`] lines begins with it.
+/// Skips all lines before the first line that begins with the text `begins_with`. Returns an error
+/// if none of the first [`MAX_PREAMBLE_LINES`] lines begins with this text.
 fn skip_until(lines: &mut Lines, begins_with: &str) -> io::Result<()> {
     for _ in 0..MAX_PREAMBLE_LINES {
         let Some(line) = lines.next()? else { break };
@@ -258,8 +258,8 @@ fn skip_until(lines: &mut Lines, begins_with: &str) -> io::Result<()> {
     Err(InputFault::NoHeader { begins_with, lines: MAX_PREAMBLE_LINES }.into())
 }
 
-/// Like [`skip_until`], for a workbook: skips all rows before the row whose first cell begins with
-/// this text.
+/// Like [`skip_until`], for a workbook: skips all rows before the first row whose first cell begins
+/// with the text `begins_with`.
 fn skip_rows_until(workbook: &mut Workbook, begins_with: &str) -> io::Result<()> {
     for _ in 0..MAX_PREAMBLE_LINES {
         let Some(row) = workbook.peek(1)?.first() else { break };

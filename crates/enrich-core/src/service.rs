@@ -62,7 +62,7 @@ pub struct Service {
     pub rate_limit: RateLimit,
     /// The rate limit of all keys of an account together; `None` if there is none.
     pub account_rate_limit: Option<RateLimit>,
-    /// Whether requests beyond these rate limits are answered as usual or refused.
+    /// Whether requests beyond a rate limit are answered as usual or refused.
     pub rate_policy: RatePolicy,
     /// Maximum number of items in each list of an answer, for endpoints whose price does not depend
     /// on the number of items. With `None`, answers contain all items, as the interface specifies.

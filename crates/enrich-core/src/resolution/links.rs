@@ -77,9 +77,9 @@ pub fn is_shared(bearers: &[&RecordClaims]) -> bool {
 /// companies that have a name in common, but no host, page, phone number or id.
 ///
 /// A store searches for links by name only at two kinds of companies: companies for which the
-/// result is `true`, and companies with a record that has neither a domain nor a page. At least one
-/// of two companies with a link by name is of these kinds, so the store finds all links by name.
-/// This function does not check the second kind.
+/// result is `true`, and companies with a record that has neither a domain nor a page. Of two
+/// companies with a link by name, at least one is of these kinds. So the store finds all of these
+/// links. This function does not check the second kind.
 ///
 /// `names` and `domains` must be those of all records of the company.
 pub fn is_linkable_by_name<'a>(

@@ -55,8 +55,8 @@ impl Ask {
     }
 }
 
-/// A call as it arrives: its API key, endpoint, price and ids. A [`Call`] does not contain the
-/// input fields.
+/// A call as it arrives: its API key, endpoint, price, request id and idempotency key. A [`Call`]
+/// does not contain the input fields.
 #[derive(Clone, Copy)]
 pub struct Call<'a> {
     /// The text of the API key, as the caller sent it.

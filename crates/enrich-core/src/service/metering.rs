@@ -185,10 +185,10 @@ impl<'a> MeteredCall<'a> {
         Ok(before)
     }
 
-    /// Finds the subject and writes the answer. `before` is a balance that was read earlier. Reads at
-    /// most one item more than `before` pays for. If the list has this additional item, reads the
-    /// present balance. If the present balance pays for the items, reads the list again with it;
-    /// otherwise refuses the call.
+    /// Finds the subject and writes the answer. `before` is a balance that was read earlier. Reads
+    /// at most one item more than `before` pays for. If the list has this additional item, reads
+    /// the present balance. If the present balance pays for the items, reads the list again with
+    /// this balance as `before`; otherwise refuses the call.
     async fn find_and_write(&mut self, mut before: Credits) -> Result<WrittenAnswer, Refusal> {
         let (service, account, price) = (self.service, self.key.account, self.call.price);
         loop {

@@ -17,8 +17,8 @@ use parking_lot::Mutex;
 /// accounts. All further addresses share one entry, and all further accounts share another one.
 const MOST: usize = 10_000;
 
-/// The number of attempts (`at_once`), and the interval after which one used attempt is available
-/// again (`each`).
+/// How many attempts are possible at once (`at_once`), and the interval after which one used
+/// attempt is available again (`each`).
 #[derive(Clone, Copy, Debug)]
 struct Pace {
     at_once: i32,

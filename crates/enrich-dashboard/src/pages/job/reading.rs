@@ -6,7 +6,7 @@ use enrich_bulk::{Delimiter, Format, ReadAs, TextEncoding};
 
 use crate::form::Form;
 
-/// The encodings that can be selected, each with its label and its name.
+/// The encodings that can be selected, each as the value and the text of its option.
 const ENCODINGS: [(&str, &str); 3] =
     [("utf-8", "UTF-8"), ("utf-16", "UTF-16"), ("windows-1252", "Windows-1252")];
 

@@ -10,7 +10,7 @@ use crate::pages::keys::active_keys;
 
 /// An error in the form. The variant decides where the page shows the message.
 pub(super) enum Complaint {
-    /// A message that is shown above the page.
+    /// A message that is shown at the top of the page.
     Page(String),
     /// A message about the ceiling, which is shown next to the ceiling's form field.
     Ceiling(String),
@@ -18,7 +18,7 @@ pub(super) enum Complaint {
 
 /// The ceiling (the most credits that the list may cost) as the form shows it, with a suggestion.
 pub(crate) struct Ceiling {
-    /// The text in the form field.
+    /// The text in the ceiling's form field.
     pub(crate) typed: String,
     /// The suggested ceiling. As long as the user does not change the form field, the field shows
     /// the newest suggestion.

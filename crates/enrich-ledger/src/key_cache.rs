@@ -17,10 +17,10 @@ pub type KeyHash = [u8; 32];
 /// The number of parts (shards) of the cache. Each shard has its own lock, so that calls with
 /// different keys seldom use the same lock. Processors that use the same lock slow each other down.
 const SHARDS: usize = 16;
-/// Maximum number of keys in the cache; they take about 40 MB. The cache may also contain this
-/// number of unknown hashes: hashes that belong to no key. Each shard may contain a sixteenth of
-/// both. A shard with too many keys drops all its keys. A shard with too many unknown hashes drops
-/// all its unknown hashes.
+/// Limits two things separately, each to this number: the keys in the cache, which then take about
+/// 40 MB; and the unknown hashes, to which no key belongs. For each of the two, the limit of one
+/// shard is a sixteenth of this number. A shard with too many keys drops all its keys. A shard with
+/// too many unknown hashes drops all its unknown hashes.
 const MOST: usize = 100_000;
 
 /// The recently used keys. `Changes` is the type of the value that shows whether a key has changed,

@@ -1,4 +1,5 @@
-//! Counts of missed company names in memory, until a store writes them.
+//! Counts company names that look-ups did not find. The counts are in memory until a store writes
+//! them.
 
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,13 +27,14 @@ const MOST_DIGITS: usize = 6;
 /// A company name that look-ups did not find, with the sum of its counts over several days.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissedName {
-    /// The keyed hash of [`CompanyName::squashed`]: of `loreal` for `L'Oréal S.A.`.
+    /// The keyed hash of the name in the form of [`CompanyName::squashed`]. For `L'Oréal S.A.`,
+    /// this is the hash of `loreal`.
     pub hash: [u8; 32],
     /// The name's text; `None` when only hashes are stored.
     pub name: Option<String>,
-    /// The number of look-ups that missed the name.
+    /// The number of look-ups that did not find the name.
     pub calls: u64,
-    /// The last day on which the name was missed, in days since 1970-01-01 (UTC).
+    /// The last day on which a look-up did not find the name, in days since 1970-01-01 (UTC).
     pub last_day: i64,
 }
 
@@ -41,9 +43,10 @@ pub struct MissedName {
 pub struct MissCount {
     /// The day, in days since 1970-01-01 (UTC).
     pub day: i64,
-    /// The keyed hash of [`CompanyName::squashed`]: of `loreal` for `L'Oréal S.A.`.
+    /// The keyed hash of the name in the form of [`CompanyName::squashed`]. For `L'Oréal S.A.`,
+    /// this is the hash of `loreal`.
     pub hash: [u8; 32],
-    /// The number of look-ups that missed the name on this day.
+    /// The number of look-ups on this day that did not find the name.
     pub calls: u64,
     /// The name's text; `None` when only hashes are stored.
     pub name: Option<String>,
@@ -54,11 +57,12 @@ pub struct MissCount {
 pub struct TakenMisses {
     /// The counts, sorted by day and then by hash.
     pub counts: Vec<MissCount>,
-    /// The number of counts that were dropped, because too many other counts were in memory.
+    /// How often [`MissCounter::add`] dropped a count, because the memory contained too many
+    /// counts.
     pub lost: u64,
 }
 
-/// Counts missed names in memory.
+/// Counts in memory how often look-ups did not find a company name.
 #[derive(Debug)]
 pub struct MissCounter {
     secrets: Secrets,
@@ -69,11 +73,11 @@ pub struct MissCounter {
 }
 
 impl MissCounter {
-    /// Maximum number of missed names that a store keeps for each day. The most frequent names are
-    /// kept.
+    /// Maximum number of names that a store keeps for each day. If there are more names, those with
+    /// the highest counts are kept.
     pub const MOST_A_DAY: u32 = 10_000;
 
-    /// Creates a counter of missed names. Returns `None` if missed names are not to be counted.
+    /// Creates a counter; `None` if the setting `what` says that nothing is to be counted.
     pub fn new(what: CountMisses, secrets: &Secrets) -> Option<Self> {
         (what != CountMisses::Off).then(|| Self {
             secrets: secrets.clone(),
@@ -83,7 +87,7 @@ impl MissCounter {
         })
     }
 
-    /// Whether the texts of missed names are stored, and not only their hashes.
+    /// Whether the texts of the counted names are stored, and not only their hashes.
     pub fn keeps_texts(&self) -> bool {
         self.keeps_texts
     }
@@ -123,8 +127,8 @@ impl Misses for MissCounter {
     }
 }
 
-/// Returns the keyed hashes under which a missed name may be stored, one for each secret. Any of
-/// the secrets may have been the current one when the name was stored.
+/// Returns the keyed hashes under which a store may have the count of a name, one for each secret.
+/// Any of the secrets may have been the current one when the count was stored.
 pub fn missed_name_hashes(secrets: &Secrets, name: &CompanyName) -> Vec<[u8; 32]> {
     secrets.newest_first().map(|secret| hash(secret, name)).collect()
 }

@@ -147,9 +147,9 @@ impl StoredRecord<'_> {
             Some((sealed, tag)) if *tag == charge_tag(secret, &associated_data, self.recorded) => {
                 secret.open(Purpose::ResponseSeal, &associated_data, sealed)
             }
-            // Either the record was altered, or a build before schema 4 of SQLite's ledger wrote
-            // it. Such an old record expires within a day. Then the next call that stores a
-            // response deletes it.
+            // The keyed hash is not correct. Either the record was altered, or a build before
+            // schema 4 of SQLite's ledger wrote it. Such an old record has no keyed hash, and can
+            // be decrypted with another key. It expires within a day.
             _ => secret.open(Purpose::OldResponseSeal, &associated_data, self.sealed),
         };
         opened.map(decoded)

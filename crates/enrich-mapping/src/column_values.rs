@@ -73,7 +73,8 @@ const OTHER_NAMES: [&str; 24] = [
 /// no meaning. The values must differ in most records. If the same few values occur again and
 /// again, they say nothing about the record: they may name the user who added it.
 ///
-/// - `emails`, `domains`, `linkedin`, `company_linkedin`: the values are such addresses.
+/// - `emails`, `domains`: the values are email addresses, or addresses of different websites.
+/// - `linkedin`, `company_linkedin`: the values are pages of people, or pages of companies.
 /// - `phones`: the values may be phone numbers, and the name of the column says so.
 /// - `country`: the values are countries, and the name of the column says so. They need not differ.
 /// - `company`: the values are names, and many of them have a legal form such as `Ltd`.
@@ -198,7 +199,8 @@ fn is_site(text: &str) -> bool {
     }
 }
 
-/// Returns the domain of a web address, or the whole address if it is on a network or a platform.
+/// Returns the domain of a web address. If the address is on a social network or a platform,
+/// returns the whole address.
 fn host(text: &str) -> String {
     let first = first_address(text);
     match route_url(first) {

@@ -166,7 +166,8 @@ fn is_native_enough(sample: &Sample<'_>) -> bool {
     Synonyms::known(&others, &[]).iter().all(|(_, meaning)| is_needless(*meaning))
 }
 
-/// Whether a phone number in a native column of the sample does not begin with `+` or `00`.
+/// Whether the sample has a national phone number in a column `phones`. A number without `+` or
+/// `00` at its beginning is national.
 fn has_national_phones(sample: &Sample<'_>) -> bool {
     let is_phones =
         |key: &str| Field::from_column(key).is_some_and(|named| named.field == Field::Phones);

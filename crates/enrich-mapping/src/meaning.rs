@@ -38,8 +38,9 @@ fn without_remark(column: &str) -> Option<&str> {
     (remark == "link" || remark.split_whitespace().count() > 1).then_some(name)
 }
 
-/// Whether columns with this meaning have addresses or numbers. A remark does not change what they
-/// are. It can change whose name a column has: `Name (private customers only)`.
+/// Whether columns with this meaning have addresses or phone numbers. Such a column keeps its
+/// meaning if its name has a remark in parentheses. For names, the remark can change the meaning:
+/// `Name (private customers only)` has no names of companies.
 fn is_address(meaning: &str) -> bool {
     matches!(meaning, "domains" | "emails" | "linkedin" | "phones")
 }

@@ -26,8 +26,8 @@ enum Part {
 
 /// Returns the phone numbers in a text, without words such as `Tel.` around them. Numbers of fax
 /// machines are left out. The known words are in `data/phone_words.txt`. A remark after the last
-/// number is left out: `0342 337 90 11 hat`. If the text has another unknown word outside
-/// parentheses, returns the whole text.
+/// number is left out, such as `hat` in `0342 337 90 11 hat`. If the text has another unknown word
+/// outside parentheses, returns the whole text.
 pub(crate) fn phone_texts(text: &str) -> Vec<String> {
     let text = text.trim().trim_start_matches('\'').trim_start();
     let mut found = Vec::new();
@@ -85,8 +85,8 @@ pub(crate) fn phone_texts(text: &str) -> Vec<String> {
     found
 }
 
-/// Whether a word after `number` begins a remark: there is a complete number before it, and no digit
-/// after it.
+/// Whether a word begins a remark. This is so if the text before the word (`number`) is a complete
+/// phone number, and the text after the word (`rest`) has no digits.
 fn is_remark(number: &str, rest: &str) -> bool {
     /// Minimum number of digits of a complete number.
     const COMPLETE: usize = 7;
@@ -169,9 +169,10 @@ fn whole(number: &str, part: Part) -> Option<String> {
     (digits >= least).then(|| number.to_owned())
 }
 
-/// Returns the phone numbers in a text without words. Splits the text at slashes, or at dashes
-/// between blanks, only if every part is a complete number. A slash or a dash can also be inside
-/// one number: after the area code (`030/5550100`), or before a second ending (`5550100/01`).
+/// Returns the phone numbers in a text without words. A slash, or a dash between blanks, may
+/// separate two numbers. But a slash or a dash may also be inside one number: after the area code
+/// (`030/5550100`), or before another ending of the same number (`5550100/01`). So the text is
+/// split only if every part is a complete number.
 pub(crate) fn whole_numbers(text: &str) -> Vec<&str> {
     let separators =
         [" / ", "/", " - ", " – "].into_iter().filter(|separator| text.contains(separator));

@@ -132,14 +132,14 @@ impl RecordDraft {
         }
     }
 
-    /// Adds a page on a network. `text` is its URL or its handle. For a company, `text` may also be
-    /// another URL, such as a website, which [`add_url`](Self::add_url) adds. Any other text is
-    /// added unchanged, so that the import reports it as invalid.
+    /// Adds a page on the social network `network`. `text` is the page's URL or its handle. If the
+    /// record is a company and `text` is another URL, such as its website, adds this URL instead.
+    /// Any other text is added unchanged, so that the import reports it as invalid.
     pub(crate) fn add_network(&mut self, network: Network, text: &str) {
         if self.kind == RecordType::Person {
             match PersonPage::parse(text) {
                 Ok(page) => add(&mut self.pages, (network, page.to_string())),
-                // The column has pages of people and of companies.
+                // A company's page is left out, because this record is a person.
                 Err(_) if matches!(route_url(text), Route::Page(_)) => {}
                 Err(_) => add(&mut self.pages, (network, text.to_owned())),
             }

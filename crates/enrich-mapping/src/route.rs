@@ -38,9 +38,11 @@ enum Customers {
     Subdomains,
     /// Only addresses with a path belong to customers: `platform.example/quill`.
     Pages,
-    /// Addresses at a subdomain or with a path belong to customers.
+    /// Addresses at a subdomain, and addresses with a path, belong to customers:
+    /// `quill.platform.example` and `platform.example/quill`.
     Both,
-    /// All addresses count as addresses of customers, even the platform's home page.
+    /// All addresses on the platform count as addresses of its customers, even `platform.example`
+    /// itself.
     All,
 }
 
@@ -59,7 +61,7 @@ static PLATFORMS: LazyLock<HashMap<&'static str, Customers>> = LazyLock::new(|| 
 });
 
 /// Parts of the host names of the social networks. A host without any of these parts is on no
-/// network, so the slower comparison with each network is not needed.
+/// social network, so the slower comparison with each network is not needed.
 const NETWORK_SIGNS: [&str; 11] = [
     "linkedin.",
     "lnkd.in",
@@ -116,8 +118,8 @@ fn host_and_tail(text: &str) -> Option<(&str, &str)> {
     Some((host.strip_suffix('.').unwrap_or(host), tail))
 }
 
-/// Returns what an address on a network leads to. Returns `None` if no network has this host, or if
-/// the address is the home page of a network.
+/// Returns what an address on a social network leads to, such as a company's page. Returns `None`
+/// if the host is on no social network, or if the address is the home page of one.
 fn on_network(host: &str, tail: &str, is_bare: bool) -> Option<Route> {
     let address = format!("https://{host}{tail}");
     for network in Network::ALL {

@@ -53,8 +53,8 @@ impl Synonyms {
             }
         }
         add_by_values(&mut known, columns, records);
-        // If there is a contact person and no company, a column `Name` has the company's name. So
-        // has a column `Nombre` ("name" or "first name") if no column has last names.
+        // If there is a contact person and no company, a column `Name` has the company's name. A
+        // column `Nombre` ("name" or "first name") also has it, if no column has last names.
         let is_there = |known: &[(&str, &str)], wanted: &[&str]| {
             known.iter().any(|(_, meaning)| wanted.contains(meaning))
         };
@@ -88,7 +88,8 @@ impl Synonyms {
     }
 }
 
-/// Adds columns to `known`: columns without a usual name whose values show their meaning.
+/// Finds the meaning of columns from their values, and adds these columns to `known`. Only columns
+/// without a usual name are examined.
 fn add_by_values<'c>(
     known: &mut Vec<(&'c str, &'static str)>,
     columns: &'c [String],
@@ -153,7 +154,8 @@ fn area_codes<'c>(known: &[(&'c str, &'static str)]) -> Option<(&'c str, &'c str
     Some((known[at].0, phones))
 }
 
-/// Whether more records have a company without the name of a person than have such a name.
+/// Whether there are more companies than people among the records. A record with the name of a
+/// person counts as a person, even if it also has a company.
 fn are_mostly_companies(known: &[(&str, &str)], records: &[Map<String, Value>]) -> bool {
     const PERSON: [&str; 4] = ["first_name", "last_name", "full_name", "contact"];
     let has = |record: &Map<String, Value>, wanted: &[&str]| {
@@ -167,8 +169,8 @@ fn are_mostly_companies(known: &[(&str, &str)], records: &[Map<String, Value>]) 
     companies.count() > people
 }
 
-/// Whether a column may contain the names of companies. There must be several records. The column
-/// must have many different texts that may be names: at least three for each four records.
+/// Whether a column may contain the names of companies. There must be at least two records. The
+/// column must have many different texts that may be names: three or more for every four records.
 fn are_mostly_distinct_names(column: &str, records: &[Map<String, Value>]) -> bool {
     let letters = |text: &str| text.chars().filter(|letter| letter.is_alphabetic()).count();
     let texts = records.iter().filter_map(|record| record.get(column)?.as_str());
@@ -181,17 +183,20 @@ fn are_mostly_distinct_names(column: &str, records: &[Map<String, Value>]) -> bo
 
 impl Mapping {
     /// Creates a mapping from usual column names, such as `Company` and `Website`. The columns
-    /// decide the kind of the records. The records are people in these cases:
+    /// decide the kind of the records. The records are people if there are columns for one of
+    /// these:
     ///
-    /// - There is a first name, a last name or a full name.
-    /// - There is a name and a job title.
-    /// - There is a contact, and no company.
-    /// - There is a contact and a job title, and no domain.
+    /// - A first name, a last name or a full name.
+    /// - A name and a job title.
+    /// - A contact, and no company.
+    /// - A contact and a job title, and no domain.
     ///
-    /// But they are companies if most records have a company and no name of a person: a list of
-    /// customers may have columns for private ones. Otherwise the records are companies if there is a name or a company. Otherwise they are
-    /// facts of domains, if there is a domain with a page rank or an IP address. Otherwise returns
-    /// `None`.
+    /// But a list of customers may have columns for companies and columns for private people. So if
+    /// more records have a company and no person than have a person, all records are companies.
+    ///
+    /// If the records are not people, they are companies if there is a column for a name or a
+    /// company. Otherwise they are facts of domains, if there are columns for a domain, and for a
+    /// page rank or an IP address. Otherwise returns `None`.
     ///
     /// `records` are the first records of the file. Their values show the meaning of columns
     /// without a usual name.

@@ -47,8 +47,8 @@ impl Transform {
             }
             Self::StateSuffix => Some(without_state(text).to_owned()),
             Self::LanguagePrefix => Some(without_language(text).to_owned()),
-            // Wikidata's query service returns the id of an item that has no label. An id is not a
-            // name.
+            // If an item has no label, Wikidata's query service returns the item's id in place of
+            // the label. An id is not a name, so it is not accepted.
             Self::ItemLabel => {
                 ExternalId::parse("wikidata", text).is_err().then(|| text.to_owned())
             }

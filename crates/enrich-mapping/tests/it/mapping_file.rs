@@ -246,8 +246,8 @@ fn values_show_the_meaning_of_columns_with_unknown_names() {
         "Unternehmung → name, Auftritt → domains, Adresse → emails, Telefon-Nr. (Büro) → phones; \
          by values: Unternehmung, Auftritt, Adresse, Telefon-Nr. (Büro)"
     );
-    // These columns are not read: fax numbers and dates are not phone numbers, and the other
-    // columns are about users of the program.
+    // These columns are not read. Fax numbers and dates are not phone numbers. The columns
+    // `Record owner`, `Login` and `Team` name users of the program that exported the file.
     let fax = ("Telefax Büro", ["030 23125 001", "030 23125002", "030 23125003"]);
     let date = ("Telefonisch erreicht", ["01.11.2026", "02.11.2026", "03.11.2026"]);
     let owner = ("Record owner", ["ada@quill.example", "bob@quill.example", "eve@quill.example"]);
@@ -272,8 +272,8 @@ fn values_show_the_meaning_of_columns_with_unknown_names() {
     let ids = ("Hotel ID", ["030231250", "030231251", "030231252"]);
     let region = ("Bundesland", ["BY", "BY", "BE"]);
     assert_eq!(read_by_values(&[firm, links, ids, region]), "Firma → name; by values: ");
-    // The column `Jméno` ("first name") has whole names of people. So they are contact persons of
-    // the companies, and records of companies do not contain them.
+    // The column `Jméno` ("first name") has whole names of people, so the people are the contacts
+    // of the companies. This column is not read, because a record of a company has no contacts.
     let whole = ("Jméno", ["Ada Byte", "Bob Nib", "Ing. Eve Quill"]);
     assert_eq!(read_by_values(&[firm, whole]), "Firma → name; by values: ");
     // A column is read as countries only if its name says so, because `CA` and `DE` are also codes

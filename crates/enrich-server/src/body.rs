@@ -85,11 +85,11 @@ async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, RequestRe
 /// one turn: after it has read the head, and after it has delivered the body. So most futures are
 /// complete at the second poll, and this function does little before it:
 ///
-/// 1. The first poll uses a waker that does nothing. This is safe, because a second poll follows
-///    always. A real waker would make the HTTP layer process the whole connection once more.
-/// 2. If the HTTP layer polls only once in this turn, as it may with pipelined requests,
-///    `poll_again` makes the connection start another turn.
-/// 3. A timer starts only at the second poll. So most calls need no timer.
+/// 1. The first poll uses a waker that does nothing. A real waker would make the HTTP layer process
+///    the whole connection once more. No waker is needed, because a second poll always follows.
+/// 2. Usually, the second poll is in the same turn. If it is not, which is possible with pipelined
+///    requests, `poll_again` makes the connection start another turn.
+/// 3. A timer starts only after the second poll. So most calls need no timer.
 async fn within<F: Future>(
     limit: Duration,
     poll_again: Option<&PollAgain>,

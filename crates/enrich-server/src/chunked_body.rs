@@ -11,8 +11,9 @@ use std::task::{Context, Poll};
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use bytes::Bytes;
 
-/// The size of a piece, in bytes. A shorter body is one piece. The HTTP layer sends its buffer when
-/// it contains this number of bytes. The buffer has 8 KiB at first, enough for two pieces.
+/// The size of the pieces in which a body is given to the HTTP layer, in bytes. A shorter body is
+/// one piece. The HTTP layer collects bytes in a buffer, and sends them when it has this number of
+/// bytes. The buffer has 8 KiB at first, enough for two pieces.
 pub(crate) const PIECE_BYTES: usize = 4 * 1024;
 
 struct Pieces(Bytes);

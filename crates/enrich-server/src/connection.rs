@@ -166,10 +166,10 @@ pub(crate) struct Connection {
     /// The time at which the connection fails if it still waits. The field `awaits` says what it
     /// waits for. While `awaits` is `Nothing`, this time is ignored.
     deadline: Instant,
-    /// The timer that wakes the connection's task. It expires at the time in the field `deadline`,
-    /// or earlier: if `deadline` moves to a later time, the timer is set to this time only after it
-    /// has expired. So most requests do not set the timer, because they are answered long before
-    /// their deadline.
+    /// The timer that wakes the connection's task. It expires at `deadline` or earlier. When
+    /// `deadline` moves to a later time, the timer is not set again at once. It is set only when it
+    /// has expired too early. This saves time: most requests are answered long before their
+    /// deadline, and do not set the timer.
     timer: Option<Pin<Box<Sleep>>>,
     /// The waker of the task that the timer wakes; `None` until the timer is first polled.
     woken: Option<Waker>,

@@ -24,7 +24,8 @@ use flate2::write::GzEncoder;
 
 use crate::header::text;
 
-/// Minimum length of a page that is compressed, in bytes. A shorter page would not become smaller.
+/// A page is compressed only if it has at least this number of bytes. A shorter page would not
+/// become smaller.
 const LEAST_BYTES: usize = 1024;
 /// The quality of Brotli for pages, from 0 (fastest) to 11 (smallest result). With this quality, a
 /// worker compresses a page in about one millisecond.

@@ -9,8 +9,8 @@ pub(crate) fn is_not_escaped() -> impl Guard {
     fn_guard(|context| !context.head().uri.path().contains('%'))
 }
 
-/// Returns a guard that accepts only `POST`. The guard of actix-web makes two more allocations for
-/// each request, because it lists the accepted methods for a default answer. No endpoint uses that
+/// Returns a guard that accepts only `POST`. The guard of actix-web would make two more allocations
+/// for each request: it lists the accepted methods for a default answer. No endpoint uses that
 /// answer.
 pub(crate) fn is_post() -> impl Guard {
     fn_guard(|context| context.head().method == Method::POST)

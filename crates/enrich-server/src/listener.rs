@@ -94,9 +94,10 @@ impl Listener {
     /// When the system does not accept the socket.
     pub fn serve(self, listener: ListenerState, limits: ListenerLimits) -> io::Result<Server> {
         // `ConnectionSlots` enforces the limit of connections. A single worker may get all
-        // connections, so actix-web must allow this number for each worker. Guests come in
-        // addition: twice their limit, because the connection of an evicted guest ends only some
-        // time after a new guest was accepted.
+        // connections, so actix-web must allow this number for each worker. The worker also needs
+        // room for guests, which are connections beyond the limit. It needs room for twice the
+        // limit of guests: when a new guest replaces an old one, the old connection ends a little
+        // later than the new one begins.
         let per_worker = limits.connections.get().saturating_add(2 * limits.guests.get());
         let places = ConnectionSlots::new(limits.connections, limits.connections_per_address);
         let builder = Server::build()

@@ -11,8 +11,8 @@ use parking_lot::Mutex;
 /// While fewer texts of `/metrics` than this are in memory, each client gets a text of its own,
 /// with the present values. Otherwise a client may get a text that already exists.
 const OWN: usize = 8;
-/// Maximum age of a text of `/metrics` that is given to a further client. If the newest text is
-/// older, a new text is created for this client.
+/// A client may get a text of `/metrics` that was created for another client, but only if the text
+/// is younger than this. Otherwise a new text is created.
 const SHARED_TIME: Duration = Duration::from_secs(1);
 
 /// The texts of `/metrics` that clients are reading, each with the time of its creation. The newest

@@ -52,7 +52,7 @@ fn raised(needed: usize) -> Option<usize> {
     }
 }
 
-/// Returns `None`, because this system has no such limit.
+/// Returns `None`, because systems other than Unix have no limit of open files.
 #[cfg(not(unix))]
 fn raised(_: usize) -> Option<usize> {
     None

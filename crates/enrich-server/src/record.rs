@@ -1,5 +1,5 @@
-//! The inner part of the middleware: it refuses most requests of guests, and records each response
-//! in the metrics and the log.
+//! The inner part of the middleware. It records each response in the metrics and the log. It also
+//! refuses most requests of guests, which are the connections beyond the limit.
 //!
 //! Neither the log nor the metrics contain keys, inputs or values of answers. The path of a request
 //! that matches no route is not logged, because the caller chooses it.

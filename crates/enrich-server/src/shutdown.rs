@@ -7,9 +7,9 @@ use std::time::Duration;
 use futures_util::future::select;
 use tracing::{error, warn};
 
-/// The time limit for the last steps of the shutdown. Before them, the shutdown waits for
-/// requests, by default at most 5 seconds. So the process ends at most 9 seconds after the
-/// signal.
+/// The time limit for the last steps of the shutdown. Before these steps, the shutdown waits for
+/// the requests that are being answered, by default at most 5 seconds. So by default, the process
+/// ends at most 5 + 4 = 9 seconds after the signal.
 const LAST_STEPS: Duration = Duration::from_secs(4);
 
 /// Starts a thread that ends the process after `shutdown_timeout` plus [`LAST_STEPS`], even if a

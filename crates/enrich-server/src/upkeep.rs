@@ -21,16 +21,16 @@ use crate::state::AppState;
 
 /// The time limit for writing the usage counters at shutdown.
 const FLUSH_TIME: Duration = Duration::from_secs(2);
-/// The time limit at shutdown for rows of uploaded lists that are being answered.
+/// At shutdown: maximum time to wait for the rows of uploaded lists that are being answered.
 const CLOSE_TIME: Duration = Duration::from_secs(1);
 /// The interval between two calls of [`AppState::tidy_metrics`], which frees memory.
 const TIDYING: Duration = Duration::from_secs(5);
-/// The expiry of keys, invitations and sessions is made final each 12th time that the metrics are
-/// tidied: once a minute.
+/// [`settle_ends`] is called at every 12th call of [`AppState::tidy_metrics`]: once a minute. It
+/// makes the expiry of keys, invitations and sessions final.
 const SETTLE_EACH: u32 = 12;
-/// Old uploaded lists are deleted each 120th time that the metrics are tidied: every ten minutes.
-/// This must be a multiple of [`SETTLE_EACH`], because lists are only deleted directly after the
-/// expiries are made final.
+/// Old uploaded lists are deleted at every 120th call of [`AppState::tidy_metrics`]: every ten
+/// minutes. This number must be a multiple of [`SETTLE_EACH`], because lists are deleted only
+/// directly after a call of [`settle_ends`].
 const SWEEP_EACH: u32 = 120;
 
 pub(crate) struct Upkeep(JoinHandle<()>);

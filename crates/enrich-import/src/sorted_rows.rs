@@ -16,7 +16,7 @@ use rawzip::{FileReader, RangeReader};
 
 /// Maximum size of a block in memory, in bytes.
 const MAX_BLOCK_BYTES: usize = 16 * 1024 * 1024;
-/// Size of the read buffer of each run, in bytes.
+/// Size of the read buffer of each run (sorted sequence of rows), in bytes.
 const RUN_BUFFER_BYTES: usize = 32 * 1024;
 
 /// A row: its key, and its content.
@@ -27,7 +27,7 @@ pub(crate) struct Sorter {
     block: Block,
     max_block_bytes: usize,
     file: Option<BufWriter<File>>,
-    /// The positions of the runs in the file.
+    /// The positions of the runs (sorted sequences of rows) in the file.
     runs: Vec<Range<u64>>,
     /// The last key in the file.
     last_key: Vec<u8>,
@@ -78,8 +78,9 @@ impl Sorter {
         Ok(rows)
     }
 
-    /// Sorts the block and writes it to the end of the file, as a new run or as the end of the last
-    /// run.
+    /// Sorts the block and writes it to the end of the file. If the last run (sorted sequence of
+    /// rows) can be continued with the block, makes the block a part of this run. Otherwise begins
+    /// a new run.
     fn write_block(&mut self) -> io::Result<()> {
         self.block.sort();
         let mut file = match self.file.take() {
@@ -118,7 +119,7 @@ type FirstRow = Reverse<(Vec<u8>, usize, Vec<u8>)>;
 /// Rows in the order of their keys.
 pub(crate) struct SortedRows {
     runs: Vec<Run>,
-    /// The next row of each run that has not ended.
+    /// The next row of each run (sorted sequence of rows) that still has rows.
     first: BinaryHeap<FirstRow>,
 }
 

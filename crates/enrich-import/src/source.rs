@@ -19,12 +19,12 @@ use crate::opened::{Input, Opened};
 use crate::read_error::ReadError;
 use crate::workbook::Limits;
 
-/// An input of records.
+/// A file or a stream from which records are read.
 ///
-/// The ending of the file's name can show format and compression, such as `.jsonl`, `.csv` or
-/// `.xlsx`, then `.gz`, `.bz2` or `.zst`. The function `format_from_file_name` lists all endings.
-/// If the name does not show them, the first bytes do. A workbook is always recognised by its first
-/// bytes, whatever its name. Delimiter and encoding are detected.
+/// The file's name can show the format and the compression by its endings: `records.csv.gz` is CSV,
+/// compressed with gzip. The function `format_from_file_name` has all endings. If the name does not
+/// show the format or the compression, the first bytes of the file do. A workbook is always
+/// recognised by its first bytes, whatever its name. Delimiter and encoding are detected.
 pub struct Source {
     input: Box<dyn Read + Send>,
     /// The same input as a `File`; `None` if the input is not a file.

@@ -80,7 +80,8 @@ pub enum EntryContent {
     Drop {
         /// The file that has the entry.
         file: Arc<DropFile>,
-        /// The entry's id. The file with the answer to DROP has the result under this id.
+        /// The entry's id. The operator sends a file with the result for each id to DROP,
+        /// California's deletion platform.
         id: String,
         /// The digest of the value.
         digest: Digest,

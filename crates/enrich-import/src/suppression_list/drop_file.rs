@@ -26,7 +26,8 @@ pub enum DropList {
 /// such as `20260312_4821_Email.csv`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DropFile {
-    /// The name of the file, without its folder. The answer to DROP is a file with the same name.
+    /// The name of the file, without its folder. The file with the results, which the operator
+    /// sends to DROP, has the same name.
     pub name: String,
     /// The list of the file; `None` for a file with entries that were removed from lists.
     pub list: Option<DropList>,

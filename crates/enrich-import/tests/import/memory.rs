@@ -27,8 +27,7 @@ pub(crate) struct Held {
     pub(crate) fails_at: Option<usize>,
     /// The names of suppressed companies. Their records are not imported.
     pub(crate) suppressed_names: Vec<&'static str>,
-    /// The number of values that the importer reports as suppressed in every record, to simulate
-    /// suppressed values.
+    /// The importer reports, for every record, that this number of its values is suppressed.
     pub(crate) suppressed_values: u32,
     contents: HashSet<[u8; 16]>,
 }

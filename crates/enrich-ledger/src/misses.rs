@@ -137,8 +137,8 @@ fn hash(secret: &Secret, name: &CompanyName) -> [u8; 32] {
     secret.hash(Purpose::MissedName, &[name.squashed().as_bytes()])
 }
 
-/// Returns the last day whose counts of missed names have expired at `now`, in days since
-/// 1970-01-01 (UTC). The counts of all earlier days have expired too.
+/// Returns the last day whose counts have expired at `now`, in days since 1970-01-01 (UTC). The
+/// counts of all earlier days have expired too.
 pub fn expired_day_of_misses(now: Timestamp) -> i64 {
     day_of(now) - KEPT_DAYS
 }

@@ -152,8 +152,9 @@ impl Mapping {
             settings.record_type.is_none_or(|kind| rule.kind == kind) && rule.applies_to(record)
         };
         let (mut records, mut reason) = (Vec::new(), None);
-        // The notes of records that cannot be made. They are returned only if no record is made,
-        // because another record of the same row may contain what this one lacks.
+        // The notes of native records that cannot be made. They are returned only if no native
+        // record is made. Otherwise a note could report a value as left out that another native
+        // record contains.
         let mut unused_notes = Vec::new();
         for rule in self.records.iter().filter(wanted) {
             let drafted = match rule.is_wikidata && wikidata::is_entity(record) {

@@ -45,8 +45,9 @@ fn is_address(meaning: &str) -> bool {
     matches!(meaning, "domains" | "emails" | "linkedin" | "phones")
 }
 
-/// Returns the meaning that all parts of a column's name have, in a name such as `Phone / Mobile` or
-/// `Company / Société`. Returns `None` if there are not several parts, or if their meanings differ.
+/// Returns the meaning that all parts of a column's name have, in a name such as `Phone / Mobile`
+/// or `Company / Société`. Returns `None` if the name has only one part, or if the meanings of the
+/// parts differ.
 fn meaning_of_parts(
     column: &str,
     of_name: impl Fn(&str) -> Option<&'static str>,

@@ -59,8 +59,9 @@ fn without_titles(first: &str, last: &str) -> (String, String) {
     if [first, last].into_iter().any(|part| part.contains(',')) {
         return whole();
     }
-    // `PersonName::split` removes titles. But it may take a name such as `Do` for a degree, and use
-    // a part of the other name in its place. Such a result is not used.
+    // `PersonName::split` removes titles. But it may take a name such as `Do` for a degree. Then it
+    // fills the gap with a part of the other name, for example with a part of the last name as the
+    // first name. Its result is not used in this case.
     let is_part = |(own_first, own_last): &(String, String)| {
         first.contains(own_first.as_str()) && last.contains(own_last.as_str())
     };

@@ -107,7 +107,7 @@ fn host_and_tail(text: &str) -> Option<(&str, &str)> {
     };
     // Some files contain URLs with two schemes, such as `http://https://quill.example`.
     let rest = ["http://", "https://"].iter().find_map(|it| rest.strip_prefix(it)).unwrap_or(rest);
-    // Others have only one slash: `http:/quill.example`.
+    // Some files contain URLs with only one slash, such as `http:/quill.example`.
     let rest = ["http:/", "https:/"].iter().find_map(|it| rest.strip_prefix(it)).unwrap_or(rest);
     let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
     let (authority, tail) = rest.split_at(end);

@@ -148,7 +148,8 @@ purposes! {
     InvitationToken = "enrich 2026-11 invitation token hash",
     /// Makes the hash by which a store finds a session.
     SessionToken = "enrich 2026-11 session token hash",
-    /// Makes the hash by which a store finds the count of a missed company name.
+    /// Makes the hash by which a store finds the count of a company name that look-ups did not
+    /// find.
     MissedName = "enrich 2026-11 missed name hash",
 }
 

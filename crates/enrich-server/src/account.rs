@@ -134,8 +134,8 @@ struct Arrival {
 }
 
 impl Arrival {
-    /// Ends the limit for the whole body. From now on, the time limit applies to each piece of
-    /// the body.
+    /// Ends the time limit for the whole body. From now on, each piece of the body has this time
+    /// limit of its own.
     fn lift_time_limit(&self) {
         self.is_unlimited.set(true);
         if let Some(signals) = self.context.signals() {

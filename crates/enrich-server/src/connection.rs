@@ -37,7 +37,7 @@ use crate::admission::Admission;
 #[derive(Clone, Copy, Debug)]
 pub struct StallTimeouts {
     /// Maximum time between the first byte of a request and the first byte of its answer. For an
-    /// upload of a signed-in owner, each received byte starts this time again.
+    /// upload of a signed-in owner, each received byte restarts this time.
     pub answer: Duration,
     /// Maximum time for which the client may read nothing while an answer is being sent.
     pub write: Duration,

@@ -11,7 +11,8 @@ pub(crate) use keys::Keys;
 
 /// The number of values in one block.
 const BLOCK: usize = 1 << 14;
-/// Marks the first value of a key: it is stored in place of the number of the previous value.
+/// Stored with the first value of a key, in place of the number of the previous value: the first
+/// value has no previous one.
 const NONE: u32 = u32::MAX;
 
 /// Values of type `T`, collected for keys.

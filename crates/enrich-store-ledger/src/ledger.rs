@@ -359,8 +359,9 @@ impl Ledger for SqliteLedger {
             let replaced = files.check().err();
             let verified = match verify::verify(&path, &secrets) {
                 Ok(verified) => verified,
-                // Another file has replaced the ledger's file, and may not be a ledger. So this
-                // error is not returned; the replacement is reported as a fault.
+                // The verification failed, and another file has replaced the ledger's file. The
+                // other file may not be a ledger. So this reports the replacement as a fault, and
+                // not the error.
                 Err(_) if replaced.is_some() => Verification::default(),
                 Err(error) => return Err(store_error(error)),
             };

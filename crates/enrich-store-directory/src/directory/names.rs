@@ -30,25 +30,25 @@ use super::holder::Holder;
 use super::lookup::{Lookup, Stop};
 use super::view::{BARE_TIER, View};
 
-/// Maximum number of companies with one look-up key that are compared. If more companies have the
-/// key, the name alone cannot tell which one is meant, so none is returned. Bare companies (known
-/// only by names) and companies outside the requested country are not counted.
+/// Maximum number of companies with the same look-up key that are compared. If more companies have
+/// the key, the name alone cannot tell which one is meant, so none is returned. Bare companies
+/// (known only by names) and companies outside the requested country are not counted.
 const MOST_CANDIDATES: usize = 64;
-/// Maximum number of companies with one look-up key that are read if the question gives a country.
-/// Of these companies, only those in the country are compared.
+/// Maximum number of companies with the same look-up key that are read if the question gives a
+/// country. Of these companies, only those in the country are compared.
 const MOST_SEARCHED: usize = 1024;
-/// Maximum number of bare companies with one look-up key that are compared with a name.
+/// Maximum number of bare companies with the same look-up key that are compared with a name.
 const MOST_BARE: usize = 64;
-/// Maximum number of aliases of a company that are compared with a name. If none of them fits and
-/// the company has more aliases, another alias is assumed to fit ([`Fit::Squashed`]).
+/// Maximum number of aliases of a company that are compared with a name. The function [`fit`]
+/// explains what happens if the company has more aliases.
 const MOST_ALIASES: usize = 128;
 /// Maximum number of companies with similar names that may be the employer in a question, if no
 /// company has exactly the employer's name.
 const MOST_EMPLOYERS: usize = 4;
 /// Minimum confidence of a company with a similar name that may be the employer in a question.
 const LEAST_EMPLOYER: Confidence = Confidence::clamped(20);
-/// Maximum number of companies with one name that are read on the caller's thread. If there are
-/// more, the look-up runs on another thread instead.
+/// Maximum number of companies with the same name that are read on the caller's thread. If there
+/// are more, the look-up runs on another thread instead.
 const FEW: usize = 8;
 
 /// How well a name fits a company. The variants are ordered from the best fit to the worst.
@@ -179,7 +179,7 @@ fn likeliest_found(
 /// Makes one search in advance. Afterwards, the data that every search needs is in memory.
 pub(crate) fn prepare(view: View<'_>) {
     if let Ok(name) = CompanyName::parse("Prepared") {
-        // Only the data in memory is needed. If the database fails, look-ups report the error.
+        // The result is not needed. If the search fails, later look-ups report the error.
         let _ = judged(view, &name, None);
     }
 }
@@ -326,8 +326,8 @@ fn rank_holders(
     Ok(Some(rank(name, country, candidates)))
 }
 
-/// Returns two limits for reading companies: for companies that are not bare, and for bare
-/// companies.
+/// Returns the maximum number of companies that are read: the first number is for companies that
+/// are not bare, the second for bare companies.
 fn most_compared(country: Option<Country>) -> (usize, usize) {
     match country {
         None => (MOST_CANDIDATES, MOST_BARE),

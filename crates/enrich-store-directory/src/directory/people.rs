@@ -217,8 +217,8 @@ fn by_name(
 }
 
 /// Finds the people who have any of the name keys in any of the scopes (employers or countries).
-/// Each person comes with two confidences: that the question means the scope in which the person
-/// was found, and the confidence of the sources. Returns `None` when there are too many people to
+/// Each person comes with two confidences: the confidence that the question means this employer or
+/// country, and the confidence of the sources. Returns `None` when there are too many people to
 /// compare.
 fn namesakes(
     view: View<'_>,
@@ -245,9 +245,9 @@ fn namesakes(
 }
 
 /// Returns the person whose name agrees best, with the confidence of the match and the confidence
-/// of the sources. Returns `None` if the name of another person agrees almost as well. If the name
-/// of another person agrees clearly less well, the confidence of the match is at most
-/// [`Confidence::AMBIGUOUS`].
+/// of the sources. If only one person agrees, the confidence of the match is not limited. If
+/// several people agree, it is at most [`Confidence::AMBIGUOUS`]. Returns `None` if the second best
+/// match is less than [`CLEAR_LEAD`] percentage points behind the best.
 fn clearly_best(
     mut agreeing: Vec<(Confidence, Confidence, Person)>,
 ) -> Option<(Person, Confidence, Confidence)> {

@@ -1,6 +1,6 @@
-//! Finds external ids that several companies have. This happens if one record has an id of one
-//! company and an id of another company. Entity resolution does not unite the two companies, and
-//! one of them gets both ids.
+//! Finds external ids that several companies have. This happens if one record has the ids of two
+//! different companies. Entity resolution then does not unite the two companies. Only one of them
+//! gets the record, and so has both ids. The other company has one of these ids too.
 
 use enrich_store_sqlite::Statements;
 use rusqlite::Connection;

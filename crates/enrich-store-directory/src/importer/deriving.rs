@@ -23,9 +23,9 @@ use crate::directory::codes::{COMPANY, sql_id, subject_id};
 use crate::directory::unwritten::Change;
 use crate::directory::view::unreadable;
 
-/// The number of subjects in one part. A larger number makes the run faster, because the rows of
-/// one part are written in the order of their keys. With this number, a part takes some hundred
-/// megabytes of memory.
+/// The number of subjects that are derived in one transaction. A larger number makes the run
+/// faster, because the rows of a transaction are written in the order of their keys. With this
+/// number, a transaction takes some hundred megabytes of memory.
 const PART: usize = 500_000;
 
 /// Returns the version of this build's derivation rules.
@@ -53,9 +53,9 @@ pub(crate) fn is_due(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 /// Derives all data in the directory at `path` from its facts again, and divides all records into
-/// companies again. Before the first part and after each part, calls `done` with the number of
-/// finished subjects and the number of all subjects. Returns the number of all subjects. No other
-/// process may have the directory open.
+/// companies again. Works on the subjects in several steps. Before the first step and after each
+/// step, calls `done` with the number of finished subjects and the number of all subjects. Returns
+/// the number of all subjects. No other process may have the directory open.
 ///
 /// # Errors
 ///

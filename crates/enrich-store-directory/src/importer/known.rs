@@ -21,7 +21,7 @@ const FEWEST: usize = 256;
 
 /// The records of one source that were imported before.
 pub(crate) struct SourceRecords {
-    /// A connection for each thread.
+    /// A connection for each thread that looks up records.
     connections: Vec<Connection>,
     secrets: Secrets,
     source: i64,
@@ -99,8 +99,8 @@ fn suppresses_any(connection: &Connection) -> rusqlite::Result<bool> {
 
 impl KnownRecords for SourceRecords {
     fn are_known(&mut self, contents: &[[u8; 16]]) -> Vec<bool> {
-        // If the records cannot be read here, the import cannot read them either, and reports the
-        // error.
+        // If the look-up fails, no record counts as known. The import then reads the same table,
+        // and reports the error.
         self.are_there(contents).unwrap_or_else(|_| vec![false; contents.len()])
     }
 }

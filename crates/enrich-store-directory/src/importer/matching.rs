@@ -29,7 +29,7 @@ use crate::directory::view::View;
 const MOST_NAMESAKES: usize = 1000;
 /// Maximum number of bare companies that are compared with a record.
 const MOST_BARE: usize = 64;
-/// Maximum number of companies with one domain, page or id whose ids are compared with those of a
+/// Maximum number of companies with the same domain, page or external id that are compared with a
 /// record.
 const MOST_SHARING: usize = 64;
 
@@ -65,9 +65,10 @@ impl<'a> Matching<'a> {
         record: &CompanyRecord,
         earlier: Option<SubjectId>,
     ) -> rusqlite::Result<Option<SubjectId>> {
-        // The company of the earlier record is the result, even if the new record has other values.
-        // The only exception: this company and the new record have different external ids of the
-        // same register.
+        // The source may have given an earlier record with the same record id. Then the company of
+        // that earlier record is the result, even if the new record has other values. The only
+        // exception: this company and the new record have different external ids of the same
+        // register.
         if let Some(earlier) = earlier
             && self.may_be(earlier, &record.ids)?
         {
@@ -206,9 +207,9 @@ impl<'a> Matching<'a> {
         Ok(holders)
     }
 
-    /// Notes that the result depends on these companies. If there are `most` of them, the limit may
-    /// have left out other companies. Saving any unsaved company could then change which ones are
-    /// left out.
+    /// Notes that the result depends on these companies. At most `most` companies were read. If
+    /// there are so many, other companies may have been left out, and saving an unsaved company
+    /// could change which ones. The result then also depends on the unsaved companies.
     fn look_at_all(&self, companies: &[SubjectId], most: usize) {
         companies.iter().for_each(|company| self.look_at(*company));
         if companies.len() >= most && self.unsaved.is_some_and(|unsaved| !unsaved.is_empty()) {

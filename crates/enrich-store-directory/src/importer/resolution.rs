@@ -43,15 +43,15 @@ pub(super) use neighbourhood::Explorer;
 /// transaction would write fewer pages in total, because a page that several companies change is
 /// written only once. But it would need more memory.
 const PART: usize = 8192;
-/// Maximum number of values for which all threads together remember whether many organisations
-/// share the value ([`KnownSharing`]). They take about 100 MB. If there are more, they are
-/// forgotten before the next part.
+/// Maximum number of results that all threads together keep in memory: whether many organisations
+/// share a value ([`KnownSharing`]). These results take about 100 MB. A thread that has more than
+/// its share of them drops its results before the next part.
 const MOST_KNOWN: usize = 1 << 20;
 
 /// Minimum number of unresolved companies for each thread. With few companies, fewer threads work.
 const FEWEST: usize = if cfg!(test) { 2 } else { 256 };
-/// Maximum number of threads that find companies which can be linked. Each thread keeps the
-/// companies that it has read for a part in memory.
+/// Maximum number of threads that find companies which can be linked. During a part (one
+/// transaction), each thread keeps in memory all companies that it has read.
 const MOST_THREADS: usize = 4;
 
 /// Divides the records of all companies in the table `unresolved` into companies again. Each part
@@ -154,8 +154,8 @@ fn resolve_part(
 /// after these assignments.
 ///
 /// Two neighbourhoods may have some companies in common. If the assignment of the first
-/// neighbourhood changes a company of the second one, the second one is left for the next part.
-/// Each part makes progress, because the first company of `noted` never needs further work.
+/// neighbourhood changes a company of the second one, the second one is left for the next call.
+/// Each call makes progress, because the first company of `noted` never needs further work.
 fn assignments(
     writer: &Writer<'_>,
     noted: &[SubjectId],
@@ -165,9 +165,9 @@ fn assignments(
     let mut settled: FxHashSet<SubjectId> = FxHashSet::default();
     let mut assignments = Vec::new();
     for Explored { seed, members, assignment } in explore_on_all(writer, noted, known)? {
-        // `seed` is the company for which this neighbourhood was found. If `seed` is also in an
-        // earlier neighbourhood, this one is skipped. `explore` does the same, but compares only
-        // the neighbourhoods of one thread. Because all are compared here, the result does not
+        // A neighbourhood is skipped here if its company `seed` is already in an earlier
+        // neighbourhood. `explore` has already skipped such neighbourhoods, but only among those of
+        // one thread. Here the neighbourhoods of all threads are compared, so the result does not
         // depend on the number of threads.
         if seen.contains(&seed) {
             continue;

@@ -2,7 +2,7 @@
 //! than adding a row to a page in memory.
 //!
 //! If rows are added to a table in the order of their keys, SQLite leaves about 12 % of each page
-//! free. So one of every [`LATER`] rows is written later than the rows before and after it. Such
+//! free. So every ninth row ([`LATER`]) is written later than the rows before and after it. Such
 //! rows fill the free space.
 
 use rusqlite::{CachedStatement, Connection, Statement, ToSql};

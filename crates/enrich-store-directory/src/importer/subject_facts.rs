@@ -142,8 +142,8 @@ pub(crate) struct SubjectFacts {
     /// For each element of `facts`, the index in `given` of the record that gave it first.
     given_by: Vec<usize>,
     is_changed: bool,
-    /// The facts before the first change; `None` until there is a change. For a new subject, this
-    /// is empty from the beginning.
+    /// The facts before the first change; `None` until there is a change. A new subject had no
+    /// facts before, so for a new subject this is an empty value from the beginning, not `None`.
     pub(crate) before: Option<Unpacked>,
     /// Finds a fact by its record, attribute and value; `None` until the first search among many
     /// facts.

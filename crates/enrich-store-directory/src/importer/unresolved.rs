@@ -52,10 +52,10 @@ pub(super) fn links_all_of_a_name(kind: IdentifierKind) -> bool {
     matches!(kind, IdentifierKind::CompanyDomain | IdentifierKind::CompanyId)
 }
 
-/// Returns at most `most` companies that this name alone can link with other companies of the same
-/// name: the companies need not share a domain or anything else. If the name alone can link two
-/// companies, at least one of them is in the result. So it is enough to note the companies in the
-/// result: entity resolution then also finds the other one.
+/// Returns at most `most` companies with this name that may have a link by name: a link to another
+/// company with the same name, without a common domain or other value. Of two companies with such a
+/// link, at least one is in the result. It is enough to note the companies in the result, because
+/// entity resolution then also finds the other one.
 pub(super) fn linkable_by(
     view: View<'_>,
     name: &str,
@@ -68,13 +68,15 @@ pub(super) fn linkable_by(
 /// writes its rows in the order of their keys.
 pub(super) struct KeyNotes<'a> {
     connection: &'a Connection,
-    /// All changes that the load is writing, in the order of the identifiers. The changes of
-    /// identifiers that come after the identifier `at` are perhaps not written yet.
+    /// All changes of identifiers in this load, in the order of the identifiers. The changes that
+    /// come after the current identifier (`at`) are perhaps not written yet.
     changed: &'a UnwrittenIdentifiers,
+    /// The current identifier, whose rows the load is writing. `None` before the first row, and if
+    /// identifiers of the current kind cannot link companies.
     at: Option<(IdentifierKind, String)>,
-    /// Whether any company may have had the identifier `at` before the load wrote its rows.
+    /// Whether any company may have had the current identifier before the load.
     may_be_held: bool,
-    /// The companies to which the load has added the identifier `at`.
+    /// The companies to which the load has added the current identifier.
     added: Vec<SubjectId>,
 }
 
@@ -108,13 +110,15 @@ impl<'a> KeyNotes<'a> {
         Ok(())
     }
 
-    /// Notes the companies that share the current identifier. Must also be called after the last
-    /// row.
+    /// Notes the companies that share the current identifier. [`add`](Self::add) calls this method
+    /// when the next identifier begins. After the last row, the caller must call it.
     ///
-    /// If too many companies share the identifier now, it no longer links companies. So the
-    /// companies that had it before are noted. But a host or an id still links companies with equal
-    /// names, even if too many companies share it. So the companies that have just got it are noted
-    /// too.
+    /// Usually, all companies that share the identifier are noted. But if too many share it now, it
+    /// no longer links companies. Then only the companies that had it before the load are noted
+    /// ([`note`]).
+    ///
+    /// A host or an id still links companies with equal names, even if too many companies share it.
+    /// So for a host or an id, the companies that have just got it are noted too.
     pub(super) fn end(&mut self, notes: &mut UnresolvedNotes) -> rusqlite::Result<()> {
         let Some((kind, key)) = self.at.take() else { return Ok(()) };
         let added = std::mem::take(&mut self.added);
@@ -126,7 +130,8 @@ impl<'a> KeyNotes<'a> {
         let written = View::of(self.connection);
         let most = MOST_BEARERS + added.len() + 1;
         if kind == IdentifierKind::CompanyName {
-            // The rows of `CompanyLinkableName` are perhaps not in the database yet.
+            // The rows of `CompanyLinkableName` are perhaps not in the database yet, so this view
+            // also reads the unwritten rows.
             let view = View::with_unwritten(self.connection, Some(self.changed));
             let linkable = linkable_by(view, &key, most)?;
             if !linkable.is_empty() {
@@ -148,10 +153,10 @@ impl<'a> KeyNotes<'a> {
 /// Notes the companies `holders`, which share an identifier. `all` is the number of companies that
 /// have the identifier now, including the companies `added`, which have just got it.
 ///
-/// If both `all` and the number of `holders` exceed [`MOST_BEARERS`], the identifier no longer
-/// links these companies. Then only the companies that had it before the load are noted, because it
-/// may have linked them. If more than [`MOST_BEARERS`] companies had it before the load, it did not
-/// link them either, so none are noted.
+/// If `all` is too large (more than [`MOST_BEARERS`]) and there are also too many `holders`, the
+/// identifier no longer links companies. It may have linked the companies that had it before the
+/// load, so only these are noted. If too many companies had it even then, it linked none of them,
+/// and none are noted.
 fn note(notes: &mut UnresolvedNotes, mut holders: Vec<Holder>, added: &[SubjectId], all: usize) {
     if all < 2 {
         return;

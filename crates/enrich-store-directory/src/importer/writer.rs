@@ -210,8 +210,8 @@ impl<'c> Writer<'c> {
             Ok(stored_facts::unpack(facts, profile).map_err(FromSqlError::other)?)
         })?;
         let held = match held {
-            // Every subject has at least one fact: its name. If a subject has no facts beside its
-            // profile, its facts are still rows of the table `fact`.
+            // Every subject has at least one fact: its name. If the column `facts` is empty, an
+            // earlier version has stored the facts as rows of the table `fact`.
             Some(held) if held.facts.is_empty() => fact_rows::read(self.connection, subject)?,
             held => held.unwrap_or_default(),
         };

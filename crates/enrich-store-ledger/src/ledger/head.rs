@@ -43,10 +43,10 @@ impl Span {
         Self { earliest: self.earliest.min(at), latest: self.latest.max(at) }
     }
 
-    /// Returns the span of an account after one more row, with the time `at`: the earliest and the
-    /// latest time of the account's rows after its last row in the sequence index. `sequence` is
-    /// the sequence of the row before the new row, and `before` is the span up to that row. If that
-    /// row is in the index, a new span begins.
+    /// Returns the span of an account to which a row with the time `at` is added. The span covers
+    /// the account's rows after its last row in the sequence index. `before` is the span without
+    /// the new row. `sequence` is the sequence of the row before the new row. If that row is in the
+    /// index, the new span covers only the new row.
     pub(super) fn with_next(sequence: u64, before: Option<Self>, at: Timestamp) -> Option<Self> {
         match before {
             _ if sequence.is_multiple_of(MARK_ROWS) => Some(Self::of(at)),

@@ -214,10 +214,11 @@ pub(crate) fn follow_suppressions(shared: &FollowState, owner: &Owner) {
         }
         match block_on(shared.snapshots.suppressed_after(known, PAGE)) {
             Ok(mut page) => {
-                // Suppressions with numbers above `newest` are added later. `newest` was read from
-                // memory, and the store may already have more. If they were added now, `newest`
-                // could be lower than `suppressions.number` in the next pass of this loop. The loop
-                // would then read all suppressions again, as if the node read another database.
+                // The store may already have suppressions with numbers above `newest`, because
+                // `newest` was read from memory. They are left for a later pass of this loop. If
+                // they were added now, `newest` could be lower than `suppressions.number` in the
+                // next pass. The loop would then read all suppressions again, as if the node read
+                // another database.
                 page.retain(|suppression| suppression.number <= newest);
                 shared.suppress(&page);
             }
@@ -240,8 +241,8 @@ impl FollowState {
     ///
     /// If the node already has the file of the snapshot, this file was checked when it was fetched.
     /// The node then answers from the snapshot immediately, and builds its hash index afterwards.
-    /// So an operator can quickly go back to an earlier snapshot. Otherwise, the node first fetches
-    /// the file and builds the hash index.
+    /// So an operator can quickly go back to an earlier snapshot. If the node does not have the
+    /// file, it fetches the file and builds the hash index first.
     fn change_to(
         &self,
         number: SnapshotNumber,

@@ -19,7 +19,8 @@ pub(crate) struct Opened {
     /// The time when the file was copied from the directory.
     pub(crate) at: Timestamp,
     pub(crate) directory: SqliteDirectory,
-    /// The suppressions that this snapshot contains. Their values are not in the snapshot.
+    /// The values that are suppressed in this snapshot, as keyed hashes. The values themselves are
+    /// not in the snapshot.
     pub(crate) suppressed: SuppressedHashes,
     /// The hashes of values that a suppression list had suppressed, and that are no longer
     /// suppressed in this snapshot. Each hash comes with the time when the suppression ended.

@@ -39,8 +39,8 @@ pub const DIRECTORY: Database = Database {
     migrations: schema::migrations::runner,
 };
 
-/// The name of the count of values. Its query counts only the values of domains. [`check`] adds the
-/// number of values of subjects.
+/// The name under which a check reports the number of all values. The query in [`COUNTS`] counts
+/// only the values of domains. [`check`] adds the number of values of subjects.
 const VALUES: &str = "values";
 
 /// The row counts that a check reports. Each has a name and a query.

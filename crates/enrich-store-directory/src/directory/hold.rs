@@ -13,8 +13,7 @@ use enrich_store_sqlite::{self as sqlite, Background, OpenError, Owner, Statemen
 use rusqlite::Connection;
 
 /// The time for which a read of one state is kept open. The time is short, because an open read has
-/// two drawbacks: an import cannot empty the log, and reads of a newer state make their own system
-/// calls.
+/// two drawbacks: an import cannot empty the log, and reads of a newer state save no system calls.
 const HELD_FOR: Duration = Duration::from_millis(100);
 /// Length of the pause between two reads that are kept open. An import that waits to empty the log
 /// makes an attempt every millisecond, so at least one attempt falls into the pause.
@@ -25,8 +24,8 @@ const PAUSE: Duration = Duration::from_millis(3);
 pub(super) fn start(path: &Path) -> Result<Background, OpenError> {
     let connection = sqlite::reader(path).map_err(|source| OpenError::of_sqlite(path, source))?;
     Background::start(path, "enrich-hold", move |owner| {
-        // If the read cannot be kept open, look-ups make their own system calls. If look-ups fail
-        // too, they report the error.
+        // If the read cannot be kept open, look-ups still work, but make more system calls. If
+        // look-ups fail too, they report the error.
         while hold(&connection, owner).unwrap_or_else(|_| owner.is_there_after(HELD_FOR)) {}
     })
 }

@@ -226,10 +226,13 @@ impl Writer<'_> {
     /// Removes hosts that must be forgotten: the stored decisions then no longer contain them.
     /// `is_host` tells whether a text is one of these hosts.
     ///
-    /// A decision recognises a record by its id, or, if it has none, by its name and its host or
-    /// page. If one of these values is a host that must be forgotten, the record is removed from
-    /// the decision: for example, a record without an id at `quill.example`. A record with another
-    /// id stays in the decision, and only its name and its host or page are emptied.
+    /// A decision recognises a record by its id. If the record has no id, it is recognised by its
+    /// name and its host or page.
+    ///
+    /// - If a record is recognised by one of these hosts, it is removed from the decision: for
+    ///   example, a record without an id at `quill.example`.
+    /// - A record with an id that is not one of these hosts stays in the decision. If its name,
+    ///   host or page is one of these hosts, they are emptied.
     pub(super) fn forget_decided(&self, is_host: impl Fn(&str) -> bool) -> rusqlite::Result<()> {
         let of_record = "WHERE decision = ?1 AND side = ?2 AND ordinal = ?3";
         for StoredDecision { decision, .. } in stored_decisions(self.connection)? {

@@ -22,8 +22,9 @@ use crate::directory::view::View;
 
 /// Maximum number of keys (domains, names, …) that one read returns.
 const PART: i64 = 1000;
-/// Maximum number of companies with one key that are compared. If more companies share a value,
-/// such as a common name, the value does not show that they are the same company.
+/// Maximum number of companies with the same key that are compared with each other. If more
+/// companies share a value, such as a common name, the value does not show that they are the same
+/// company.
 const MOST_COMPARED: usize = 256;
 
 /// The settings of a search: which pairs of companies are searched for, and how many are returned.
@@ -264,9 +265,10 @@ fn in_order(company: &Company) -> (&str, Option<&str>, &[String], SubjectId) {
 /// Returns the pairs of companies in `bearers` that look alike. All companies in `bearers` have the
 /// value `key`. If `company` is given, returns only pairs with this company.
 ///
-/// If two companies share several values, one value counts: the first value of their strongest
-/// resemblance. Their pair is returned only if this value is `key`. A company with neither a domain
-/// nor a page is in at most one pair, even if many companies have its name.
+/// Two companies may share several values, and this function is called for each value. To return
+/// their pair only once, the function returns it only if `key` is the first value of their
+/// strongest resemblance. A company with neither a domain nor a page is in at most one pair of the
+/// kind [`Resemblance::NameAlone`], even if many companies have its name.
 fn pairs(bearers: &[Bearer], key: &str, company: Option<SubjectId>) -> Vec<Pair> {
     let mut pairs = Vec::new();
     let mut namesakes: BTreeMap<usize, Vec<usize>> = BTreeMap::new();

@@ -301,8 +301,8 @@ impl Run<'_> {
         let known = match self.known_keys.take() {
             Some((known, state)) if state == DirectoryState::read(self.connection)? => known,
             // Either this is the first transaction of the load, or another writer has changed the
-            // directory since the last transaction of the load. In the second case, the file may
-            // contain further keys.
+            // directory since the last transaction of the load. In both cases, only the keys of
+            // empty tables are known: there are none.
             _ => KnownKeys::of_empty_tables(self.connection)?,
         };
         let (secrets, at) = (&self.target.secrets, self.load.at);

@@ -37,8 +37,8 @@ pub(crate) enum Remembered {
     No,
     /// Exactly the same record was imported before.
     Same,
-    /// The source has given another record with the same id before. It was imported to this
-    /// subject.
+    /// An earlier record of the same source has the same id, but other content. That record was
+    /// imported to this subject.
     Earlier(SubjectId),
     /// The record was imported before, and its subject was forgotten.
     Forgotten,

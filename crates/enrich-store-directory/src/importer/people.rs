@@ -16,8 +16,8 @@ use super::writer::{Saved, Writer};
 use crate::directory::codes::IdentifierKind;
 use crate::directory::people::name_in;
 
-/// Maximum number of people with one email address, or with one name at one employer, that are
-/// compared with a record.
+/// Maximum number of people with the same email address that are compared with a record. The limit
+/// is the same for people with the same name at the same employer.
 const MOST_NAMESAKES: usize = 1000;
 
 impl Writer<'_> {

@@ -33,7 +33,8 @@ use crate::varint;
 
 /// This bit is set in the first byte of a fact that has a country.
 const HAS_COUNTRY: u8 = 0x80;
-/// This bit is set in the confidence byte of a group whose record is identified by its content.
+/// This bit is set in the confidence byte of a group (consecutive facts of one record) if the
+/// record is identified by its content.
 const BY_CONTENT: u8 = 0x80;
 /// This bit is set in the first byte of a fact whose value is a part of the profile.
 const IN_PROFILE: u8 = 0x40;

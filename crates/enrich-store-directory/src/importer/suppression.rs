@@ -35,9 +35,10 @@ impl Writer<'_> {
         self.write_suppression(what, Some(entry))
     }
 
-    /// Suppresses a value, also if its earlier suppression was taken back. `entry` is the entry of
-    /// a suppression list that names the value: when the entry is taken back, so is the value. With
-    /// `None`, the command `forget` names the value, and the value is never taken back.
+    /// Stores that a value is suppressed, even if an earlier suppression of this value was taken
+    /// back. `entry` is the entry of a suppression list that names the value. If this entry is
+    /// taken back later, the suppression of the value ends too. With `None`, the command `forget`
+    /// names the value, and its suppression never ends.
     fn write_suppression(
         &mut self,
         what: &Suppressed,

@@ -453,9 +453,9 @@ fn facts_in_rows_are_moved_beside_the_profiles() {
     // Deriving leaves out employers that no longer exist. After this first run, no stored fact
     // names such an employer.
     Store::reindex(folder.path(), &mut |_, _| {}).unwrap();
-    // The table `fact` cannot distinguish records without ids. So when facts are moved into it for
-    // the first time, this distinction is lost. The facts are moved there and back once before the
-    // contents are compared, so that nothing more can be lost.
+    // For records without ids, the table `fact` does not store which record gave a fact. The first
+    // move of the facts into this table loses this information. So the facts are moved into the
+    // table and back before `before` is read. The second move then loses nothing.
     into_rows(folder.path());
     Store::reindex(folder.path(), &mut |_, _| {}).unwrap();
     let before = contents(folder.path());

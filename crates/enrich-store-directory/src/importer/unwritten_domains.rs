@@ -50,8 +50,8 @@ struct Row {
     attribute: Attribute,
     source: i64,
     value: u32,
-    /// The number of the text with the id that the source gives the record; `None` if the source
-    /// gives no id.
+    /// The id that the source gives the record, as the number of its text in `texts`; `None` if the
+    /// source gives no id.
     record: Option<u32>,
     confidence: Confidence,
 }
@@ -68,7 +68,8 @@ impl UnwrittenDomains {
         self.written_keys.as_ref().is_none_or(|written| written.may_have(&domain))
     }
 
-    /// Stores a new or changed fact, and the source's own id of its record.
+    /// Stores a new or changed fact of a domain. `record` is the id that the source gives the
+    /// record of this fact.
     pub(super) fn change(&mut self, domain: &str, fact: &DomainFact, record: Option<&str>) {
         let row = Row {
             ordinal: fact.ordinal,

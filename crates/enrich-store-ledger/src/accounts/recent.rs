@@ -9,8 +9,8 @@ use std::time::Duration;
 use enrich_ledger::KeyCache;
 use enrich_store_sqlite::RefreshGate;
 
-/// The time for which the cache may be used before the number of changes must be read again. It is
-/// half a second, because a revoked key must be refused within a second.
+/// Maximum time for which keys in the cache are used before the database is asked whether any key
+/// has changed. It is half a second, because a revoked key must be refused within a second.
 const VALID_FOR: Duration = Duration::from_millis(500);
 
 #[derive(Debug)]
@@ -28,8 +28,8 @@ impl Default for RecentKeys {
 
 impl RecentKeys {
     /// Makes sure that the cache is at most [`VALID_FOR`] out of date. If the last check was too
-    /// long ago, calls `read`, which reads the number of changes. If this number has changed,
-    /// clears the cache.
+    /// long ago, calls `read`, which reads how many times keys were changed so far. If this number
+    /// has grown since the last check, clears the cache.
     ///
     /// # Errors
     ///

@@ -99,8 +99,8 @@ impl LedgerFiles {
 
     /// Whether this process can still save the content of its write-ahead log, although somebody
     /// has removed the log's file. It can if the database file and the log's index (`-shm`) are
-    /// still there, and if no other process has written to a new log. Otherwise the index describes
-    /// another log than the one that this process has open.
+    /// still there, and if no other process has written to a new log. If another process has done
+    /// so, the index describes the new log, not the one that this process has open.
     fn is_log_unlinked_alone(&self) -> bool {
         let is_empty = std::fs::metadata(&self.log.path).map_or(true, |log| log.len() == 0);
         is_empty && !self.database.is_replaced() && !self.index.is_replaced()

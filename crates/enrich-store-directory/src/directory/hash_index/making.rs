@@ -37,8 +37,9 @@ const REST: u32 = 3;
 /// index. Also the interval at which the thread checks whether it must build a new index.
 const PAUSE: Duration = Duration::from_secs(1);
 /// How long the directory must be unchanged before a new index is built, as a multiple of the time
-/// that the last build took. During a build, a quarter of a processor is used ([`REST`]). So even
-/// with frequent imports, building takes at most a tenth of a processor on average.
+/// that the last build took. A build uses a quarter of a processor ([`REST`]), and twice its time
+/// must pass before the next build. So even with frequent imports, building takes at most a tenth
+/// of a processor on average.
 const QUIET: u32 = 2;
 /// Delay before the next attempt, after the identifiers could not be read.
 const PAUSE_AFTER_ERROR: Duration = Duration::from_secs(60);
@@ -138,7 +139,8 @@ pub(super) fn build(
 ///
 /// After every `at_once` identifiers, calls `goes_on`, which must pause for the given time and
 /// return whether to go on. During the pause, other threads can use the processor, and no read of
-/// the file is open. No identifier has an empty key: `key > ''` would skip it.
+/// the file is open. The condition `key > ''` skips nothing, because no identifier has an empty
+/// key.
 pub(super) fn each_identifier(
     connection: &Connection,
     at_once: usize,

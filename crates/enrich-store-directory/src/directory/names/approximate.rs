@@ -23,7 +23,7 @@ const MOST_TEXT: usize = 128 * 1024;
 const MOST_ABROAD: usize = 16;
 
 /// Returns the companies that a name may mean, the likeliest first. If a country is given, returns
-/// companies with a domain for that country, and prominent companies elsewhere.
+/// the companies with a domain for that country, and well-known companies of other countries.
 pub(crate) fn judged(
     view: View<'_>,
     name: &CompanyName,

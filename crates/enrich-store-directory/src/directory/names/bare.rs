@@ -18,9 +18,12 @@ const MOST_LENT: usize = 4;
 /// when similar names must be compared.
 ///
 /// If the only company is bare (known only by names), companies with similar names are searched for
-/// here, because one of them may be the same company. If a company has a name similar to `name`,
-/// the result is `None`. If a company has a name similar to another name of the bare company, the
-/// result is that company.
+/// here, because one of them may be the same company:
+///
+/// - If a company has a name similar to `name`, returns `None`.
+/// - Otherwise, if a company has a name similar to another name of the bare company, returns that
+///   company.
+/// - If there is no such company, returns the bare company.
 pub(crate) fn find_only_match(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -41,8 +44,8 @@ pub(crate) fn find_only_match(
 
 /// Finds the company that is probably the same as `bare`, a bare company with the requested name.
 /// First looks among `candidates`, which were found for `name`, and then searches for the other
-/// names of `bare`. If there is no such company, returns `bare` itself, or `None` if its match is
-/// below the least confidence.
+/// names of `bare`. If there is no such company, returns `bare` itself. If the name fits `bare` too
+/// badly for the least confidence, returns `None` instead of `bare`.
 pub(super) fn found(
     lookup: Lookup<'_>,
     name: &CompanyName,

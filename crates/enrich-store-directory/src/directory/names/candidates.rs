@@ -8,8 +8,8 @@ use super::{Fit, Ranked, judged, only_match, ranked, trust};
 use crate::directory::lookup::{Lookup, Stop};
 
 /// Returns the companies that a name may mean, the likeliest first, and the confidence of the
-/// first. If a country is given, returns companies with a domain for that country, and prominent
-/// companies elsewhere ([`judged`]).
+/// first. If a country is given, returns the companies with a domain for that country, and
+/// well-known companies of other countries ([`judged`]).
 pub(crate) fn candidates(
     lookup: Lookup<'_>,
     name: &CompanyName,

@@ -19,7 +19,7 @@ use crate::directory::codes::IdentifierKind;
 use crate::directory::variants::variants;
 use crate::directory::view::View;
 
-/// Maximum number of companies with one look-up key that become candidates.
+/// Maximum number of companies with the same look-up key that become candidates.
 const MOST_OF_A_KEY: usize = 48;
 /// Maximum number of postings (entries in a word's list of companies) that are read for all words
 /// of one requested name together.

@@ -12,7 +12,7 @@ use super::neighbourhood::Loaded;
 /// facts.
 pub(super) type RecordsOf = (SubjectId, BTreeSet<usize>);
 
-/// The companies of a neighbourhood after their records were divided again.
+/// Which company gets which records, after the records of a neighbourhood were divided again.
 pub(super) struct Assignment {
     /// The companies before their records were divided again.
     pub(super) members: Vec<Arc<Loaded>>,
@@ -22,9 +22,10 @@ pub(super) struct Assignment {
 }
 
 impl Assignment {
-    /// Creates the assignment. `clusters` has one number for each record of the members, in the
-    /// order of the members and their records. Records with the same number become one company.
-    /// Returns `None` if each member keeps exactly its own records, so that nothing changes.
+    /// Creates the assignment of the records of `members` to companies. `clusters` has one number
+    /// for each of these records, in the order of the members and their records. Records with the
+    /// same number become one company. Returns `None` if each member keeps exactly its own records,
+    /// so that nothing changes.
     pub(super) fn of(members: &[Arc<Loaded>], clusters: &[usize]) -> Option<Self> {
         let mut of_clusters: BTreeMap<usize, BTreeMap<SubjectId, BTreeSet<usize>>> =
             BTreeMap::new();

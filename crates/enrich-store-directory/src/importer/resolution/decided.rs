@@ -17,7 +17,8 @@ use super::super::writer::Writer;
 use super::neighbourhood::{Explorer, Loaded};
 use crate::directory::codes::{IdentifierKind, sql_id};
 
-/// Maximum number of companies with one name among which the record of a decision is searched for.
+/// Maximum number of companies with the same name among which the record of a decision is searched
+/// for.
 const MOST_NAMESAKES: usize = 1000;
 
 impl Explorer<'_, '_> {

@@ -112,8 +112,8 @@ impl<'w, 'c> Explorer<'w, 'c> {
     }
 
     /// Returns the companies with which a company shares a value that may link them. A value that
-    /// too many companies share links none of them. Values that do not identify a company are added
-    /// to `shared`.
+    /// too many companies share links none of them. Adds to `shared` the values of this company
+    /// that identify no company, because many organisations have them.
     fn reachable(
         &mut self,
         loaded: &Loaded,
@@ -129,9 +129,9 @@ impl<'w, 'c> Explorer<'w, 'c> {
                 shared.add(&key);
             }
             has_crowded |= is_crowded && links_all_of_a_name(kind);
-            // If many organisations share a page or a phone number, it links no records. A host
-            // still links records with equal names. So a host or an id is left out only if more
-            // than `MOST_BEARERS` companies have it.
+            // A page or a phone number links no records if many organisations share it. A host can
+            // still link records with equal names. So a host is left out only if more than
+            // `MOST_BEARERS` companies have it. The same limit applies to an id.
             let may_link = match kind {
                 IdentifierKind::CompanyPage | IdentifierKind::CompanyPhone => !shared.has(&key),
                 _ => !is_crowded,
@@ -150,8 +150,8 @@ impl<'w, 'c> Explorer<'w, 'c> {
         for (number, _) in &loaded.records {
             let given = &loaded.facts.given[*number];
             if let Some(id) = given.record.id() {
-                // Another version of the record (from the same source and with the same id) may be
-                // in another company.
+                // Another version of the record has the same source and the same id. The company of
+                // that version is added, because it may be another company.
                 reachable.extend(self.writer.company_of_record(given.source, id)?);
             }
         }
@@ -235,8 +235,8 @@ impl<'w, 'c> Explorer<'w, 'c> {
         Ok(loaded)
     }
 
-    /// Groups the facts of a company by the records that gave them. Returns the number of each
-    /// record and its claims.
+    /// Groups the facts of a company by the records that gave them. Returns two values for each
+    /// record: the record's number, and its claims.
     fn records_of(&self, facts: &SubjectFacts) -> Vec<(usize, RecordClaims)> {
         let numbers = facts.records();
         let mut of_records: BTreeMap<usize, Vec<_>> = BTreeMap::new();

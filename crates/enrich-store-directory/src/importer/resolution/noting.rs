@@ -30,8 +30,8 @@ impl Writer<'_> {
         let keys = derived.identifiers.keys().filter(|(kind, _)| kind.is_blocking());
         for (kind, key) in keys {
             // An identifier links its companies only if at most `MOST_BEARERS` companies have it.
-            // This company may be about to lose the identifier. So if `MOST_BEARERS + 1` companies
-            // have it now, it may link the others afterwards. Then they are noted too.
+            // This company may lose the identifier soon. If `MOST_BEARERS + 1` companies have the
+            // identifier now, it may link the remaining ones then. So these are noted too.
             let holders = self.view().holders(*kind, key, MOST_BEARERS + 2)?;
             if holders.len() <= MOST_BEARERS + 1 {
                 let linked = match kind {

@@ -257,10 +257,10 @@ fn versions_of_one_record_are_one_company_in_any_order() {
     check_orders(&sources, &[&[0, 1, 2], &[0, 2, 1], &[1, 0, 2]], 2);
 }
 
-/// At first, four organisations share a phone number. These are too many, so the number links no
-/// companies. In the newer version of a record, its name changes from `Quill` to `Feather`, the
-/// name of another organisation. Now only three share the number, so it links `Ink` and `Ink
-/// Group`.
+/// At first, four organisations share a phone number: `Ink` (with `Ink Group`), `Feather`, `Nib`
+/// and `Quill`. These are too many, so the number links no companies. The newer version of the
+/// record of `Quill` has the name `Feather`. Now only three organisations share the number, so it
+/// links `Ink` and `Ink Group`.
 #[test]
 fn a_newer_version_of_a_record_changes_whether_a_phone_number_links_others() {
     let calling = |name: &str, site: &str| {

@@ -83,8 +83,9 @@ fn later_loads_change_the_stored_index() {
     let keys = folder.stored().unwrap().keys;
     for round in 0..20_usize {
         // The first load of a round gives three addresses: one from the previous round, a new one,
-        // and one that is new in every second round. The second load gives the address from the
-        // previous round again, with a higher confidence. So entries are both added and changed.
+        // and one that is new in every second round. For example, round 4 gives `a4`, `a5` and
+        // `a102`. The second load gives the first of them again, with a higher confidence. So
+        // entries are both added and changed.
         let address = |number: usize| format!("a{number}@post.example");
         let addresses = [address(round), address(round + 1), address(100 + round / 2)];
         load(&folder.other, vec![with_emails(&format!("quill{round}"), 50, &addresses)]);

@@ -186,7 +186,7 @@ impl SqliteDirectory {
 
     /// Returns the company with exactly this name, and the confidence of the match. Returns `None`
     /// if similar names must be compared. A bare company (known only by names) must reach the least
-    /// confidence, and its confidence is at most that of its sources.
+    /// confidence, and its confidence is at most the sources' confidence.
     pub fn only_match(
         &self,
         name: &CompanyName,

@@ -85,8 +85,8 @@ impl HashKeys {
 pub(crate) enum IndexResult {
     /// No subject has the identifier.
     Nowhere,
-    /// If any subject has the identifier, this is the first one. Two identifiers may have the same
-    /// hash by chance, so the look-up must check that the subject's profile contains the
+    /// The first subject that has the identifier, if any subject has it. Two identifiers may have
+    /// the same hash by chance, so the look-up must check that the subject's profile contains the
     /// identifier.
     At(IndexHit),
     /// The hash index does not know whether a subject has the identifier. The table in the

@@ -9,7 +9,8 @@ use super::SqliteDirectory;
 use super::codes::IdentifierKind;
 use super::view::View;
 
-/// Maximum number of companies at one host among which the parent of a company is searched for.
+/// Maximum number of companies with the same host among which the parent of a company is searched
+/// for.
 const MOST_AT_HOST: usize = 64;
 
 impl SqliteDirectory {

@@ -35,7 +35,7 @@ pub(crate) fn read(connection: &Connection, subject: SubjectId) -> rusqlite::Res
     Ok(unpacked)
 }
 
-/// Deletes the rows of all subjects. The facts must already be stored beside the profiles.
+/// Deletes all rows of the table `fact`. The facts must already be stored beside the profiles.
 pub(crate) fn delete_all(connection: &Connection) -> rusqlite::Result<()> {
     connection.run("DELETE FROM fact", []).map(drop)
 }

@@ -261,8 +261,8 @@ impl Run<'_> {
                     part.add(records.len(), following);
                     match self.take(&mut writer, records, &mut part) {
                         Ok(taken) => send_answer(answer, Ok(taken)),
-                        // One batch failed. A single batch of the transaction cannot be undone, so the
-                        // whole transaction is rolled back.
+                        // One batch failed. A single batch of the transaction cannot be undone, so
+                        // the whole transaction is rolled back.
                         Err(error) => return send_answer(answer, Err(store_error(error))),
                     }
                 }

@@ -5,7 +5,7 @@ use enrich_core::resolution::{DecidedRecord, Decision, DecisionKind};
 use enrich_store_sqlite::{Column, Statements};
 use rusqlite::{Connection, Row};
 
-/// A decision that is in force.
+/// A decision that is in force: the operator has not taken it back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredDecision {
     /// The decision.
@@ -14,12 +14,12 @@ pub struct StoredDecision {
     pub at: Timestamp,
 }
 
-/// Whether any decision is in force.
+/// Whether there is any decision that was not taken back.
 pub(super) fn has_decisions(connection: &Connection) -> rusqlite::Result<bool> {
     connection.has("SELECT 1 FROM decided_record LIMIT 1", [])
 }
 
-/// Reads the decisions that are in force, in the order of their numbers.
+/// Reads the decisions that were not taken back, in the order of their numbers.
 pub(super) fn stored_decisions(connection: &Connection) -> rusqlite::Result<Vec<StoredDecision>> {
     let in_force = "SELECT id, kind, at FROM decision WHERE taken_back_at IS NULL ORDER BY id";
     let decision = |row: &Row<'_>| {

@@ -29,7 +29,7 @@ impl Default for RecentKeys {
 impl RecentKeys {
     /// Makes sure that the cache is at most [`VALID_FOR`] out of date. If the last check was too
     /// long ago, calls `read`, which reads how many times keys were changed so far. If this number
-    /// has grown since the last check, clears the cache.
+    /// has changed since the last check, clears the cache.
     ///
     /// # Errors
     ///

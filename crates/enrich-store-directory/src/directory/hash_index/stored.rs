@@ -8,8 +8,9 @@
 //! A load changes the file in place. First it writes the changed buckets and syncs them. Then it
 //! writes the header with the new state. No entry is ever removed. If an identifier has changed,
 //! its entry becomes [`Entry::Elsewhere`]: look-ups then read the table `identifier` instead, which
-//! is right in both states. So at every moment, the buckets are valid for the state in the header.
-//! This is true even after a crash, and for a process that reads the file at the same time.
+//! is right for the old state and for the new state. So at every moment, the buckets are valid for
+//! the state in the header. This is true even after a crash, and for a process that reads the file
+//! at the same time.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};

@@ -4,8 +4,8 @@
 //! A bucket is as long as one line of the processor's cache, because reading an uncached line is
 //! the main cost of a look-up. The hash of an entry determines the entry's own bucket. If this
 //! bucket is full, the entry is stored in the next bucket with space. A bucket also stores how
-//! far away the furthest of its own entries is, so that a search knows where to end. The hash map of
-//! the standard library would take twice the memory, and even more while it grows.
+//! far away the furthest of its own entries is, so that a search knows where to end. The hash map
+//! of the standard library would take twice the memory, and even more while it grows.
 
 use std::fmt;
 use std::io::{self, Read, Write};

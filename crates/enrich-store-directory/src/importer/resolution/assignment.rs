@@ -16,8 +16,8 @@ pub(super) type RecordsOf = (SubjectId, BTreeSet<usize>);
 pub(super) struct Assignment {
     /// The companies before their records were divided again.
     pub(super) members: Vec<Arc<Loaded>>,
-    /// The companies after the division, with their records. A company has an id if it keeps the id
-    /// of a former company; otherwise it gets a new one.
+    /// The companies after the division, with their records. A company has an id here if it keeps
+    /// the id of one of `members`. With `None`, it gets a new id.
     pub(super) companies: Vec<(Option<SubjectId>, Vec<RecordsOf>)>,
 }
 

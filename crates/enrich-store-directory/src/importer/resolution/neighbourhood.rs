@@ -20,8 +20,8 @@ use super::super::writer::Writer;
 use crate::directory::codes::{IdentifierKind, sql_id};
 use crate::directory::holder::Holder;
 
-/// Maximum number of records that are divided at once. A neighbourhood (companies whose records can
-/// be linked) with more records is not divided.
+/// Maximum number of records that are divided into companies together. A neighbourhood (companies
+/// whose records can be linked) with more records is not divided.
 const MOST_RECORDS: usize = 4096;
 
 /// A company and its records.
@@ -44,8 +44,8 @@ pub(super) struct Neighbourhood {
 }
 
 /// Whether many organisations share a value, for each host, page and phone number that was checked.
-/// The results stay true while entity resolution moves records between companies. So they are used
-/// for all parts of its work.
+/// A result depends only on the records with the value. So it stays true while entity resolution
+/// moves records between companies.
 pub(in super::super) type KnownSharing = FxHashMap<(IdentifierKind, String), bool>;
 
 /// Finds neighbourhoods: companies whose records can be linked, directly or through others. Reads
@@ -161,9 +161,10 @@ impl<'w, 'c> Explorer<'w, 'c> {
     /// Returns the companies with the name `name` that may be linked with this company, which has
     /// this name too. If there are too many, returns an empty list.
     ///
-    /// An equal name alone links only some companies. But if `has_crowded` is `true`, this company
-    /// has a host or an id that too many companies share. Such a host or id links all companies
-    /// with equal names, so all companies with the name are returned.
+    /// Usually, these are the companies that an equal name alone may link with others. But in two
+    /// cases, all companies with the name are returned: if an equal name alone may link this
+    /// company with others, and if `has_crowded` is `true`. Then this company has a host or an id
+    /// that too many companies share, and that links all companies with equal names.
     fn namesakes(
         &mut self,
         loaded: &Loaded,

@@ -1,5 +1,5 @@
 //! Notes the companies that entity resolution must divide again after an import or a removal. Also
-//! finds the company into which a former company was merged.
+//! finds the company into which another company was merged.
 
 use std::collections::HashSet;
 
@@ -84,8 +84,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Returns the company into which a former company was merged. If that company was merged too,
-    /// follows the merges up to the last one.
+    /// Returns the company into which `subject` was merged. If that company was merged too, follows
+    /// the merges up to the last one. Returns `subject` if it was never merged.
     pub(in super::super) fn successor(
         &self,
         mut subject: SubjectId,
@@ -99,8 +99,8 @@ impl Writer<'_> {
         Ok(subject)
     }
 
-    /// Deletes the rows of former companies that were merged into a removed company, directly or
-    /// through others. Adds the ids of these former companies to `touched`.
+    /// Deletes from the table `merged_company` the companies that were merged into the removed
+    /// company `subject`, directly or through others. Adds their ids to `touched`.
     pub(in super::super) fn forget_merged(
         &self,
         subject: SubjectId,

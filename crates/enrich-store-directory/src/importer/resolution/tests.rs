@@ -239,8 +239,8 @@ fn sites_of_a_name_that_very_many_companies_have_are_one_company_in_any_order() 
 }
 
 /// The newer version of a record has an external id that contradicts the company of the older
-/// version. So the import adds it to another company at first. Entity resolution then unites both
-/// versions.
+/// version. So the import adds the newer version to another company at first. Entity resolution
+/// then unites both versions.
 #[test]
 fn versions_of_one_record_are_one_company_in_any_order() {
     let version = |site: &str, id: &[&'static str]| {

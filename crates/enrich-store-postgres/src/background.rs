@@ -17,8 +17,8 @@ use crate::failure::Failure;
 
 const BEGIN: &str = "BEGIN; SET LOCAL synchronous_commit = off; SET LOCAL lock_timeout = '1s'";
 
-/// The connection for background work, whose last commits may be lost. It is opened when it is
-/// needed, and runs one statement at a time.
+/// A connection for background work. Its last commits may be lost. It is opened when it is needed,
+/// and runs one statement at a time.
 pub(crate) struct Background {
     connections: Arc<Connections>,
     connection: Mutex<Option<Connection>>,

@@ -30,8 +30,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// this node has read. A suspected host may be an old primary, or a primary that has lost its
 /// standby. Other hosts are preferred to it.
 const SUSPECTED_FOR: Duration = Duration::from_secs(10);
-/// The time after which a connection to a suspected host (probably an old primary) is used. Until
-/// then, another host can answer and is preferred.
+/// How long other hosts may still answer after a suspected host (probably an old primary) has
+/// answered. If no other host answers in this time, the suspected host is used.
 const PREFERENCE_WAIT: Duration = Duration::from_millis(300);
 const KEEPALIVE: Duration = Duration::from_secs(5);
 

@@ -48,7 +48,7 @@ pub enum CopyError {
     /// commit or a later step failed, it may have written everything.
     #[error("the database failed during the copy")]
     Database(#[source] BoxError),
-    /// The store on the other side of the copy failed.
+    /// The other side of the copy failed, for example because a data folder cannot be read.
     #[error("the other store failed")]
     Other(#[source] BoxError),
 }
@@ -139,8 +139,8 @@ pub fn export(
     }
 }
 
-/// Writes the batches that `next` returns into an empty database, until `next` returns `None`.
-/// Writes either all batches or nothing.
+/// Imports a ledger into an empty database: writes the batches of rows that `next` returns, until
+/// it returns `None`. Writes either all batches or nothing.
 ///
 /// # Errors
 ///

@@ -187,7 +187,8 @@ impl Connections {
         self.readers.load(Ordering::Acquire)
     }
 
-    /// Makes the next read open a new connection, if `connection` is still the shared one.
+    /// Stops sharing `connection`, so that the next read opens a new one. Does nothing if the reads
+    /// already share another connection.
     async fn discard(&self, connection: &Arc<Connection>) {
         let mut reading = self.reading.lock().await;
         if reading.as_ref().is_some_and(|shared| Arc::ptr_eq(shared, connection)) {

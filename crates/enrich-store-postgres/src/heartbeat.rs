@@ -113,9 +113,9 @@ impl Heartbeat {
         self.snapshot.store(clamped(number), Ordering::Relaxed);
     }
 
-    /// Returns how far the node's clock is ahead of the database's clock; negative if it is
-    /// behind. `now` is the time of the node's clock. The error of the result is at most half the
-    /// time that the database took to answer the last poll.
+    /// Returns how far the node's clock is ahead of the database's clock; negative if it is behind.
+    /// `now` is the time of the node's clock. The result may be wrong by at most half the time that
+    /// the last poll of the database took.
     pub(crate) fn skew(&self, now: Timestamp) -> SignedDuration {
         let database_now = self.pulse.last().database_now();
         SignedDuration::from_micros(micros(now).saturating_sub(database_now))

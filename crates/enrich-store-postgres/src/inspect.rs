@@ -204,11 +204,11 @@ impl StoreReport {
     }
 }
 
-/// Lowers usage counts after a loss of charges. If the counted credits of an account, day, key and
-/// endpoint are more than the credits of its charges in the ledger, subtracts the difference. The
-/// new number is not stored directly, so that credits that nodes add at the same time stay counted.
-/// The counts of calls stay the same, because the calls were answered. A day has 86,400,000,000
-/// microseconds.
+/// Lowers the credits in the usage counts after a loss of charges. If the counted credits of an
+/// account, day, key and endpoint are more than the credits of its charges in the ledger, subtracts
+/// the difference. The lower number is not stored directly: this would lose credits that nodes add
+/// at the same time. The counts of calls stay the same, because the calls were answered. A day has
+/// 86,400,000,000 microseconds.
 const LOWER_USAGE: &str = "WITH charged AS (
          SELECT account, at - at % 86400000000 AS day_start, api_key, endpoint,
              CAST(-SUM(credits) AS bigint) AS credits

@@ -29,8 +29,8 @@ const INTERVAL: Duration = Duration::from_secs(10);
 /// Interval between removals of old rows from the table `missed_name`, which counts the look-ups of
 /// each name that was not found.
 const MISSES_INTERVAL: Duration = Duration::from_secs(60 * 60);
-/// Time limit for one statement, and for removing the rows of one table in one round. It is shorter
-/// than the lease of 30 seconds.
+/// Time limit for one statement, and for removing the rows of one table in one round of the
+/// janitor. It is shorter than the lease of 30 seconds.
 const LONGEST: Duration = Duration::from_secs(10);
 /// Maximum number of rows that one statement removes.
 const PER_STATEMENT: i64 = 1_000;
@@ -59,8 +59,9 @@ const REMOVE_WINDOWS: &str = "DELETE FROM rate_count WHERE (scope, seconds, numb
     (SELECT scope, seconds, number FROM rate_count WHERE (number + 1) * seconds <= $1 LIMIT $2)
     RETURNING number";
 const REMOVE_NODES: &str = "DELETE FROM node WHERE seen_at < clock_timestamp() - INTERVAL '1 day'";
-/// Removes the uploaded lists that no node has announced for seven days. Each node announces the
-/// lists in its own folder every few minutes.
+/// Removes the rows of the uploaded lists that no node has announced for seven days. The lists
+/// themselves are files in the folders of nodes. Each node announces the lists in its own folder
+/// every few minutes.
 const REMOVE_LOCAL_JOBS: &str =
     "DELETE FROM local_job WHERE seen_at < clock_timestamp() - INTERVAL '7 days'";
 
@@ -107,8 +108,8 @@ impl Janitor {
         }
     }
 
-    /// Does the work if the node has the lease or can take it. Returns whether the node has the
-    /// lease.
+    /// Does the janitor's work once, if this node has the janitor's lease or can take it. Returns
+    /// whether the node has the lease.
     async fn round(&mut self) -> Result<bool, Failure> {
         let node = [(&self.node as _, Type::UUID)];
         if self.background.query(TAKE_LEASE, &node).await?.is_empty() {
@@ -164,7 +165,8 @@ impl Janitor {
 
     /// Removes the rows that had expired at `until`: a time in microseconds since 1970 for
     /// [`REMOVE_KEPT`], in seconds since 1970 for [`REMOVE_WINDOWS`]. One statement removes at most
-    /// [`PER_STATEMENT`] rows. Rows that are left after [`LONGEST`] wait for the next round.
+    /// [`PER_STATEMENT`] rows. Rows that are left after [`LONGEST`] wait for the janitor's next
+    /// round.
     async fn remove(&self, statement: &str, until: i64) -> Result<(), Failure> {
         let begun = Instant::now();
         let values: [Value<'_>; 2] = [(&until, Type::INT8), (&PER_STATEMENT, Type::INT8)];

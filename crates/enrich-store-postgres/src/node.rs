@@ -1,4 +1,4 @@
-//! A node: its settings, and the parts that all its ports use.
+//! A node: its settings, and the objects that all its ports use.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -26,7 +26,8 @@ pub struct Options {
     /// Further ones are refused as overloaded.
     pub charge_queue: usize,
     /// Maximum number of idempotency records of all accounts together. As soon as half of this
-    /// number exist, one account may have at most a sixteenth of this number.
+    /// number exist, one account may have at most a sixteenth of this number, so that other
+    /// accounts have room.
     pub max_kept: u64,
     /// Whether the names of missed companies are counted, and whether their texts are stored. This
     /// option should be the same on all nodes.
@@ -45,7 +46,7 @@ impl Default for Options {
     }
 }
 
-/// The parts that all ports of a node use.
+/// The objects that all ports of a node use.
 #[derive(Clone)]
 pub(crate) struct Node {
     pub(crate) database: Database,

@@ -20,10 +20,11 @@ use crate::failure::Failure;
 const INTERVAL: Duration = Duration::from_millis(400);
 /// Time limit for one poll of the database.
 const POLL_TIMEOUT: Duration = Duration::from_secs(2);
-/// A reading counts as current until it has this age. Its age is measured from the start of the
-/// poll that read it.
+/// A reading (the result of a poll) counts as current until it has this age. The age is measured
+/// from the start of the poll.
 const BELIEVED: Duration = Duration::from_secs(1);
-/// Time limit for a caller that waits for a new reading because the last one is too old.
+/// Time limit for a caller that waits for a new reading (result of a poll) because the last one is
+/// too old.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 const STATE: &str = "SELECT mode, key_changes, kept, snapshot, forgotten, lineage,
@@ -44,7 +45,8 @@ pub(crate) struct State {
     /// The number of the newest suppression, which keeps a forgotten value out of answers; 0 if
     /// there is none.
     pub(crate) forgotten: i64,
-    /// The lineage of the database. It changes when an operator accepts a loss of data.
+    /// The lineage: a UUID for the history of the database. It changes when an operator accepts a
+    /// loss of data.
     pub(crate) lineage: Uuid,
     /// The time of the database's clock when the other values were read, in microseconds since
     /// 1970.
@@ -59,8 +61,8 @@ pub(crate) struct Reading {
     pub(crate) began: Instant,
     /// How long the read from the database took.
     pub(crate) took: Duration,
-    /// The number of the connection that was used. If two readings have different numbers, the
-    /// connection was lost between them.
+    /// The number of the connection that was used. If two readings (results of polls) have
+    /// different numbers, the connection was lost between them.
     pub(crate) connection: u64,
 }
 
@@ -86,8 +88,8 @@ pub(crate) struct Pulse {
 }
 
 impl Pulse {
-    /// Starts the task that polls the database until the store is closed. `first` is a reading that
-    /// was made just now.
+    /// Starts the task that polls the database until the store is closed. `first` is a reading (the
+    /// result of a poll) that was made just now.
     pub(crate) fn start(database: &Database, first: Reading) -> Self {
         let (readings, newest) = watch::channel(Arc::new(first));
         let connections = database.connections();
@@ -114,12 +116,12 @@ impl Pulse {
         Self { readings: newest, database: database.clone() }
     }
 
-    /// Returns a receiver of new readings, for a task of the store's thread.
+    /// Returns a receiver of new readings (results of polls), for a task of the store's thread.
     pub(crate) fn readings(&self) -> Readings {
         self.readings.clone()
     }
 
-    /// Returns the newest reading, even if it is old.
+    /// Returns the newest reading (the result of the last successful poll), even if it is old.
     pub(crate) fn last(&self) -> Arc<Reading> {
         Arc::clone(&self.readings.borrow())
     }

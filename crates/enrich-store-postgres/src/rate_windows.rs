@@ -49,9 +49,9 @@ const INTERVAL: Duration = Duration::from_millis(200);
 const RETRY: Duration = Duration::from_millis(500);
 /// Time limit for an exchange of counts. After this time, this node counts alone.
 const LONGEST: Duration = Duration::from_secs(2);
-/// If the time of the database's clock seems to go back by more than this number of microseconds,
-/// the clock was set back. If it goes back by less, the time of a slow poll was only measured less
-/// exactly. Then the windows continue to use the latest time that was seen.
+/// If the database's clock seems to go back by more than this number of microseconds, somebody has
+/// set it back. A smaller step back only means that a slow poll has measured the time less exactly.
+/// Then the windows continue to use the latest time that was seen.
 const JITTER: i64 = 1_000_000;
 const MICROS_PER_SECOND: i64 = 1_000_000;
 

@@ -54,8 +54,8 @@ const NEWEST: &str = "SELECT n.id, l.number, l.hash FROM node n
 const ADD: &str = "INSERT INTO seal (node, number, lineage, places, seen, at, secret, hash)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (node, number) DO NOTHING";
 
-/// For each account that this node has charged since its last seal: the last row of the account. A
-/// charge of no credits adds no row. So another node may have written this last row.
+/// For each account that this node has charged since its last seal: the last row of the account. If
+/// the charge cost no credits, it added no row, so the last row may be another node's row.
 #[derive(Debug, Default)]
 pub(crate) struct Unsealed(Mutex<FxHashMap<AccountId, LastRow>>);
 
@@ -69,7 +69,8 @@ struct Sealer {
     unsealed: Arc<Unsealed>,
     /// The number of the last seal; 0 before the first seal.
     number: u64,
-    /// The hash of the last seal, and the lineage that it belongs to.
+    /// The hash of the last seal, and the lineage (the id of the database's history) that it
+    /// belongs to.
     last: ([u8; 32], Uuid),
     /// The last seal, if it may not be in the database: the last attempt to write it failed, or its
     /// outcome is unknown. The next call of `round` writes it again, unchanged.

@@ -78,7 +78,8 @@ pub(crate) async fn write_and_settle<T: Send + 'static>(
     };
     let began = Instant::now();
     while began.elapsed() < SETTLING {
-        // An error of a later attempt does not show whether the first attempt was written.
+        // An error of a later attempt is ignored, because it does not show whether the first
+        // attempt was written.
         if let Ok(value) = attempt().await {
             return Ok(value);
         }

@@ -171,7 +171,7 @@ impl UsageWriter {
         }
     }
 
-    /// Writes at regular intervals and on request, until the store is closed.
+    /// Writes the counts at regular intervals and on request, until the store is closed.
     async fn run(mut self, mut asked: mpsc::Receiver<Reply>) {
         loop {
             match timeout(ROUND, asked.recv()).await {

@@ -73,7 +73,7 @@ impl KeyReads {
     }
 }
 
-/// Reads the keys of a group, caches them, and replies to its callers.
+/// Reads the keys that a group of callers waits for, caches the keys, and replies to the callers.
 async fn answer(connections: &Connections, recent: &RecentKeys, group: &mut Vec<KeyRead>) {
     let reading = recent.begin();
     let hashes: Arc<[Hash]> = group.iter().flat_map(|read| read.hashes.iter().copied()).collect();

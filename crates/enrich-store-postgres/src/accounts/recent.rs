@@ -1,11 +1,11 @@
 //! The cache of recently used keys, and when it is emptied.
 //!
 //! The pulse, a task of the store, regularly reads the number of changes to keys from the database.
-//! The cache is emptied when this number changes, when the pulse reads another lineage of the
-//! database, and after the pulse's connection was lost. So a node sees a change by another node
-//! within a second, and its own change immediately. The cache also stores hashes that belong to no
-//! key, so repeated calls with a wrong key do not read the database. If such a key is added later,
-//! the number of changes grows, the cache is emptied, and the node finds the key.
+//! The cache is emptied when this number changes, when the pulse reads another lineage (id of the
+//! history) of the database, and after the pulse's connection was lost. So a node sees a change by
+//! another node within a second, and its own change immediately. The cache also stores hashes that
+//! belong to no key, so repeated calls with a wrong key do not read the database. If such a key is
+//! added later, the number of changes grows, the cache is emptied, and the node finds the key.
 
 use enrich_ledger::KeyCache;
 use uuid::Uuid;
@@ -18,7 +18,8 @@ pub(super) type RecentKeys = KeyCache<Changes>;
 
 /// A value that is different after every change of a key. The number of changes alone is not
 /// enough: a new connection may lead to another primary that has the same number. So the value also
-/// contains the connection and the lineage with which the number was read.
+/// contains the connection and the database's lineage (the id of its history) with which the number
+/// was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Changes {
     number: i64,

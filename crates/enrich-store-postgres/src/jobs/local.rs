@@ -55,7 +55,8 @@ pub(super) async fn elsewhere(
     account: AccountId,
     folder: Option<u128>,
 ) -> Result<Vec<RemoteJob>, StoreError> {
-    // No folder has the nil id (0). So with `None`, the query returns the lists in all folders.
+    // The query leaves out the lists in this folder. `None` becomes the nil id (0), which no folder
+    // has, so that the query leaves out nothing.
     let folder = Uuid::from_u128(folder.unwrap_or_default());
     let read = move |row: &Row| -> Result<RemoteJob, Failure> {
         let id = row.try_get::<_, Uuid>(0)?.as_u128();

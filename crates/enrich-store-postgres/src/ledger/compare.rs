@@ -30,7 +30,7 @@ use crate::ledger::transaction::{NotWritten, write_and_commit};
 /// of the accounts.
 #[derive(Debug, Default)]
 pub(super) struct Plan<'g> {
-    /// For each account: the last row before the charges of the group, and the last row after them.
+    /// For each account: its last row before this group of charges, and its last row after it.
     accounts: FxHashMap<AccountId, Expected>,
     /// The decision of each job; `None` if the node must first lock the job's account and read its
     /// last row, which takes two round trips.
@@ -41,14 +41,16 @@ pub(super) struct Plan<'g> {
     /// secret. The database looks for existing records by these hashes.
     names: Vec<(AccountId, &'g [u8])>,
     /// Idempotency records with this time or an earlier time have expired for every job of the
-    /// group. `None` if the group adds no record.
+    /// group of charges. `None` if the group adds no record.
     expired_at: Option<Timestamp>,
-    /// The accounts that the node must first lock and read, which takes two round trips. The plan
-    /// contains no decisions, rows or records of these accounts.
+    /// The accounts whose jobs the plan does not decide: it contains no decisions, rows or records
+    /// of them. The node must lock these accounts and read their last rows instead, which takes two
+    /// round trips.
     locked: FxHashSet<AccountId>,
 }
 
-/// The answer of the database after it has compared the last rows of the accounts of a group.
+/// The answer of the database after it has compared the last rows of the accounts of a group of
+/// charges.
 #[derive(Debug, Default)]
 pub(super) struct Compared {
     /// The accounts whose last rows in the database were the expected ones. The decisions on the
@@ -110,7 +112,8 @@ impl<'g> Plan<'g> {
         self.accounts.is_empty()
     }
 
-    /// Returns the decision of each job, and the last row of each account after the group.
+    /// Returns the decision of each job, and the last row of each account after the group of
+    /// charges.
     pub(super) fn into_decisions(self) -> (Vec<Option<Decision>>, FxHashMap<AccountId, LastRow>) {
         let after = self.accounts.into_iter().map(|(account, expected)| (account, expected.after));
         (self.decisions, after.collect())
@@ -163,8 +166,8 @@ impl<'g> Plan<'g> {
         Some(decision)
     }
 
-    /// Sends the group to the database in one write. The write locks the accounts that no other
-    /// transaction has locked, compares their last rows and adds the new rows.
+    /// Sends the group of charges to the database in one write. The write locks the accounts that
+    /// no other transaction has locked, compares their last rows and adds the new rows.
     pub(super) async fn send(&self, connection: &Connection) -> Result<Compared, NotWritten> {
         let accounts: Vec<Uuid> = self.accounts.keys().map(|account| account.0).collect();
         let sequences: Vec<i64> =
@@ -195,8 +198,8 @@ impl<'g> Plan<'g> {
         };
         let adding = async { Ok::<_, Failure>(client.query_typed(statement, &values).await?) };
         let rows = write_and_commit(connection, Some(before), adding).await?;
-        // The group is committed. If a column of the answer cannot be read, it is unknown for
-        // which accounts rows were added.
+        // The group of charges is committed. If a column of the answer cannot be read, it is
+        // unknown for which accounts rows were added.
         read_compared(&rows).map_err(|error| NotWritten::InDoubt(error.into()))
     }
 }

@@ -9,21 +9,21 @@ use crate::ledger::job::Job;
 /// opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneCounts {
-    /// Counts of the groups that took one round trip to the database. The database compared the
-    /// last rows of accounts that the lane remembered with its own. Accounts were locked only
-    /// during this round trip.
+    /// Counts of the groups of charges that took one round trip to the database. The lane sent the
+    /// last rows of accounts that it remembered, and the database compared them with the last rows
+    /// in its table. Accounts were locked only during this round trip.
     pub compared: PathCounts,
-    /// Counts of the groups that took two round trips without waiting for locks. The first round
-    /// trip locked the accounts that were free, and read their last rows.
+    /// Counts of the groups of charges that took two round trips without waiting for locks. The
+    /// first round trip locked the accounts that were free, and read their last rows.
     pub read: PathCounts,
-    /// Counts of the groups that took two round trips and waited for locks. The first round trip
-    /// waited until no other transaction had locked the accounts.
+    /// Counts of the groups of charges that took two round trips and waited for locks. The first
+    /// round trip waited until no other transaction had locked the accounts.
     pub locked: PathCounts,
     /// How often an account was left out of a group of charges, because another node or lane had
     /// locked it or changed it.
     pub conflicts: u64,
     /// How long the decided charges and grants have waited: the sum of the times from the arrival
-    /// of each one to the start of its group.
+    /// of each one to the start of its group of charges.
     pub waited: Duration,
     /// The number of charges and grants that are in the queues now.
     pub waiting: u64,
@@ -36,9 +36,10 @@ pub struct PathCounts {
     /// The number of groups of charges that were sent to the database. A group that was sent twice
     /// is counted twice.
     pub groups: u64,
-    /// The number of charges and grants that were decided in these groups.
+    /// The number of charges and grants that were decided in the counted groups of charges.
     pub jobs: u64,
-    /// The sum of the times that the groups took: each from its start to its answer or failure.
+    /// The sum of the times that the groups of charges took. The time of a group is from its start
+    /// to its answer or failure.
     pub took: Duration,
 }
 
@@ -59,7 +60,8 @@ pub(super) struct PathCounter {
 }
 
 impl LaneCounter {
-    /// Adds the time that a job has waited: from its arrival to the start of its group at `began`.
+    /// Adds the time that a job has waited: from its arrival to `began`, the start of its group of
+    /// charges.
     pub(super) fn count_wait(&self, job: &Job, began: Instant) {
         add(&self.waited_micros, micros(began.saturating_duration_since(job.arrived)));
     }

@@ -33,19 +33,19 @@ const ALONE_AFTER: u32 = 8;
 /// node or lane used it, the account becomes contended: the next groups wait for its lock.
 const CONTENDED_AFTER: u32 = 4;
 /// Maximum number of consecutive groups of charges that wait for the lock of a contended account.
-/// After them, the account is shared again.
+/// After these groups, the account is shared again.
 const MOST_LOCKED_GROUPS: u32 = 32;
 
 /// How a group of charges gets the last row of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// The group uses the last row that its lane remembers.
+    /// The group of charges uses the last row that its lane remembers.
     Remembered,
-    /// The group locks the account if it is free, and then reads the account's last row from the
-    /// database.
+    /// The group of charges locks the account if it is free, and then reads the account's last row
+    /// from the database.
     Read,
-    /// The group waits until it has locked the account, and then reads the account's last row from
-    /// the database.
+    /// The group of charges waits until it has locked the account, and then reads the account's
+    /// last row from the database.
     Locked,
 }
 
@@ -69,9 +69,10 @@ struct Sharing {
     /// The number of next groups of charges that must wait for the account's lock; 0 if the account
     /// is not contended.
     locked_groups: u32,
-    /// When the account becomes contended, this number is doubled, to at least 2 and at most
-    /// [`MOST_LOCKED_GROUPS`], and `locked_groups` gets the result: for example 2, then 4, then 8.
-    /// A group of charges that could use the account halves this number.
+    /// Decides for how many groups of charges the account is contended the next time. At that time,
+    /// this number is doubled, to at least 2 and at most [`MOST_LOCKED_GROUPS`], and copied to
+    /// `locked_groups`: for example 2, then 4, then 8. Each group of charges that could use the
+    /// account halves this number.
     backoff: u32,
 }
 
@@ -106,7 +107,8 @@ impl Heads {
 
     /// Remembers the last row of an account, which was read from the database before a group of
     /// charges was decided. If [`ALONE_AFTER`] consecutive reads find the row that was already
-    /// remembered, no other node or lane charges the account any more, so it is no longer shared.
+    /// remembered, no other node or lane charges the account any more. So the account is no longer
+    /// treated as shared.
     pub(super) fn read(&mut self, account: AccountId, last: LastRow) {
         let is_unchanged = self.rows.get(&account) == Some(&last);
         if let Some(sharing) = self.shared.get_mut(&account) {
@@ -136,7 +138,7 @@ impl Heads {
     /// Notes that a group of charges has left an account out, because another node or lane has
     /// added a row or has locked the account. If only this lane charged the account until now, the
     /// account becomes shared. A shared account becomes contended after [`CONTENDED_AFTER`]
-    /// consecutive calls: groups then wait for its lock.
+    /// consecutive calls: groups of charges then wait for its lock.
     pub(super) fn lost(&mut self, account: AccountId) {
         self.rows.remove(&account);
         let Some(sharing) = self.shared.get_mut(&account) else {
@@ -152,8 +154,8 @@ impl Heads {
         }
     }
 
-    /// Forgets all last rows. Call this before the lane uses another connection, because it may
-    /// lead to a database without these rows.
+    /// Forgets all last rows. Call this before the lane uses another connection, because the new
+    /// connection may lead to a database without these rows.
     pub(super) fn forget_rows(&mut self) {
         self.rows.clear();
     }

@@ -52,7 +52,7 @@ enum Reply {
     Grant(oneshot::Sender<Result<Granted, ChargeError>>),
 }
 
-/// An error that all jobs of a group get.
+/// An error that all jobs of a group of charges get.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the group of charges could not be written")]
 pub(super) struct SharedError(#[source] Arc<dyn std::error::Error + Send + Sync>);

@@ -46,15 +46,16 @@ use crate::not_ready::NotReady;
 use crate::pulse::Readings;
 use crate::seals::Unsealed;
 
-/// Maximum number of jobs in a group.
+/// Maximum number of jobs in a group of charges.
 const MOST_IN_GROUP: usize = 512;
-/// Limits how long a new group waits for more jobs: at most the duration of the last group divided
-/// by this number, and at most [`MOST_GATHERING`].
+/// Limits how long a new group of charges waits for more jobs: at most the duration of the last
+/// group divided by this number, and at most [`MOST_GATHERING`].
 const GATHERING_PART: u32 = 3;
-/// Maximum time that a group waits for more jobs, however long the last group took.
+/// Maximum time that a group of charges waits for more jobs, however long the last group took.
 const MOST_GATHERING: Duration = Duration::from_millis(2);
-/// A group waits for more jobs only if at least this many callers were active. With fewer callers,
-/// waiting saves too little: two small groups cost the database little more than one group.
+/// A group of charges waits for more jobs only if at least this many callers were active. With
+/// fewer callers, waiting saves too little: two small groups cost the database little more than one
+/// group.
 const LEAST_CALLERS: usize = 16;
 /// Pause between two attempts to write a group of charges.
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
@@ -127,8 +128,9 @@ struct LaneState {
     connection: Option<Connection>,
     /// The time since which no commit was confirmed; `None` while commits are confirmed.
     down_since: Option<Instant>,
-    /// The jobs for the next groups. They arrived while no commit was confirmed, did not fit into a
-    /// group, or were left out because another node or lane had locked or changed their account.
+    /// The jobs for the next groups of charges. They arrived while no commit was confirmed, did not
+    /// fit into the last group, or were left out because another node or lane had locked or changed
+    /// their account.
     waiting: Vec<Job>,
     heads: Heads,
     callers: Callers,
@@ -138,19 +140,20 @@ struct LaneState {
 /// caller waits for its decision before it sends the next job.
 #[derive(Clone, Copy, Default)]
 struct Callers {
-    /// The number of jobs of the present group; 0 after the first decision was sent.
+    /// The number of jobs of the present group of charges; 0 after the first decision was sent.
     in_group: usize,
     /// An estimate of the number of active callers: the number of callers that were seen with the
-    /// last group, or seven eighths of the earlier estimate, whichever is larger.
+    /// last group of charges, or seven eighths of the earlier estimate, whichever is larger.
     active: usize,
     /// How long the last group of charges took.
     last_took: Duration,
 }
 
 impl Callers {
-    /// Counts the callers whose jobs are in the group or in the queue. Only the first call of this
-    /// method for a group has an effect. A later call could count a caller twice: a caller whose
-    /// job in the group is decided may already have its next job in the queue.
+    /// Counts the callers whose jobs are in the present group of charges or in the queue. Only the
+    /// first call of this method for a group has an effect. A later call could count a caller
+    /// twice: a caller whose job in the group is decided may already have its next job in the
+    /// queue.
     fn note(&mut self, in_queue: usize) {
         if self.in_group > 0 {
             let seen = mem::take(&mut self.in_group) + in_queue;
@@ -182,7 +185,7 @@ impl Lane {
         }
     }
 
-    /// Waits for the next group; `None` when the ledger is closed.
+    /// Waits for the next group of charges; `None` when the ledger is closed.
     async fn next_group(&mut self) -> Option<Vec<Job>> {
         let mut group = mem::take(&mut self.state.waiting);
         if group.len() > MOST_IN_GROUP {
@@ -212,8 +215,8 @@ impl Lane {
     /// turns, in groups of half the size.
     async fn gather(&mut self, group: &mut Vec<Job>) {
         let Callers { active, last_took, .. } = self.state.callers;
-        // The last eighth of the callers is not worth waiting for. These callers may also use
-        // another lane now.
+        // Waits only until seven eighths of the active callers have sent their next jobs. The last
+        // callers are not worth a longer wait; they may also use another lane now.
         let enough = if active < LEAST_CALLERS { 0 } else { active - active / 8 };
         let end = tokio::time::Instant::now() + (last_took / GATHERING_PART).min(MOST_GATHERING);
         while group.len() < MOST_IN_GROUP {
@@ -250,14 +253,15 @@ impl Lane {
         }
     }
 
-    /// Decides a group while its accounts are locked, and repeats failed attempts. If the group
-    /// cannot be written as a whole, returns its halves.
+    /// Decides a group of charges while its accounts are locked, and repeats failed attempts. If
+    /// the group cannot be written as a whole, returns its halves.
     async fn settle_locked(&mut self, mut group: Vec<Job>) -> Option<[Vec<Job>; 2]> {
         let mut attempts = 0;
         while !group.is_empty() {
             group = give_up(group, &self.status.doubts);
-            // All jobs were refused, so there is nothing to write. The commit of an empty group
-            // would prove nothing: it succeeds even if the database confirms no other commit.
+            // All jobs were refused, so there is nothing to write. The commit of an empty group of
+            // charges would not show that the database confirms commits: a commit without changes
+            // always succeeds.
             if group.is_empty() {
                 return None;
             }
@@ -313,8 +317,8 @@ impl Lane {
         None
     }
 
-    /// Sends the decisions of a group that was sent at `began` and is now durable. Jobs without a
-    /// decision wait for the next group. Returns the number of decisions.
+    /// Sends the decisions of a group of charges that was sent at `began` and is now durable. Jobs
+    /// without a decision wait for the next group. Returns the number of decisions.
     fn finish(&mut self, group: Vec<Job>, settled: Settled, began: Instant) -> usize {
         if settled.has_locks {
             self.note_up();
@@ -344,14 +348,14 @@ impl Lane {
         decided
     }
 
-    /// Keeps jobs for the next group. They arrived before the jobs that are already in `waiting`,
-    /// so they are put at the beginning.
+    /// Keeps jobs for the next group of charges. They arrived before the jobs that are already in
+    /// `waiting`, so they are put at the beginning.
     fn wait_for_next_group(&mut self, mut jobs: Vec<Job>) {
         jobs.append(&mut self.state.waiting);
         self.state.waiting = jobs;
     }
 
-    /// Remembers the last rows that a group of this node has written.
+    /// Remembers the new last rows that this node has written for a group of charges.
     fn learn(&mut self, heads: Vec<(AccountId, LastRow)>) {
         let now = Instant::now();
         self.shared

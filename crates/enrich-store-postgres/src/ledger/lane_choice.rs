@@ -1,8 +1,8 @@
 //! The choice of the lane that gets a job.
 //!
-//! For the database, most of the cost of a group does not depend on its number of jobs. So few
-//! callers share one lane, which then decides their jobs in few groups. Many callers are divided
-//! between all lanes, because a lane works on one group at a time.
+//! For the database, the cost of a group of charges depends little on its number of jobs. So while
+//! there are few callers, all of them use one lane, which decides their jobs in few groups. Many
+//! callers are divided between all lanes, because a lane works on one group at a time.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -39,15 +39,15 @@ impl LaneChoice {
         Self { callers, created: Instant::now(), all_until }
     }
 
-    /// Counts a caller, and returns the number of the lane for its job. While the number of used
-    /// lanes stays the same, an account always has the same lane.
+    /// Counts one more waiting caller, and returns the number of the lane for its job. While the
+    /// number of used lanes stays the same, an account always has the same lane.
     pub(super) fn enter(&self, account: AccountId) -> (usize, Caller<'_>) {
         let now = u64::try_from(self.created.elapsed().as_millis()).unwrap_or(u64::MAX);
         (self.lane_at(now, account), Caller(self))
     }
 
-    /// Counts a caller, and returns the number of the lane for its job. `now` is in milliseconds
-    /// since `created`.
+    /// Counts one more waiting caller, and returns the number of the lane for its job. `now` is in
+    /// milliseconds since `created`.
     fn lane_at(&self, now: u64, account: AccountId) -> usize {
         let callers = self.callers.fetch_add(1, Ordering::Relaxed) + 1;
         if callers > MOST_ON_ONE_LANE {

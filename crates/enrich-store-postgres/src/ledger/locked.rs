@@ -1,7 +1,7 @@
-//! Decides and writes a group in two round trips. The first one locks the accounts of the group,
-//! and reads everything that the decisions depend on. The second one adds the new rows. While an
-//! account is locked, no other transaction can write its rows. So the decisions stay valid. The
-//! rows also show whether a job whose reply was lost was written.
+//! Decides and writes a group of charges in two round trips. The first one locks the accounts of
+//! the group, and reads everything that the decisions depend on. The second one adds the new rows.
+//! While an account is locked, no other transaction can write its rows. So the decisions stay
+//! valid. The rows also show whether a job whose reply was lost was written.
 
 mod known;
 
@@ -30,16 +30,17 @@ pub(super) struct RecordSpace {
     pub(super) records: u64,
     /// The maximum number of idempotency records.
     pub(super) most: u64,
-    /// Whether the records must be counted again before a new record is refused.
+    /// Whether the idempotency records must be counted again before a new one is refused for lack
+    /// of space.
     pub(super) counts: bool,
 }
 
 /// What a group of charges does with an account that another transaction has locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Locking {
-    /// The group waits until the account is free.
+    /// The group of charges waits until the account is free.
     Wait,
-    /// The group leaves the account out, so the jobs of the account are not decided.
+    /// The group of charges leaves the account out, so the jobs of the account are not decided.
     SkipLocked,
 }
 
@@ -49,15 +50,15 @@ pub(super) struct Settled {
     /// The decision on each job, in the order of the jobs. `None` if the account of the job was
     /// left out, because another transaction had locked it.
     pub(super) decisions: Vec<Option<Result<Decision, ChargeError>>>,
-    /// The last rows of the locked accounts before the group added its rows.
+    /// The last rows of the locked accounts before the group of charges added its rows.
     pub(super) read: Vec<(AccountId, LastRow)>,
-    /// For each account to which the group has added rows: its new last row.
+    /// For each account to which the group of charges has added rows: its new last row.
     pub(super) heads: Vec<(AccountId, LastRow)>,
-    /// The number of idempotency records in the table before the group was written; `None` if they
-    /// were not counted.
+    /// The number of idempotency records in the table before the group of charges was written;
+    /// `None` if they were not counted.
     pub(super) counted: Option<u64>,
-    /// The number of idempotency records that the group has added, minus the number of expired
-    /// records that it has removed.
+    /// The number of idempotency records that the group of charges has added, minus the number of
+    /// expired records that it has removed.
     pub(super) grown: i64,
     /// Whether an account was locked. Locks are written to the database's log, so the commit then
     /// shows that the standby confirms commits. A commit without locks or rows does not show this.
@@ -143,7 +144,7 @@ async fn roll_back(connection: &Connection) -> Result<(), Failure> {
     Ok(rollback.await.map_err(|_| Failure::TimedOut)??)
 }
 
-/// Decides the jobs of a group, one after the other.
+/// Decides the jobs of a group of charges, one after the other.
 struct Decider<'g> {
     secrets: &'g Secrets,
     known: &'g Known,
@@ -233,8 +234,8 @@ impl<'g> Decider<'g> {
         }
     }
 
-    /// Returns the account's last row, including the rows of this group; `None` if the account does
-    /// not exist.
+    /// Returns the account's last row, including the rows that this group of charges adds; `None`
+    /// if the account does not exist.
     fn last_row(&self, account: AccountId) -> Result<Option<LastRow>, Altered> {
         if let Some(last) = self.heads.get(&account) {
             return Ok(Some(*last));

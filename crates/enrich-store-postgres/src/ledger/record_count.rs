@@ -1,6 +1,6 @@
-//! The number of idempotency records, as this node knows it. The janitor counts the records for
-//! all nodes. Before a node refuses a new record for lack of space, it counts the records itself.
-//! The records that this node has added since the last count are added to the number.
+//! The number of idempotency records, as this node knows it. The janitor counts the records for all
+//! nodes. Before a node refuses a new record for lack of space, it counts the records itself. The
+//! node adds its own new records to the last count.
 
 use std::time::{Duration, Instant};
 
@@ -9,12 +9,12 @@ use parking_lot::Mutex;
 use crate::ledger::locked::RecordSpace;
 use crate::pulse::Readings;
 
-/// Maximum age of a count when a new record is refused for lack of space. If the count is older,
-/// this node counts the records again before it refuses.
+/// Maximum age of a count of the idempotency records when a new record is refused for lack of
+/// space. If the count is older, this node first counts the records again.
 const VALID_FOR: Duration = Duration::from_secs(1);
-/// While the space for idempotency records is scarce, each group of charges needs their number. If
-/// the limit is at most this number, each group counts the records, which takes only a few
-/// milliseconds. If the limit is higher, a group may use a recent count instead.
+/// Decides how a group of charges gets the number of idempotency records while their space is
+/// scarce. If at most this many records may be stored, each group counts them, which takes only a
+/// few milliseconds. If more may be stored, a group may use a recent count instead.
 const COUNTED_EACH_TIME: u64 = 10_000;
 
 /// The number of idempotency records, from the janitor's counts and this node's own counts.
@@ -26,7 +26,7 @@ pub(super) struct RecordCount {
 
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// The janitor's count that was last copied into `records`.
+    /// The janitor's number of records that was last copied into `records`.
     shared: u64,
     records: u64,
     /// When this node last counted the records itself; `None` if never.
@@ -52,7 +52,8 @@ impl RecordCount {
     }
 
     /// Stores the result of this node's own count, if there is one. Then adds `grown`: the number
-    /// of records by which the table has grown since the count; negative if it has shrunk.
+    /// of idempotency records by which the table has grown since the count; negative if it has
+    /// shrunk.
     pub(super) fn count(&self, counted: Option<u64>, grown: i64) {
         let mut known = self.known.lock();
         if let Some(counted) = counted {
@@ -61,7 +62,8 @@ impl RecordCount {
         known.records = known.records.saturating_add_signed(grown);
     }
 
-    /// Adds the number of records by which the table has grown; negative if it has shrunk.
+    /// Adds the number of idempotency records by which the table has grown; negative if it has
+    /// shrunk.
     pub(super) fn grow(&self, by: i64) {
         self.count(None, by);
     }

@@ -21,7 +21,7 @@ struct ReplyLost;
 
 /// Removes from `group` each job with the same idempotency key as an earlier job, and all later
 /// jobs of its account. Returns the removed jobs. They must wait until the other jobs are decided,
-/// because only then it is known which response they get.
+/// because only then is it known which stored response they get.
 pub(super) fn take_repeated(group: &mut Vec<Job>) -> Vec<Job> {
     let (mut keys, mut held) = (FxHashSet::default(), FxHashSet::default());
     let is_later = |job: &mut Job| {

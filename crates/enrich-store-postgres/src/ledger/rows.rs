@@ -39,8 +39,8 @@ pub(super) const ROWS_BEFORE: &str = concat!(
     " FROM entry WHERE account = $1 AND sequence < $2 ORDER BY sequence DESC LIMIT $3"
 );
 
-/// Reads at most `$3` rows of all accounts, in the order of account and sequence: the rows after
-/// sequence `$2` of account `$1`.
+/// Reads at most `$3` rows of all accounts, in the order of account and sequence. Begins after the
+/// row with the account `$1` and the sequence `$2`.
 pub(super) const ALL_ROWS_AFTER: &str = concat!(
     "SELECT ",
     row_columns!(),
@@ -55,8 +55,8 @@ pub(super) const RECORDS: &str =
      JOIN kept k ON k.account = q.account AND k.key_hash = q.key_hash
      LEFT JOIN entry e ON e.id = k.charge";
 
-/// Reads at most `$3` stored responses of all accounts, in the order of account and key hash: the
-/// responses after key hash `$2` of account `$1`.
+/// Reads at most `$3` stored responses of all accounts, in the order of account and key hash.
+/// Begins after the response with the account `$1` and the key hash `$2`.
 pub(super) const ALL_RECORDS_AFTER: &str =
     "SELECT k.account, k.key_hash, k.asked_hash, k.sealed, k.secret, k.balance, k.charge, k.at,
             NULL::bigint
@@ -147,7 +147,7 @@ pub(super) fn check_last_rows(
             },
             // `rows` has no row before the last row. This is correct if the last row is the
             // account's first row. If an earlier row was lost, `follow` returns an error, because
-            // the sequence is not 1.
+            // the sequence of the last row is not 1.
             None => LastRow { chain: NO_ROW, ..LastRow::NONE },
         };
         last_rows.insert(last.account, before.follow(&last, &chain, secrets));
@@ -174,7 +174,7 @@ impl Record {
     }
 
     /// Returns the stored response, or [`StoredResponse::OtherQuestion`] if `name` belongs to
-    /// another question than this record.
+    /// another question than this idempotency record.
     pub(super) fn response(
         &self,
         name: &ResponseName,

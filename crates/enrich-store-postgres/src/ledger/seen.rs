@@ -28,7 +28,7 @@ struct Known {
     /// If charging has stopped, the accounts of the groups of charges that made it stop. The
     /// database lacks rows of at least one of these accounts.
     outdated: Vec<AccountId>,
-    /// The lineage of the database in which the rows were seen.
+    /// The lineage of the database (the id of its history) in which the rows were seen.
     lineage: Option<Uuid>,
 }
 
@@ -63,7 +63,7 @@ impl SeenRows {
         !self.is_outdated.swap(true, Ordering::AcqRel)
     }
 
-    /// Returns the accounts of the groups that made charging stop.
+    /// If charging has stopped, returns the accounts of the groups of charges that made it stop.
     pub(super) fn outdated(&self) -> Vec<AccountId> {
         self.known.lock().outdated.clone()
     }
@@ -75,8 +75,8 @@ impl SeenRows {
         self.is_outdated.store(false, Ordering::Release);
     }
 
-    /// If the lineage of the database has changed, forgets what was seen and lets charging resume.
-    /// The lineage changes when an operator accepts a loss of data.
+    /// If the lineage of the database (the id of its history) has changed, forgets what was seen
+    /// and lets charging resume. The lineage changes when an operator accepts a loss of data.
     pub(super) fn follow(&self, lineage: Uuid) {
         let mut known = self.known.lock();
         if known.lineage != Some(lineage) {

@@ -321,7 +321,7 @@ impl<'a> RecordColumns<'a> {
         columns
     }
 
-    /// Returns one array for each column of a record, as parameters in the order of
+    /// Returns one array for each column of an idempotency record, as parameters in the order of
     /// `record_columns`.
     pub(super) fn values(&self) -> Vec<Value<'_>> {
         vec![

@@ -23,8 +23,8 @@ pub(super) const BEGIN: &str = "BEGIN; SET LOCAL synchronous_commit = on; \
 pub(super) enum NotWritten {
     /// It is certain that nothing was written.
     Certainly(Failure),
-    /// It is unknown whether the group was written: a reply was lost after the write was sent, or
-    /// the wait for the standby was cancelled.
+    /// It is unknown whether the group of charges was written: a reply was lost after the write was
+    /// sent, or the wait for the standby was cancelled.
     InDoubt(Failure),
     /// It is certain that nothing was written, because the database has fewer rows than this
     /// process has read.

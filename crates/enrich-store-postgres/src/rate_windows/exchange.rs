@@ -8,10 +8,10 @@ use crate::background::Background;
 use crate::columns::{Value, signed, unsigned};
 use crate::failure::Failure;
 
-/// Maximum number of attempts of an exchange that conflicts with other transactions or loses its
-/// connection. If an attempt was written although its connection was lost, the next attempt adds
-/// the same requests again. Then all nodes together admit fewer requests than the limit, never
-/// more.
+/// Maximum number of attempts of an exchange of counts that conflicts with other transactions or
+/// loses its connection. If an attempt was written although its connection was lost, the next
+/// attempt adds the same requests again. Then all nodes together admit fewer requests than the
+/// limit, never more.
 const ATTEMPTS: u32 = 3;
 
 /// Adds requests and reserved places to the rows of windows, and returns the new sums. A place is
@@ -36,16 +36,17 @@ pub(super) struct Addition {
     pub(super) number: i64,
     /// The number of requests that the node has counted and not yet added to the database.
     pub(super) counted: u64,
-    /// The number of places that the node reserves for later requests.
+    /// The number of places (room) that the node reserves for later requests.
     pub(super) places: u64,
 }
 
 /// The id of a key or account, and the sum of its window: the number of requests and reserved
-/// places that all nodes, including this node, have added.
+/// places (room for requests) that all nodes, including this node, have added.
 pub(super) type Sum = (Uuid, u64);
 
-/// Adds the requests and places of each of `additions` to its window in the database. Returns the
-/// sum of each window. Each key or account may be in `additions` at most once.
+/// Adds the requests and reserved places (room for requests) of each of `additions` to its window
+/// in the database. Returns the sum of each window. Each key or account may be in `additions` at
+/// most once.
 ///
 /// After an error, it is unknown whether anything was added.
 pub(super) async fn exchange(

@@ -25,14 +25,14 @@ pub(super) enum Counted {
 pub(super) struct Window {
     limit: RateLimit,
     number: i64,
-    /// The number of requests that this node has counted. If this node reserves places, only the
-    /// requests that it has admitted are counted.
+    /// The number of requests that this node has counted. If this node reserves places (room for
+    /// requests), only the requests that it has admitted are counted.
     counted: u64,
     /// This node's share of the sum in the database: the requests that it has added, plus the
     /// places that it has reserved within the limit. A place is room for one request.
     mine: u64,
     /// The other nodes' share of the sum in the database, as of the last exchange: their requests
-    /// and reserved places.
+    /// and reserved places (room for requests).
     others: u64,
     has_told_over: bool,
     /// The requests that wait until this node has reserved places (room) for them.
@@ -84,8 +84,8 @@ impl Window {
         number(self.limit, now) > self.number && self.waiting.is_empty()
     }
 
-    /// Counts a request that is answered even if it is over the limit. So no place within the limit
-    /// is reserved for it.
+    /// Counts a request that is answered even if it is over the limit. So no place (room) within
+    /// the limit is reserved for it.
     pub(super) fn observe(&mut self, now: i64) -> RateLimitStatus {
         self.counted = self.counted.saturating_add(1);
         let is_over = self.known() > self.requests();
@@ -107,8 +107,8 @@ impl Window {
         self.is_full().then(|| self.status(true, now))
     }
 
-    /// Decides a request while the database cannot be reached, so that no place can be reserved.
-    /// Admits the request if this node knows of fewer requests than the limit allows.
+    /// Decides a request while the database cannot be reached, so that no place (room) can be
+    /// reserved. Admits the request if this node knows of fewer requests than the limit allows.
     pub(super) fn admit_alone(&mut self, now: i64) -> RateLimitStatus {
         let is_over = self.known() >= self.requests();
         if !is_over {
@@ -144,7 +144,8 @@ impl Window {
             let Some(status) = decide(self) else {
                 return self.waiting.push_front(decision);
             };
-            // If the caller no longer waits, the next request gets the place.
+            // If the caller no longer waits, its request is not counted, and the next request gets
+            // the reserved place (room for one request).
             if decision.send(status).is_err() {
                 self.counted = counted;
             }
@@ -176,10 +177,11 @@ impl Window {
         chunk.max(self.waiting.len() as u64)
     }
 
-    /// Stores the result of an exchange. This node has just added `counted` requests and `places`
-    /// places to the window in the database. `sum` is the new sum of the requests and reserved
-    /// places of all nodes. Of the places, only those within the limit count as reserved. For
-    /// example, with a limit of 10, a `sum` of 12 and 5 `places`, 3 places count.
+    /// Stores the result of an exchange of counts with the database. This node has just added
+    /// `counted` requests and `places` places (room for requests) to the window in the database.
+    /// `sum` is the new sum of the requests and reserved places of all nodes. Of the places, only
+    /// those within the limit count as reserved. For example, with a limit of 10, a `sum` of 12 and
+    /// 5 `places`, 3 places count.
     pub(super) fn exchanged(&mut self, counted: u64, places: u64, sum: u64) {
         let before = sum.saturating_sub(places);
         let reserved = places.min(self.requests().saturating_sub(before));
@@ -191,13 +193,13 @@ impl Window {
     /// database: at least `requests / (5 * live_nodes)`, where `requests` is the limit. For
     /// example, this is 10 requests if the limit is 100 and two nodes are live. While every node is
     /// below this number, all nodes together are below the limit. Only a node that reserves no
-    /// places calls this method.
+    /// places (room for requests) calls this method.
     pub(super) fn is_worth_telling(&self, live_nodes: u32) -> bool {
         self.known().saturating_mul(5 * u64::from(live_nodes)) >= self.requests()
     }
 
-    /// Whether the requests and reserved places of all nodes reach the limit, as far as this node
-    /// knows.
+    /// Whether the requests and reserved places (room for requests) of all nodes reach the limit,
+    /// as far as this node knows.
     fn is_full(&self) -> bool {
         self.others.saturating_add(self.mine) >= self.requests()
     }

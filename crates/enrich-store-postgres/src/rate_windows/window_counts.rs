@@ -22,7 +22,8 @@ pub(super) struct WindowCounts {
     windows: FxHashMap<Uuid, Window>,
     /// The ids of the windows whose counts must be exchanged with the database.
     due: VecDeque<Uuid>,
-    /// Whether the last exchange failed, so that this node counts alone.
+    /// Whether the last exchange of counts with the database failed, so that this node counts
+    /// alone.
     is_alone: bool,
 }
 
@@ -73,8 +74,8 @@ impl WindowCounts {
             && let Some(id) = self.due.pop_front()
         {
             let Some(window) = self.windows.get_mut(&id) else { continue };
-            // If `is_due` is `false`, the window that was due has been removed, and this is a new
-            // window with the same id.
+            // If `is_due` is `false`, this is not the window that was put into `due`. That window
+            // was removed, and this is a new one with the same id. So it is skipped.
             if !mem::replace(&mut window.is_due, false) {
                 continue;
             }
@@ -92,7 +93,8 @@ impl WindowCounts {
         additions
     }
 
-    /// Stores the sums that an exchange at `now` returned, and decides the requests that wait.
+    /// Stores the sums that the exchange of counts at `now` returned, and decides the requests that
+    /// wait.
     pub(super) fn exchanged(&mut self, additions: &[Addition], sums: &[Sum], now: i64) {
         self.is_alone = false;
         let additions: FxHashMap<Uuid, &Addition> =
@@ -102,8 +104,8 @@ impl WindowCounts {
             else {
                 continue;
             };
-            // If the window has ended in the meantime, the places that were reserved in it are
-            // useless.
+            // If the window has ended in the meantime, the places (room for requests) that were
+            // reserved in it are useless.
             if window.is(addition.seconds, addition.number) {
                 window.exchanged(addition.counted, addition.places, *sum);
                 window.admit_waiting(now);
@@ -114,9 +116,9 @@ impl WindowCounts {
         }
     }
 
-    /// Makes this node count alone from now on, because an exchange has failed. Admits or refuses
-    /// all waiting requests by the numbers that this node knows. The windows in `additions` stay
-    /// due for a later exchange.
+    /// Makes this node count alone from now on, because an exchange of counts with the database has
+    /// failed. Admits or refuses all waiting requests by the numbers that this node knows. The
+    /// windows in `additions` stay due for a later exchange.
     pub(super) fn count_alone(&mut self, additions: &[Addition], now: i64) {
         self.is_alone = true;
         for window in self.windows.values_mut() {

@@ -59,8 +59,8 @@ struct Sealed {
     last: Option<(Uuid, u64, [u8; 32])>,
 }
 
-/// Checks the seals of the present lineage: no seal may be altered or missing, and the ledger must
-/// have the rows that the seals contain.
+/// Checks the seals of the present lineage (the id of the database's history): no seal may be
+/// altered or missing, and the ledger must have the rows that the seals contain.
 pub(crate) async fn check_seals(node: &Node, findings: &mut Findings) -> Result<(), StoreError> {
     let lineage = node.pulse.last().state.lineage;
     let (mut after, mut number) = (Uuid::nil(), 0_i64);
@@ -95,8 +95,8 @@ pub(crate) async fn check_seals(node: &Node, findings: &mut Findings) -> Result<
     check_places(node, &sealed, findings).await
 }
 
-/// Reads a row of [`SEALS`]; `None` if the bytes of its [`SealedRow`]s or of its [`Seen`] seals have a
-/// wrong length.
+/// Reads a row of [`SEALS`]. Returns `None` if the bytes of its [`SealedRow`]s or of its [`Seen`]
+/// seals have a wrong length.
 fn read(row: &Row) -> Result<Option<Seal>, Failure> {
     let places = read_places(row.try_get(3)?);
     let seen = read_seen(row.try_get(4)?);

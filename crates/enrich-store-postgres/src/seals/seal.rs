@@ -5,7 +5,8 @@ use enrich_ledger::Chain;
 use enrich_secrets::{Purpose, Secret};
 use uuid::Uuid;
 
-/// The first seal of a node in a lineage uses this value as the hash of the previous seal.
+/// The first seal of a node in a lineage (one history of the database) uses this value as the hash
+/// of the previous seal.
 pub(super) const NO_SEAL: [u8; 32] = [0; 32];
 /// Length of a stored [`SealedRow`] in bytes: an account, a sequence and a hash.
 const PLACE_BYTES: usize = 16 + 8 + 32;
@@ -22,7 +23,8 @@ pub(super) struct SealedRow {
     pub(super) chain: Chain,
 }
 
-/// A seal of another node, which the node had found in the database when it made its own seal.
+/// A seal of another node, as a [`Seal`] contains it. When a node makes a seal, it includes the
+/// newest seals of the other nodes that it finds in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) node: Uuid,
@@ -37,7 +39,7 @@ pub(super) struct Seal {
     pub(super) number: u64,
     pub(super) lineage: Uuid,
     pub(super) places: Vec<SealedRow>,
-    /// The newest seals of other nodes.
+    /// The newest seals of other nodes that were in the database when this seal was made.
     pub(super) seen: Vec<Seen>,
     /// When the seal was made, in microseconds since 1970.
     pub(super) at: i64,

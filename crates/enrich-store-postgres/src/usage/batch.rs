@@ -20,8 +20,8 @@ const SIZE: usize = 5_000;
 /// of the last attempt is unknown, or if the database lost the last batches.
 const ATTEMPTS: u32 = 4;
 
-/// Reads the lineage of the database, and prevents a change of the lineage until the end of the
-/// transaction.
+/// Reads the lineage of the database (the id of its history), and prevents a change of the lineage
+/// until the end of the transaction.
 const LINEAGE: &str = "SELECT lineage FROM state WHERE id = 1 FOR UPDATE";
 const RAISE: &str = "UPDATE node SET flush = $3 WHERE id = $1 AND flush = $2";
 const RAISED: &str = "SELECT flush FROM node WHERE id = $1";
@@ -69,8 +69,8 @@ pub(super) struct BatchWriter {
 pub(super) enum Written {
     /// The batch is durable.
     Added,
-    /// The batch was not written, because the lineage of the database has changed. The writer now
-    /// uses the new lineage, for the next batch.
+    /// The batch was not written, because the lineage of the database (the id of its history) has
+    /// changed. The writer now uses the new lineage, for the next batch.
     OfEarlierLineage,
 }
 
@@ -79,7 +79,8 @@ enum Attempt {
     /// The number of the last batch in the database after the attempt: the column `flush` of the
     /// node's row. `None` if the node has no row.
     Flush(Option<i64>),
-    /// The database has this lineage, which is not the writer's. Nothing was written.
+    /// Nothing was written, because the database has this lineage (id of its history), and the
+    /// writer has another one.
     OtherLineage(Uuid),
 }
 
@@ -130,7 +131,7 @@ impl Batch {
 
 impl BatchWriter {
     /// Returns a writer for a node that has not written a batch yet. `lineage` is the present
-    /// lineage of the database.
+    /// lineage of the database: the id of its history.
     pub(super) fn new(connections: Arc<Connections>, node: Uuid, lineage: Uuid) -> Self {
         Self { connections, node, lineage, last: 0 }
     }
@@ -167,9 +168,9 @@ impl BatchWriter {
         }
     }
 
-    /// Tries once to write the batch. Writes nothing if the database has another lineage than this
-    /// writer, or if `flush`, a column of the node's row, is not the number of this writer's last
-    /// batch.
+    /// Tries once to write the batch. Writes nothing if the database has another lineage (id of its
+    /// history) than this writer, or if `flush`, a column of the node's row, is not the number of
+    /// this writer's last batch.
     async fn attempt(&self, batch: &Arc<Batch>) -> Result<Attempt, StoreError> {
         let (node, lineage, last, batch) = (self.node, self.lineage, self.last, Arc::clone(batch));
         self.connections
@@ -180,7 +181,7 @@ impl BatchWriter {
     }
 }
 
-/// Writes the batch, unless the database has another lineage.
+/// Writes the batch, unless the database has another lineage (id of its history) than `lineage`.
 async fn write_of_lineage(
     client: &Client,
     node: Uuid,

@@ -47,8 +47,8 @@ fn a_batch_that_is_written_again_counts_nothing_twice() {
     let batch = Arc::new(Batch::of(&mut [(counted, sum)].into_iter(), &mut [].into_iter()));
     let (connections, lineage) = (node.database.connections(), node.pulse.last().state.lineage);
     let writing = async move {
-        // The second writer does not know that the first writer has written the batch. After a lost
-        // reply, a writer does not know it either.
+        // The second writer does not know that the first one has written the batch, like a writer
+        // that has lost the reply. So it writes the batch again.
         for _ in 0..2 {
             let mut writer = BatchWriter::new(Arc::clone(&connections), heartbeat.id(), lineage);
             writer.write(&batch).await.unwrap();

@@ -37,8 +37,8 @@ struct Outdated;
 
 impl Lane {
     /// If the lane has no open connection, opens one. If no primary is found, refuses the jobs of
-    /// `group` that have waited for too long, and returns `None`; the caller must then try again
-    /// with the other jobs.
+    /// the group of charges that have waited for too long, and returns `None`; the caller must then
+    /// try again with the other jobs.
     pub(super) async fn connect(&mut self, group: &mut Vec<Job>) -> Option<()> {
         if let Some(connection) = &self.state.connection
             && !connection.client.is_closed()
@@ -64,8 +64,8 @@ impl Lane {
         }
     }
 
-    /// If charging has stopped, checks whether it can resume, and resumes it. Call this only while
-    /// the lane has no jobs.
+    /// Resumes charging after it has stopped, if the database can be used again. Call this only
+    /// while the lane has no jobs.
     pub(super) async fn look_again(&mut self) {
         self.check_lineage();
         if self.connect(&mut Vec::new()).await.is_none() {
@@ -101,15 +101,17 @@ impl Lane {
         }
     }
 
-    /// If the lineage of the database has changed, forgets which rows this process has read, and
-    /// lets charging resume. The lineage changes when an operator accepts a loss of data.
+    /// Lets charging resume if an operator has accepted a loss of data, which changes the lineage
+    /// of the database (the id of its history). This process then forgets which rows it has read,
+    /// because the database may lack them.
     pub(super) fn check_lineage(&mut self) {
         self.status.seen.follow(self.readings.borrow().state.lineage);
     }
 
-    /// Whether the database now has all rows that this process has read of the accounts that made
-    /// charging stop. For example, the lane was connected to an old primary when charging stopped,
-    /// and is connected to the right one now.
+    /// Whether the database now has the rows whose absence made charging stop. Checks the accounts
+    /// of the groups of charges that made it stop: the database must have all their rows that this
+    /// process has read. For example, the lane was connected to an old primary when charging
+    /// stopped, and is connected to the right one now.
     async fn has_caught_up(&mut self) -> bool {
         let Some(connection) = &self.state.connection else { return false };
         let outdated = self.status.seen.outdated();
@@ -162,7 +164,7 @@ impl Lane {
 
     /// Notes that the database has confirmed no commit since `since`. If an earlier time was
     /// already noted, it stays. Then moves all jobs from the queue to `waiting`, the jobs for the
-    /// next group. Refuses the jobs that have waited for too long.
+    /// next group of charges. Refuses the jobs that have waited for too long.
     fn note_down(&mut self, since: Instant) {
         let down_since = *self.state.down_since.get_or_insert(since);
         if down_since.elapsed() >= DOWN_AFTER

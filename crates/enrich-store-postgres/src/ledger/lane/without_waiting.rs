@@ -19,8 +19,8 @@ use crate::ledger::transaction::NotWritten;
 
 /// The jobs of a group of charges, in two parts: those that must wait for locks, and the others.
 struct Divided {
-    /// The jobs of contended accounts. They are decided only after the group has waited for the
-    /// locks of these accounts.
+    /// The jobs of contended accounts. They are decided only after the group of charges has waited
+    /// for the locks of these accounts.
     locked: Vec<Job>,
     /// The jobs of all other accounts.
     others: Vec<Job>,
@@ -29,10 +29,13 @@ struct Divided {
 }
 
 impl Lane {
-    /// Decides the jobs that can be decided without waiting for a lock. Returns the other jobs;
-    /// their order within an account stays the same. If another node or lane changes an account at
-    /// the same time, the jobs of this account wait for the next group. If the space for
-    /// idempotency records is scarce and a job stores one, returns the whole group.
+    /// Decides the jobs of a group of charges that need not wait for a lock. Returns the jobs that
+    /// are left, which must be decided while their accounts are locked. Their order within an
+    /// account stays the same.
+    ///
+    /// If another node or lane changes an account at the same time, the jobs of this account wait
+    /// for the next group. If the space for idempotency records is scarce and a job stores such a
+    /// record, decides nothing and returns the whole group.
     pub(super) async fn settle_without_waiting(&mut self, mut group: Vec<Job>) -> Vec<Job> {
         let space = self.space();
         let is_scarce = enrich_ledger::share_of(space.most, space.records).is_some();
@@ -66,8 +69,8 @@ impl Lane {
     }
 
     /// Locks the accounts that no other transaction has locked, and decides their jobs. The jobs of
-    /// locked accounts wait for the next group. If the group cannot be written, returns all its
-    /// jobs; otherwise returns no jobs.
+    /// the other accounts wait for the next group. If the group of charges cannot be written,
+    /// returns all its jobs; otherwise returns no jobs.
     async fn settle_free(&mut self, mut group: Vec<Job>) -> Vec<Job> {
         let repeated = take_repeated(&mut group);
         let Some(connection) = &self.state.connection else {
@@ -180,7 +183,8 @@ impl Lane {
 
     /// Sends the decisions of the accounts whose last rows in the database were as expected. If
     /// another node or lane had changed an account, the jobs of this account wait for the next
-    /// group. Returns the remaining jobs, which must be decided while their accounts are locked.
+    /// group of charges. Returns the remaining jobs, which must be decided while their accounts are
+    /// locked.
     fn tell_compared(
         &mut self,
         group: Vec<Job>,

@@ -1,4 +1,5 @@
-//! Locks the accounts of a group, and reads everything that the decisions on its jobs depend on.
+//! Locks the accounts of a group of charges, and reads everything that the decisions on its jobs
+//! depend on.
 
 use enrich_core::{AccountId, ChargeId, Credits, Timestamp};
 use enrich_ledger::{LastRow, share_of};
@@ -129,8 +130,8 @@ pub(super) async fn read(
         known.records_of.insert(AccountId(row.try_get(0)?), unsigned(row.try_get(1)?)?);
     }
     if let Some(row) = of_all.transpose()?.unwrap_or_default().first() {
-        // The records were counted after the removal, but `counted` is the number before the
-        // removal. So the removed records are added again.
+        // The idempotency records were counted after the removal, but `counted` is the number
+        // before the removal. So the removed records are added again.
         known.counted = Some(unsigned(row.try_get(0)?)?.saturating_add(known.pruned));
     }
     Ok(known)

@@ -268,7 +268,8 @@ impl UsageWriter {
     }
 
     /// Pauses, so that charges can be written. If a caller requests a flush, or the counters are
-    /// dropped, the pause ends early. Returns the pace at which the caller continues.
+    /// dropped, the pause ends early. Returns the pace for the remaining counts: `Hurried` if the
+    /// pause has ended early, else `Steady`.
     fn pause(&mut self) -> Pace {
         match self.asked.recv_timeout(PAUSE) {
             Ok(reply) => {

@@ -14,7 +14,7 @@ use rusqlite::{Connection, Row, named_params};
 
 /// Maximum age of a count of the idempotency records, if another connection has written to the
 /// database since the count. After this time, the records are counted again. They are also counted
-/// again if the new records of a group may not fit into the table.
+/// again if the new records of a group of charges may not fit into the table.
 const RECOUNT: Duration = Duration::from_secs(1);
 
 /// The columns of an idempotency record, in the order in which [`read`] reads them.
@@ -26,11 +26,11 @@ macro_rules! record_columns {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RecordState {
-    /// No record with this name exists, so a new one can be stored.
+    /// No idempotency record with this name exists, so a new one can be stored.
     Free,
-    /// A record with this name exists, but it has expired.
+    /// An idempotency record with this name exists, but it has expired.
     Expired,
-    /// A record with this name exists and is valid; this is its response.
+    /// An idempotency record with this name exists and is valid; this is its response.
     StoredResponse(StoredResponse),
 }
 
@@ -38,8 +38,8 @@ pub(super) enum RecordState {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecordCount {
     pub(super) records: u64,
-    /// SQLite's `data_version` when the records were counted. If it has changed, another connection
-    /// of this or another process has written to the database since then.
+    /// SQLite's `data_version` when the idempotency records were counted. If it has changed,
+    /// another connection of this or another process has written to the database since then.
     version: i64,
     pub(super) counted: Instant,
 }
@@ -53,8 +53,8 @@ pub(super) enum RecordError {
     Altered(#[from] CannotDecrypt),
 }
 
-/// Finds the record that has one of `names`: there is one name for each secret in `secret.key`.
-/// Returns the state of the record at `now`.
+/// Finds the idempotency record that has one of `names`: there is one name for each secret in
+/// `secret.key`. Returns the state of the record at `now`.
 pub(super) fn find(
     connection: &Connection,
     secrets: &Secrets,
@@ -104,7 +104,7 @@ fn charged_items(connection: &Connection, recorded: RecordedCharge) -> rusqlite:
     Ok(items.flatten().unwrap_or(1))
 }
 
-/// Reads a record from the columns of [`record_columns`].
+/// Reads an idempotency record from the columns of [`record_columns`].
 fn read<'r>(row: &'r Row<'_>) -> rusqlite::Result<StoredRecord<'r>> {
     let Column(account) = row.get(0)?;
     let name = ResponseName { key_hash: row.get(1)?, asked_hash: row.get(2)?, secret: row.get(3)? };
@@ -115,8 +115,8 @@ fn read<'r>(row: &'r Row<'_>) -> rusqlite::Result<StoredRecord<'r>> {
     Ok(StoredRecord { account, name, sealed, recorded, at })
 }
 
-/// Reads all records. For each record that was altered, calls `altered` with the record's account,
-/// or with `None` if the account cannot be read.
+/// Reads all idempotency records, and checks that they were not altered. For each altered record,
+/// calls `altered` with the record's account, or with `None` if the account cannot be read.
 pub(super) fn check(
     connection: &Connection,
     secrets: &Secrets,
@@ -170,8 +170,8 @@ pub(super) fn write(
     Ok(1 - i64::try_from(replaced).unwrap_or(i64::MAX))
 }
 
-/// Removes at most `limit` records that have expired at `now`, the oldest first. Returns the change
-/// of the number of records, which is 0 or negative.
+/// Removes at most `limit` idempotency records that have expired at `now`, the oldest first.
+/// Returns by how much their number has changed: 0, or a negative number.
 pub(super) fn prune(
     connection: &Connection,
     now: Timestamp,
@@ -187,8 +187,8 @@ pub(super) fn prune(
     Ok(-i64::try_from(removed).unwrap_or(i64::MAX))
 }
 
-/// Whether an account may store one more record. `records` is the number of records of all
-/// accounts, and `most` is the limit for all accounts together. The rule is in [`share_of`].
+/// Whether an account may store one more idempotency record. `records` is the number of records of
+/// all accounts, and `most` is the limit for all accounts together. The rule is in [`share_of`].
 pub(super) fn has_share(
     connection: &Connection,
     account: AccountId,
@@ -207,8 +207,9 @@ pub(super) fn has_share(
 }
 
 impl RecordCount {
-    /// Returns the number of records. The caller must be in a write transaction, so that no other
-    /// process can change the number. `known` is the number after this connection's last change.
+    /// Returns the number of idempotency records. The caller must be in a write transaction, so
+    /// that no other process can change the number. `known` is the number after this connection's
+    /// last change.
     ///
     /// `known` is right if no other connection has written since. Otherwise the records must be
     /// counted, which takes milliseconds for a million records. So `known` is returned nevertheless
@@ -238,8 +239,8 @@ impl RecordCount {
         self.records.saturating_add(wanted) <= most
     }
 
-    /// Returns the number of records after this connection has added `by` records, or has removed
-    /// records if `by` is negative.
+    /// Returns the number of idempotency records after this connection has added `by` records, or
+    /// has removed records if `by` is negative.
     pub(super) fn after_growing(self, by: i64) -> Self {
         Self { records: self.records.saturating_add_signed(by), ..self }
     }

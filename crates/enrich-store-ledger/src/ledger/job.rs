@@ -64,8 +64,8 @@ impl Job {
     }
 }
 
-/// Decides the jobs of a group in order of arrival. If any job stores an idempotency record, first
-/// removes expired records.
+/// Decides the jobs of a group of charges in order of arrival. If any job stores an idempotency
+/// record, first removes expired records.
 pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Result<(), GroupFailed> {
     if let Some(now) = group.iter().filter_map(Job::response_requested_at).max() {
         let wanted = group.iter().filter_map(Job::response_requested_at).count() as u64;
@@ -76,9 +76,9 @@ pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Resul
             decider.max_kept,
         )
         .map_err(GroupFailed)?;
-        // The group can add at most one record for each job. Up to twice as many expired records
-        // are removed, so that the number of expired records falls over time. The limit keeps the
-        // removal short, because the group waits for it.
+        // The group of charges can add at most one idempotency record for each job. Up to twice as
+        // many expired records are removed, so that the number of expired records falls over time.
+        // The limit keeps the removal short, because the group waits for it.
         let limit = 2 * group.len() + 16;
         let grown =
             idempotency_store::prune(decider.connection, now, limit).map_err(GroupFailed)?;
@@ -97,7 +97,7 @@ pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Resul
     Ok(())
 }
 
-/// Sends each decision of a group to its caller, and empties the group.
+/// Sends each decision of a group of charges to its caller, and empties the group.
 pub(super) fn deliver(group: &mut Vec<Job>) {
     for job in group.drain(..) {
         match job {
@@ -108,7 +108,7 @@ pub(super) fn deliver(group: &mut Vec<Job>) {
     }
 }
 
-/// Sends an error to the callers of all jobs in a group, and empties the group.
+/// Sends an error to the callers of all jobs in a group of charges, and empties the group.
 pub(super) fn refuse(group: &mut Vec<Job>, why: impl Fn() -> ChargeError) {
     for job in group.iter_mut() {
         match job {

@@ -2,10 +2,10 @@
 //! heads of accounts. A head is the state of an account after its last row.
 //!
 //! The writing thread owns the state. When it opens the ledger, it reads the last checkpoint and
-//! all rows after it, checks them, and builds the state from them. The rows of a group are added in
-//! a [`WriteBatch`]. When the batch is durable, it is applied to the state; if the commit fails,
-//! the batch is dropped. If other processes have added rows, SQLite's `data_version` has changed,
-//! and the next transaction reads these rows.
+//! all rows after it, checks them, and builds the state from them. The rows of a group of charges
+//! are added in a [`WriteBatch`]. When the batch is durable, it is applied to the state; if the
+//! commit fails, the batch is dropped. If other processes have added rows, SQLite's `data_version`
+//! has changed, and the next transaction reads these rows.
 
 use std::sync::Arc;
 
@@ -26,10 +26,11 @@ use crate::ledger::seal::{LogPosition, Seal};
 
 /// After this number of rows, a group of charges writes a new checkpoint: the heads of all accounts
 /// that have rows since the last checkpoint. So opening the ledger reads at most this number of
-/// rows plus the rows of one group. A checkpoint writes at most one head for each of these rows.
+/// rows plus the rows of one group of charges. A checkpoint writes at most one head for each of
+/// these rows.
 const CHECKPOINT_ROWS: u64 = 16_384;
-/// Maximum number of accounts whose heads are kept in memory, about 15 MB. The heads of accounts
-/// with rows after the checkpoint stay in memory in any case.
+/// Maximum number of accounts whose heads (states after the last row) are kept in memory, about 15
+/// MB. The heads of accounts with rows after the checkpoint stay in memory in any case.
 const MAX_KNOWN: usize = 100_000;
 const ROWS_BEHIND: &str = concat!(
     "SELECT ",
@@ -56,8 +57,8 @@ pub(super) struct LedgerState {
     secrets: Secrets,
     seal: Seal,
     heads: Arc<Heads>,
-    /// The accounts with rows after the last checkpoint. Their heads are always in memory, because
-    /// the checkpoint contains only their older heads.
+    /// The accounts with rows after the last checkpoint. Their heads (states after the last row)
+    /// are always in memory, because the checkpoint contains only their older heads.
     behind: FxHashSet<AccountId>,
     /// SQLite's `data_version` when the log was last read; `None` before the first read.
     version: Option<i64>,
@@ -150,8 +151,8 @@ impl LedgerState {
         }
         let mut log_end = self.seal.end;
         if there.checkpoint.position > log_end.position {
-            // The checkpoint is newer than the state in memory, so heads in memory may be out of
-            // date.
+            // The checkpoint is newer than the state in memory, so heads (states of accounts) in
+            // memory may be out of date.
             self.forget();
             log_end = there.checkpoint;
         }
@@ -190,7 +191,7 @@ impl LedgerState {
     }
 
     /// Checks that a row is the next row of the log, and also the next row of its account. Returns
-    /// the head of the account after this row.
+    /// the head of the account: its state after this row.
     fn follow(
         &self,
         row: &Row<'_>,
@@ -216,8 +217,8 @@ impl LedgerState {
         self.behind.clear();
     }
 
-    /// Returns the head of an account from memory; if it is not in memory, from the checkpoint.
-    /// Returns `None` when there is no such account.
+    /// Returns the head of an account (its state after the last row) from memory; if it is not in
+    /// memory, from the checkpoint. Returns `None` when there is no such account.
     fn head(
         &self,
         connection: &Connection,
@@ -286,8 +287,9 @@ impl SequenceIndexEntry {
     }
 }
 
-/// If too many heads are in memory, keeps only those of the accounts in `behind`, whose rows are
-/// newer than the last checkpoint. The other heads are also stored in the database.
+/// If too many heads (states of accounts after their last rows) are in memory, keeps only those of
+/// the accounts in `behind`, whose rows are newer than the last checkpoint. The other heads are
+/// also stored in the database.
 fn evict_known(known: &mut FxHashMap<AccountId, Head>, behind: &FxHashSet<AccountId>) {
     if known.len() > MAX_KNOWN {
         known.retain(|account, _| behind.contains(account));
@@ -296,22 +298,22 @@ fn evict_known(known: &mut FxHashMap<AccountId, Head>, behind: &FxHashSet<Accoun
 }
 
 impl WriteBatch<'_> {
-    /// Returns the head of an account after the rows of this batch; `None` when there is no such
-    /// account.
+    /// Returns the head of an account: its state after the rows of this batch; `None` when there is
+    /// no such account.
     pub(super) fn head(&mut self, account: AccountId) -> Result<Option<Head>, LedgerStateError> {
         if let Some(head) = self.written.heads.get(&account) {
             return Ok(Some(*head));
         }
         let head = self.ledger_state.head(self.connection, account)?;
         if let Some(head) = head {
-            // The head is put into the batch even if no row is added. So it is in memory later, and
-            // need not be read from the database again.
+            // The head (the account's state after its last row) is put into the batch even if no
+            // row is added. So it is in memory later, and need not be read from the database again.
             self.written.heads.insert(account, head);
         }
         Ok(head)
     }
 
-    /// Adds a row to an account. `head` is the head of this account.
+    /// Adds a row to an account. `head` is the account's state before this row.
     pub(super) fn add(&mut self, mut row: Row<'_>, head: &Head) -> rusqlite::Result<()> {
         let secret = self.ledger_state.secrets.current();
         let span = Span::with_next(head.last.sequence, head.span, row.at);

@@ -24,7 +24,8 @@ pub(super) struct LogPosition {
     pub(super) digest: Digest,
 }
 
-/// The last row of the log, and the row of its last checkpoint.
+/// The end of the ledger's log, and the row of its last checkpoint (the last time when the heads of
+/// accounts were stored).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seal {
     /// The last row of the log.

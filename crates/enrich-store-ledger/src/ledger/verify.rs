@@ -67,8 +67,8 @@ struct Walk<'a> {
     log_end: Option<LogPosition>,
     /// The state of each account after the rows read so far.
     states: HashMap<AccountId, AccountState>,
-    /// The state of each account at the checkpoint; `None` until all rows up to the checkpoint are
-    /// read.
+    /// The state of each account at the ledger's last checkpoint; `None` until all rows up to the
+    /// checkpoint are read.
     at_checkpoint: Option<HashMap<AccountId, AccountState>>,
     /// The rows that the sequence index (the table `mark`) must contain. For each row: its account,
     /// its sequence, its position, and a span. The span is the earliest and the latest time of the
@@ -144,8 +144,9 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// As soon as all rows up to the checkpoint are read, checks their digest, and stores a copy of
-    /// the states of all accounts in `at_checkpoint`. `position` is the position of the next row.
+    /// As soon as all rows up to the ledger's last checkpoint are read, checks their digest, and
+    /// stores a copy of the states of all accounts in `at_checkpoint`. `position` is the position
+    /// of the next row.
     fn pass_checkpoint(&mut self, position: u64) {
         let checkpoint = self.seal.map_or(u64::MAX, |seal| seal.checkpoint.position);
         if position > checkpoint && self.at_checkpoint.is_none() {
@@ -155,7 +156,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Checks the digest (a keyed hash) of the rows up to `position`, which is the end of the log
-    /// or the checkpoint. The seal must contain the same digest.
+    /// or the ledger's last checkpoint. The seal must contain the same digest.
     fn check_digest(&mut self, position: u64) {
         let Some(seal) = self.seal else { return };
         let sealed = if position == seal.end.position { seal.end } else { seal.checkpoint };

@@ -21,13 +21,13 @@ use crate::ledger::job::{Job, decide, deliver, refuse};
 use crate::ledger::ledger_state::{Heads, LedgerState, Written};
 use crate::ledger::ledger_state_error::LedgerStateError;
 
-/// Minimum time between the beginnings of two groups, while several callers charge at the same
-/// time. A commit takes about 100 µs of kernel time, whatever its size. So each decision costs less
-/// if a group has more of them. `docs/performance.md` compares other intervals. If the processor is
-/// the limit, 0.5 ms is better for a few callers and worse for many. 2 ms is worse for a few
-/// callers, and no better for many.
+/// Minimum time between the beginnings of two groups of charges, while several callers charge at
+/// the same time. A commit takes about 100 µs of kernel time, whatever its size. So each decision
+/// costs less if a group has more of them. `docs/performance.md` compares other intervals. If the
+/// processor is the limit, 0.5 ms is better for a few callers and worse for many. 2 ms is worse for
+/// a few callers, and no better for many.
 const GROUP_INTERVAL: Duration = Duration::from_millis(1);
-/// A group is complete when no further job arrives for this time.
+/// A group of charges is complete when no further job arrives for this time.
 const QUIET_DELAY: Duration = Duration::from_micros(200);
 
 /// How a transaction is committed. Tests replace this to simulate a disk that fails.
@@ -39,7 +39,7 @@ pub(super) struct Writer {
     secrets: Secrets,
     limits: Options,
     /// The connection to the database; `None` after a failure that made it useless. Then the next
-    /// group opens a new connection.
+    /// group of charges opens a new connection.
     connection: Option<Connection>,
     ledger_state: LedgerState,
     /// The number of idempotency records, as `connection` has last counted it.
@@ -51,20 +51,21 @@ pub(super) struct Writer {
 
 /// Why a group of charges was not written, or may not have been written.
 enum Failed {
-    /// The group was not written, because other processes have locked the database for too long.
+    /// The group of charges was not written, because other processes have locked the database for
+    /// too long.
     Busy,
-    /// The group was not written, because of this error.
+    /// The group of charges was not written, because of this error.
     NotWritten(rusqlite::Error),
-    /// The group was not written, and charging must stop, because ledger rows were altered or a
-    /// file was replaced.
+    /// The group of charges was not written, and charging must stop, because ledger rows were
+    /// altered or a file was replaced.
     Stopped(BoxError),
-    /// Nobody knows whether the group was written, so charging must stop.
+    /// Nobody knows whether the group of charges was written, so charging must stop.
     InDoubt(BoxError),
 }
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// An error that is sent to the callers of all jobs in a group.
+/// An error that is sent to the callers of all jobs in a group of charges.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the group of charges could not be written")]
 struct SharedWriteError(#[source] Arc<dyn std::error::Error + Send + Sync>);
@@ -119,8 +120,8 @@ impl Writer {
         let (mut began, mut last_len) = (Instant::now(), 1);
         let mut group = Vec::new();
         while let Some(first) = queue.blocking_recv() {
-            // If the last group had only one job, there is probably only one caller. Waiting for
-            // other jobs would only delay it.
+            // If the last group of charges had only one job, there is probably only one caller.
+            // Waiting for other jobs would only delay it.
             if last_len > 1 {
                 self.gather(&queue, began + GROUP_INTERVAL);
             }
@@ -136,9 +137,9 @@ impl Writer {
         }
     }
 
-    /// Lets a group grow: waits as long as more jobs arrive, but at most until `until`. The thread
-    /// sleeps instead of waiting at the queue. If each job woke the thread, each caller would have
-    /// to make a system call.
+    /// Lets a group of charges grow: waits as long as more jobs arrive, but at most until `until`.
+    /// The thread sleeps for short times instead of waiting at the queue. Otherwise, each caller
+    /// would have to wake the thread, by a system call that costs time.
     fn gather(&self, queue: &Receiver<Job>, until: Instant) {
         let (mut known, mut waiting) = (0, 1 + queue.len());
         while waiting < self.limits.charge_group && waiting > known && Instant::now() < until {
@@ -240,7 +241,7 @@ impl Writer {
     }
 }
 
-/// Sends the same error to the callers of all jobs in a group, and empties the group.
+/// Sends the same error to the callers of all jobs in a group of charges, and empties the group.
 fn fail(group: &mut Vec<Job>, error: BoxError, outcome: fn(BoxError) -> ChargeError) {
     let shared = SharedWriteError(error.into());
     refuse(group, || outcome(Box::new(shared.clone())));

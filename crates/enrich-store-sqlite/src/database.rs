@@ -1,9 +1,9 @@
 //! Opens databases: connections, their settings, and the schema.
 //!
 //! The number `application_id` in the header of a file shows which database the file is. So a file
-//! of another program is refused before anything is written to it. A ledger in the place of the
-//! directory is refused in the same way, and a directory in the place of the ledger. The schema is
-//! migrated in one transaction. A database with a newer schema is refused.
+//! of another program is refused before anything is written to it. If `ledger.sqlite` and
+//! `directory.sqlite` are exchanged, each is refused in the same way. The schema is migrated in one
+//! transaction. A database with a newer schema is refused.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -36,9 +36,9 @@ pub struct Database {
 pub enum Durability {
     /// A commit is on disk before it returns. A power failure loses no commit (`synchronous=FULL`).
     Commit,
-    /// A commit is on disk after the next checkpoint, or after the next commit that is synced. A
-    /// power failure may undo the last commits, each of them completely, but does not damage the
-    /// database (`synchronous=NORMAL`).
+    /// A commit is on disk after the next checkpoint of the write-ahead log, or after the next
+    /// commit that is synced. A power failure may undo the last commits, each of them completely,
+    /// but does not damage the database (`synchronous=NORMAL`).
     Checkpoint,
 }
 

@@ -24,8 +24,8 @@ const LOG_CHUNK_BYTES: usize = 1024 * 1024;
 /// The index still contains the length.
 pub fn begin_log(path: &Path) -> rusqlite::Result<()> {
     let connection = writer(path, Durability::Checkpoint)?;
-    // If another writer is active, the commit fails immediately. This does no harm, because that
-    // writer begins the log.
+    // If another writer is active, this commit fails immediately. This does no harm: the other
+    // writer's commit creates the log too.
     connection.busy_timeout(Duration::ZERO)?;
     let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     connection.pragma_update(None, "user_version", version)?;

@@ -12,9 +12,9 @@ pub struct Options {
     pub charge_queue: usize,
     /// Maximum number of charges and grants that are decided in one transaction.
     pub charge_group: usize,
-    /// Maximum number of idempotency records that are stored. A record takes the size of its answer
-    /// and about 200 bytes. When at least half of this number is stored, one account may have
-    /// stored at most a sixteenth of this number.
+    /// Maximum number of idempotency records of all accounts together. As soon as half of this
+    /// number exist, one account may have at most a sixteenth of this number, so that other
+    /// accounts have room. A record takes the size of its answer and about 200 bytes.
     pub max_kept: u64,
     /// The least confidence of a match by the name of a company or a person. With a lower
     /// confidence, the look-up finds nothing, and is free.

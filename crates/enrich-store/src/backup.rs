@@ -44,9 +44,9 @@ type Source = Box<dyn std::error::Error + Send + Sync>;
 pub struct BackupReport {
     /// The time at which the databases had the copied state.
     pub made_at: Timestamp,
-    /// The size of the directory's copy in bytes.
+    /// The size of the copy of `directory.sqlite` in bytes.
     pub directory_bytes: u64,
-    /// The size of the ledger's copy in bytes.
+    /// The size of the copy of `ledger.sqlite` in bytes.
     pub ledger_bytes: u64,
     /// The number of files that were copied from subfolders of the data folder, in addition to the
     /// databases.

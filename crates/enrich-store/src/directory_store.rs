@@ -1,5 +1,5 @@
-//! A data folder without a ledger. It has only the directory and `secret.key`, because the accounts
-//! and the ledger are in a remote store.
+//! A data folder without a ledger. It has only the directory (the look-up data) and `secret.key`,
+//! because the accounts and the ledger are in a remote store.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use enrich_store_sqlite::{
 
 use crate::folder::{self, Found, Parts};
 
-/// The directory of a data folder, with the secrets.
+/// The directory (the look-up data) of a data folder, with the secrets.
 ///
 /// It is opened from a folder without a ledger, or made by
 /// [`Store::into_directory`](crate::Store::into_directory). Several processes may have the same
@@ -25,7 +25,7 @@ use crate::folder::{self, Found, Parts};
 pub struct DirectoryStore {
     /// Answers look-ups.
     pub directory: Arc<SqliteDirectory>,
-    /// Imports records into the directory.
+    /// Imports records into the look-up data.
     pub importer: Arc<SqliteImporter>,
     secrets: Secrets,
     folder: PathBuf,
@@ -41,8 +41,8 @@ impl DirectoryStore {
         Self { directory, importer, secrets, folder }
     }
 
-    /// Opens an existing folder that has a directory. The folder must have no ledger, or a ledger
-    /// that was moved to a remote store.
+    /// Opens an existing data folder that has a directory (look-up data). The folder must have no
+    /// ledger, or a ledger that was moved to a remote store.
     ///
     /// # Errors
     ///
@@ -57,9 +57,9 @@ impl DirectoryStore {
         Ok(Self::new(directory, importer, secrets, folder.into()))
     }
 
-    /// Opens a folder like [`open_with`](Self::open_with). If the folder contains only
-    /// `secret.key`, first creates an empty directory in it. The folder of a new node is such a
-    /// folder.
+    /// Opens a data folder like [`open_with`](Self::open_with). If the folder contains only
+    /// `secret.key`, as the folder of a new node does, first creates an empty `directory.sqlite` in
+    /// it.
     ///
     /// # Errors
     ///
@@ -92,8 +92,8 @@ impl DirectoryStore {
         reindex(folder, Parts::Directory, done)
     }
 
-    /// Makes the directory's file smaller, as [`compact`](crate::compact) does, for a folder
-    /// without a ledger.
+    /// Makes `directory.sqlite` smaller, as [`compact`](crate::compact) does, for a folder without
+    /// a ledger.
     ///
     /// # Errors
     ///
@@ -102,8 +102,8 @@ impl DirectoryStore {
         compact(folder, Parts::Directory)
     }
 
-    /// Checks everything in the directory. The check reads all data, so it takes as long as reading
-    /// the whole file.
+    /// Checks everything in `directory.sqlite`. The check reads all data, so it takes as long as
+    /// reading the whole file.
     ///
     /// # Errors
     ///
@@ -112,7 +112,7 @@ impl DirectoryStore {
         directory::check(&self.path()).map_err(StoreError::failed)
     }
 
-    /// Counts the subjects and domains in the directory. This reads every subject.
+    /// Counts the subjects and domains in the look-up data. This reads every subject.
     ///
     /// # Errors
     ///
@@ -122,8 +122,8 @@ impl DirectoryStore {
     }
 
     /// Finds pairs of companies that look alike but are stored as two companies. If `search` names
-    /// no company, this reads the identifiers of all companies, and the companies that share
-    /// identifiers.
+    /// a company, searches only for pairs with this company. Otherwise, searches all companies, and
+    /// reads all their identifiers.
     ///
     /// # Errors
     ///
@@ -132,7 +132,7 @@ impl DirectoryStore {
         directory::find_duplicates(&self.path(), &self.secrets, search).map_err(StoreError::failed)
     }
 
-    /// Returns the size of the directory on disk.
+    /// Returns the size of `directory.sqlite` on disk.
     ///
     /// # Errors
     ///
@@ -159,7 +159,7 @@ pub(crate) fn reindex(
         .map_err(|source| OpenError::of_sqlite(path, source))
 }
 
-/// Makes the directory's file smaller; see [`compact`](crate::compact).
+/// Makes `directory.sqlite` smaller; see [`compact`](crate::compact).
 pub(crate) fn compact(folder: &Path, parts: Parts) -> Result<CompactReport, CompactError> {
     let _entered = folder::enter(folder, parts, in_use::lock_shared)?;
     directory::compact(&folder.join(DIRECTORY.file))

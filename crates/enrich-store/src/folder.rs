@@ -17,9 +17,9 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 /// What a data folder must contain besides `secret.key`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parts {
-    /// The directory and the ledger.
+    /// The directory (the look-up data) and the ledger.
     Both,
-    /// Only the directory, because the ledger is in a remote store.
+    /// Only the directory (the look-up data), because the ledger is in a remote store.
     Directory,
 }
 
@@ -193,7 +193,7 @@ pub fn load_or_create_secrets(folder: &Path) -> Result<(Secrets, bool), OpenErro
 /// or is empty.
 pub fn load_secrets(folder: &Path) -> Result<Secrets, OpenError> {
     match find(folder, Parts::Directory) {
-        // The folder of a node that answers from snapshots does not contain a directory.
+        // The folder of a node that answers from snapshots does not contain `directory.sqlite`.
         Err(OpenError::Incomplete { missing, .. }) if missing == DIRECTORY.file => {
             read_secrets(folder)
         }

@@ -62,7 +62,7 @@ pub fn export_ledger(
 
 /// Creates the ledger of a folder. Its rows come in batches from `next`, until `next` returns
 /// `None`. Returns the result of verifying the new ledger. The folder must contain `secret.key`,
-/// and may contain a directory. The file gets the ledger's name only when it is complete.
+/// and may contain `directory.sqlite`. The file gets the ledger's name only when it is complete.
 ///
 /// # Errors
 ///

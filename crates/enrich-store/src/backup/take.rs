@@ -72,7 +72,7 @@ struct BackupPaths {
     /// The path of the backup until it is complete. It is in the same folder as `complete`, so that
     /// the complete backup only has to be renamed.
     unfinished: PathBuf,
-    /// The folder that contains both paths.
+    /// The folder that contains the backup, under both names.
     parent: PathBuf,
 }
 
@@ -191,8 +191,8 @@ fn write(
     Ok(manifest.report(ledger, last_entry_at))
 }
 
-/// Begins a read transaction in the ledger and then in the directory, and copies what these
-/// transactions see. Returns a time between the beginnings of the two transactions.
+/// Begins a read transaction in `ledger.sqlite` and then in `directory.sqlite`, and copies what
+/// these transactions see. Returns a time between the beginnings of the two transactions.
 fn copy_databases(
     folder: &Path,
     to: &Path,

@@ -73,7 +73,7 @@ struct Janitor {
     node: Uuid,
     background: Background,
     readings: watch::Receiver<Arc<Reading>>,
-    /// Whether the texts of missed names are stored.
+    /// Whether the texts of missed names (company names that look-ups did not find) are stored.
     keeps_texts: bool,
     /// When expired counts of missed names were last removed; `None` if never.
     misses_removed_at: Option<Instant>,
@@ -141,8 +141,8 @@ impl Janitor {
         self.remove(REMOVE_KEPT, day_ago.min(newest.saturating_sub(day))).await
     }
 
-    /// Removes expired counts of missed names. If texts are not stored, also removes the texts of
-    /// all missed names.
+    /// Removes expired counts of missed names: company names that look-ups did not find. If texts
+    /// are not stored, also removes the texts of all missed names.
     async fn remove_misses(&self, now: Timestamp) -> Result<(), Failure> {
         let expired = expired_day_of_misses(now);
         self.background.query(REMOVE_MISSES, &[(&expired, Type::INT8)]).await?;

@@ -29,8 +29,8 @@ pub struct Options {
     /// number exist, one account may have at most a sixteenth of this number, so that other
     /// accounts have room.
     pub max_kept: u64,
-    /// Whether the names of missed companies are counted, and whether their texts are stored. This
-    /// option should be the same on all nodes.
+    /// Whether company names that look-ups did not find are counted, and whether their texts are
+    /// stored. This option should be the same on all nodes.
     pub count_misses: CountMisses,
 }
 

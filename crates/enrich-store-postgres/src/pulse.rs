@@ -76,8 +76,8 @@ impl Reading {
     }
 }
 
-/// Receives the newest reading, and can wait for a later one. A task of the store's thread uses
-/// this type instead of [`Pulse`], because a `Pulse` keeps the thread running.
+/// Receives the newest reading (the result of a poll), and can wait for a later one. A task of the
+/// store's thread uses this type instead of [`Pulse`], because a `Pulse` keeps the thread running.
 pub(crate) type Readings = watch::Receiver<Arc<Reading>>;
 
 /// Gives callers the newest reading: the result of the last successful poll of the database.
@@ -126,8 +126,8 @@ impl Pulse {
         Arc::clone(&self.readings.borrow())
     }
 
-    /// Returns a reading that is at most a second old. If the newest reading is older, waits up to
-    /// two seconds for the next one.
+    /// Returns a reading (the result of a poll) that is at most a second old. If the newest reading
+    /// is older, waits up to two seconds for the next one.
     ///
     /// # Errors
     ///

@@ -78,8 +78,8 @@ struct Sealer {
 }
 
 impl Unsealed {
-    /// Stores durable last rows for the next seal. Lanes may report the rows of an account out of
-    /// order; the row with the highest sequence stays.
+    /// Stores last rows of accounts for the next seal. The rows must be durable. Lanes may report
+    /// the rows of an account out of order; the row with the highest sequence stays.
     pub(crate) fn add(&self, rows: impl Iterator<Item = (AccountId, LastRow)>) {
         let mut last_rows = self.0.lock();
         for (account, row) in rows {

@@ -1,4 +1,5 @@
-//! The published snapshots of the directory, and the suppressions that all nodes apply.
+//! The published snapshots of the directory (the look-up data), and the suppressions that all nodes
+//! apply.
 //!
 //! Every change first locks the only row of the table `state`, so that changes run one after the
 //! other.

@@ -38,7 +38,8 @@ pub struct Store {
     pub usage: Arc<PostgresUsage>,
     /// The port for the list of directory snapshots.
     pub snapshots: Arc<PostgresSnapshots>,
-    /// The counter of missed names; `None` when they are not counted.
+    /// The counter of missed names (company names that look-ups did not find); `None` when they are
+    /// not counted.
     pub misses: Option<Arc<MissCounter>>,
     /// The port for the records of jobs, which look up the rows of uploaded lists.
     pub jobs: Arc<PostgresJobs>,
@@ -58,7 +59,7 @@ pub struct CommandPorts {
     pub sign_ins: Arc<PostgresSignIns>,
     /// The port for the list of directory snapshots.
     pub snapshots: Arc<PostgresSnapshots>,
-    /// The counts of missed names.
+    /// The counts of missed names: company names that look-ups did not find.
     pub missed_names: MissedNames,
 }
 

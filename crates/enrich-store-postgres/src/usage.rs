@@ -63,8 +63,8 @@ pub struct PostgresUsage {
 }
 
 impl PostgresUsage {
-    /// Starts the task that writes the counts. If missed names are counted, the task writes their
-    /// counts too.
+    /// Starts the task that writes the counts. If missed names (company names that look-ups did not
+    /// find) are counted, the task writes their counts too.
     pub(crate) fn start(
         node: &Node,
         heartbeat: &Heartbeat,

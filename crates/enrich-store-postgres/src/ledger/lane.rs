@@ -208,11 +208,11 @@ impl Lane {
         Some(group)
     }
 
-    /// Adds the jobs in the queue to `group`. If the group then has fewer jobs than seven eighths
-    /// of the active callers, waits for more jobs, for a part of the time that the last group
-    /// took. The callers of the last group have just got their answers, and can send their next
-    /// jobs in this time. Without the wait, the callers would split into two halves that take
-    /// turns, in groups of half the size.
+    /// Adds the jobs in the queue to `group`, a group of charges. If the group then has fewer jobs
+    /// than seven eighths of the active callers, waits for more jobs, for a part of the time that
+    /// the last group took. The callers of the last group have just got their answers, and can send
+    /// their next jobs in this time. Without the wait, the callers would split into two halves that
+    /// take turns, in groups of half the size.
     async fn gather(&mut self, group: &mut Vec<Job>) {
         let Callers { active, last_took, .. } = self.state.callers;
         // Waits only until seven eighths of the active callers have sent their next jobs. The last

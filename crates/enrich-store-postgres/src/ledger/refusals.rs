@@ -36,8 +36,8 @@ pub(super) fn take_repeated(group: &mut Vec<Job>) -> Vec<Job> {
     group.extract_if(.., is_later).collect()
 }
 
-/// Refuses the jobs that have waited for too long. If the reply to a job was lost, its caller gets
-/// the error that the outcome is unknown. Returns the other jobs.
+/// Refuses the jobs that have waited for too long. If the database's reply to a job was lost, the
+/// job's caller gets the error that the outcome is unknown. Returns the other jobs.
 pub(super) fn give_up(group: Vec<Job>, doubts: &DoubtCounts) -> Vec<Job> {
     let mut left = Vec::with_capacity(group.len());
     for job in group {
@@ -55,8 +55,8 @@ pub(super) fn give_up(group: Vec<Job>, doubts: &DoubtCounts) -> Vec<Job> {
     left
 }
 
-/// Refuses the jobs that were certainly not written. Returns the jobs whose reply was lost, because
-/// they may have been written.
+/// Refuses the jobs that were certainly not written. Returns the jobs for which the database's
+/// reply was lost, because they may have been written.
 pub(super) fn refuse(group: Vec<Job>, error: impl Fn() -> ChargeError) -> Vec<Job> {
     let (doubted, certain): (Vec<_>, Vec<_>) =
         group.into_iter().partition(|job| job.doubted.is_some());

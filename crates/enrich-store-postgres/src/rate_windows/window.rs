@@ -163,10 +163,10 @@ impl Window {
         self.counted.saturating_sub(self.mine)
     }
 
-    /// Returns how many places to reserve next. A place is room for one request. The result is the
-    /// number of waiting requests, or a chunk if the chunk is larger. A chunk is a part of the
-    /// places that are left: room for later requests, so that they need not wait. Returns 0 if the
-    /// window is full, or if this node still has a reserved place.
+    /// Returns how many places (room for one request each) this node must reserve next: as many as
+    /// requests wait, or a chunk of the places that are left, whichever is more. With a chunk,
+    /// later requests need not wait. Returns 0 if the window is full, or if this node still has a
+    /// reserved place.
     pub(super) fn places_to_reserve(&self, live_nodes: u32) -> u64 {
         if self.is_full() || self.counted < self.mine {
             return 0;

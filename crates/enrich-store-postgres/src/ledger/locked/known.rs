@@ -144,8 +144,8 @@ fn lock_statement(locking: Locking) -> &'static str {
     }
 }
 
-/// Returns where to look for existing idempotency records: the account and the key hash of each. A
-/// job with a response has several key hashes of its idempotency key, one for each secret.
+/// Returns the idempotency records to look for: the account and the key hash of each. A job with a
+/// response has several key hashes of its idempotency key, one for each secret.
 fn names_to_find(jobs: &[Job]) -> (Vec<Uuid>, Vec<&[u8]>) {
     let responses = jobs.iter().filter_map(|job| Some((job.account().0, job.response()?.1)));
     let names = responses.flat_map(|(account, response)| {

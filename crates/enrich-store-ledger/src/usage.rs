@@ -134,8 +134,7 @@ struct UsageWriter {
     /// Callers that wait for a flush (a write of all counts). They have requested it while counts
     /// were being written.
     waiting: Vec<Reply>,
-    /// The keys that were used since their last use was written, each with the time of its last
-    /// use.
+    /// The keys whose newest use is not in the database yet, each with the time of this use.
     unmarked: LastUses,
     marked_at: Instant,
     misses: Option<Arc<MissCounter>>,

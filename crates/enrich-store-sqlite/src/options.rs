@@ -23,10 +23,10 @@ pub struct Options {
     /// failure loses no acknowledged charge. Tests of power failures also use
     /// [`Durability::Checkpoint`], to show that they notice lost charges.
     pub durability: Durability,
-    /// Whether to count company names that look-ups missed, and whether to store their texts.
+    /// Whether to count company names that look-ups did not find, and whether to store their texts.
     pub count_misses: CountMisses,
     /// Whether a server builds the hash index, which takes about ten bytes of memory for each
-    /// identifier. Without the hash index, look-ups read the index in the directory's file.
+    /// identifier. Without the hash index, look-ups read the index in `directory.sqlite`.
     pub hash_index: bool,
 }
 

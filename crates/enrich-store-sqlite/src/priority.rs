@@ -20,7 +20,8 @@ pub fn lower_priority() {
 }
 
 /// Runs `work` on a thread of its own, and waits for its end. On Linux, this thread has a lower
-/// priority. The calling thread keeps its priority, because it could not raise it again.
+/// priority. The calling thread keeps its priority, because a thread could not raise its priority
+/// again.
 ///
 /// # Errors
 ///

@@ -13,7 +13,8 @@
 //!    of a list, the charge is written before the answer. The ledger is copied after the lists, so
 //!    its copy contains the charges of all answers in the copied lists.
 //! 2. Then the read transaction of the ledger begins, and after it the read transaction of the
-//!    directory. So the copied directory is not older than the directory revisions in the charges.
+//!    directory (the look-up data). A charge contains the revision of the directory from which its
+//!    answer was read. With this order, the copied directory is not older than these revisions.
 //! 3. `secret.key` is copied last. It may contain more secrets than the copied databases use, but
 //!    not fewer.
 //!

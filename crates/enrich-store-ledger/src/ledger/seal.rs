@@ -1,8 +1,8 @@
 //! The seal of the ledger's log. The log is the rows of all accounts, in the order in which they
 //! were added. The seal contains the position of the last row, and a keyed hash over all rows. It
-//! is stored in one table row, which is rewritten whenever a group adds rows to the log. If
-//! somebody removes or reorders rows of the log, the seal no longer matches, and nobody without the
-//! secret can make a matching seal. But an older copy of the whole file contains the older seal
+//! is stored in one table row, which is rewritten whenever a group of charges adds rows to the log.
+//! If somebody removes or reorders rows of the log, the seal no longer matches, and nobody without
+//! the secret can make a matching seal. But an older copy of the whole file contains the older seal
 //! that matches it. So a seal cannot show that a file is old.
 
 use enrich_ledger::{Chain, NO_ROW};

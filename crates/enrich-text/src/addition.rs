@@ -83,8 +83,9 @@ pub fn is_addition(aside: &[NameWord]) -> bool {
 /// Berlin`. Returns `None` if no legal form is before an addition.
 pub fn without_inner_legal_form(name: &CompanyName) -> Option<CompanyName> {
     let words: Vec<&str> = name.stripped().split(' ').collect();
-    // Tries the longest addition first. If a shorter addition were tried first, an earlier legal
-    // form could remain in the name before the addition.
+    // Tries the longest addition first, because a word of the addition may also be a legal form.
+    // If a shorter addition were tried first, this word could be removed, and the legal form before
+    // the whole addition would remain.
     (2..words.len()).find_map(|end| {
         let (named, added) = (words[..end].join(" "), words[end..].join(" "));
         let without = legal_form::strip_end(&named)?;

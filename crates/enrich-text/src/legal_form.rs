@@ -119,8 +119,9 @@ pub(crate) fn is_misspelt_form(word: &str) -> bool {
         && LEGAL_FORMS.long_ends.iter().any(|form| form != word && is_misspelt(form, word))
 }
 
-/// Returns the possible names in a word that may end with a legal form without a space: `acme` for
-/// `acmegmbh`. `name` is the folded word; `typed` is the whole name as it was typed.
+/// Removes a legal form that is attached to the end of a word without a space: `acmegmbh` becomes
+/// `acme`. Returns all possible results. `name` is the folded word; `typed` is the whole name as it
+/// was typed.
 ///
 /// Many words end with the letters of a short legal form: `Vestas` and `Kansas` end with `as`. So a
 /// form is recognised only if it has at least [`LEAST_GLUED`] letters, or no vowel (`ltd`), or if

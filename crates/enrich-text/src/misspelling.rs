@@ -16,8 +16,8 @@ pub(crate) fn is_within(most: usize, a: &str, b: &str) -> bool {
     if a.len().abs_diff(b.len()) > most {
         return false;
     }
-    // One missing, added or replaced letter changes at most two letters of the set: it adds at
-    // most one and removes at most one.
+    // Each error changes at most two letters in the set of letters of a word: a replaced letter
+    // adds one letter and removes one.
     let differing = (letters(a) ^ letters(b)).count_ones() as usize;
     differing <= 2 * most && strsim::osa_distance(a, b) <= most
 }

@@ -19,9 +19,9 @@ pub struct NameForm {
     pub initials: String,
     /// The first letters of the words and fillers (words such as `of`), in the order of the name.
     pub all_initials: String,
-    /// Only for a name of one word: the first letter of the Latin transliteration of each letter.
-    /// If the word is an acronym, this is the acronym in Latin letters: `РЖД` becomes `rzd`,
-    /// although the transliteration of the whole word is `rzhd`. Empty for a name of several words.
+    /// A name of one word, read as an acronym: the first letter of the Latin transliteration of
+    /// each letter. `РЖД` becomes `rzd`, although the transliteration of the whole word is `rzhd`.
+    /// Empty for a name of several words.
     pub acronym: String,
     /// The words in plain Latin letters, joined without spaces. Fillers (words such as `of`) are
     /// left out.
@@ -33,13 +33,13 @@ pub struct NameForm {
     /// The numbers of the legal forms in the name, in ascending order. All spellings of a legal
     /// form have the same number.
     pub legal_forms: Vec<u16>,
-    /// For each word, the root of the general word that it may misspell: `university` for
-    /// `univresity`; `None` if it misspells none. Empty if [`NameForm::of`] has made this
-    /// `NameForm`, because `of` does not look for misspellings.
+    /// For each word of a typed name, the root of the general word that it may misspell:
+    /// `university` for `univresity`; `None` if there is no such general word. Empty for a stored
+    /// name ([`NameForm::of`]), because stored names are not searched for misspellings.
     pub meant: Vec<Option<&'static str>>,
-    /// Only for a typed name of one word that may end with a legal form: the possible names without
-    /// the legal form, such as `acme` for `AcmeGmbH`. Empty if [`NameForm::of`] has made this
-    /// `NameForm`, because its name is stored and not typed.
+    /// The possible names without the legal form, if a typed name is one word that may end with a
+    /// legal form: `acme` for `AcmeGmbH`. Empty for any other typed name, and for each stored name
+    /// ([`NameForm::of`]).
     pub unglued: Vec<String>,
 }
 

@@ -198,12 +198,12 @@ impl PersonName {
         orders.filter(Self::can_be_meant).collect()
     }
 
-    /// Whether a reading of a name can be right. In this reading, the first words of the name are
-    /// the family name.
+    /// Whether this reading of a name, with the family name first, can be right. It cannot be right
+    /// in two cases:
     ///
-    /// - It cannot be right if the first given name and the last word of the family name are both
-    ///   known given names: `James Thomas` and `Thomas James` are two people.
-    /// - It cannot be right if the family name contains an initial.
+    /// - The first given name and the last word of the family name are both known given names.
+    ///   Otherwise `James Thomas` and `Thomas James` would be one person.
+    /// - The family name contains an initial.
     fn can_be_meant(&self) -> bool {
         let last = self.family.last().map_or("", String::as_str);
         let are_given = given_names::is_listed(self.first_given()) && given_names::is_listed(last);

@@ -23,7 +23,7 @@ const HOSTS: [(&str, Option<Network>); 12] = [
     ("t.co", None),
 ];
 
-/// The form in which somebody has written a page.
+/// A form in which people write the address of a page.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Written<'a> {
     /// An address on a network's host.
@@ -115,9 +115,8 @@ fn network_of(authority: &str) -> Option<Option<Network>> {
     })
 }
 
-/// Whether a subdomain shows the same pages as the site itself. It is then a version of the site
-/// for a device (`m`), a language (`de`) or a use (`music`). `label` is one label of the
-/// subdomain.
+/// Whether a subdomain shows the same pages as the site itself, because the subdomain is only for a
+/// device (`m`), a language (`de`) or a use (`music`). `label` is one label of the subdomain.
 fn is_same_site(label: &str) -> bool {
     const DEVICES: [&str; 11] = [
         "www", "m", "mobile", "touch", "mbasic", "web", "free", "business", "music", "gaming",

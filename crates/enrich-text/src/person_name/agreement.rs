@@ -40,12 +40,13 @@ pub struct NameDifferences {
 struct Families {
     differences: NameDifferences,
     /// Whether the family names have a part in common, such as `garcia`. If the given names agree
-    /// too, both people have the same key, such as `ana|garcia`. So a look-up of one name finds the
-    /// other.
+    /// too, the two names have a key in common, such as `ana|garcia`. So a look-up of one name
+    /// finds the other.
     share_a_part: bool,
-    /// Whether the whole family names are equal when each is written as one word (`van der Berg`,
-    /// `Vanderberg`), or have the same consonants in two scripts. If the first letters of the given
-    /// names agree too, a look-up of one name finds the other.
+    /// Whether the whole family names agree. They agree if they are equal when each is written as
+    /// one word (`van der Berg`, `Vanderberg`). They also agree if only one of them is in Latin
+    /// letters and both have the same consonants. If the first letters of the given names agree
+    /// too, a look-up of one name finds the other.
     share_the_whole: bool,
 }
 
@@ -103,12 +104,12 @@ impl PersonName {
         Some(NameDifferences { order: true, ..least })
     }
 
-    /// Reads this name with two family names, and returns how the two names then differ. In this
-    /// reading, the last middle name is the first family name: `García` in `Gabriel García
+    /// Reads this name with two family names, compares it with `other`, and returns how they
+    /// differ. The last middle name is read as the first family name: `García` in `Gabriel García
     /// Márquez`. Returns `None` if the names belong to two people.
     ///
-    /// If the family names agree only in a part, `García` must be in this part. So this reading
-    /// does not fit `Gabriel Márquez`: his first family name may be another one.
+    /// If `other` has only one of the two family names, it must have `García`. A `Gabriel Márquez`
+    /// does not agree with this reading, because his first family name may be another one.
     fn as_read_doubly(&self, other: &Self) -> Option<NameDifferences> {
         let found = self.with_two_family_names()?.as_read(other)?;
         let middle = given_names::root(self.given.last()?);
@@ -124,11 +125,11 @@ impl PersonName {
         }
         let givens = self.givens(other)?;
         let families = self.families(other)?;
-        // In three cases, the whole family name must agree:
-        // - A given name is only an initial, or is in another script. Then a part of the family
-        //   name is not enough evidence.
-        // - The given names are equal only when they are joined. Then they have no common key, so a
-        //   look-up finds the person only by the whole family name.
+        // The whole family names must agree in these cases:
+        // - A given name is only an initial. Then a part of the family name is not enough evidence.
+        // - The given names are in different scripts. Then a part is not enough evidence either.
+        // - The given names are equal only if each is written as one word. Then they have no key in
+        //   common, so a look-up finds the person only by the whole family name.
         let needs_the_whole = matches!(givens, Givens::Initial | Givens::Script | Givens::Joined);
         if needs_the_whole || !families.share_a_part {
             let share_the_whole = families.share_the_whole && self.first_letters_meet(other);
@@ -267,7 +268,8 @@ fn is_initial_of(one: &str, other: &str) -> bool {
 }
 
 /// Whether one of two words is in Latin letters, the other one is in another script, and both have
-/// the same consonants. Returns `false` if both words are in the table of given names.
+/// the same consonants. Returns `false` if both words are in the table of given names: the table
+/// knows which spellings mean the same name.
 fn are_one_in_two_scripts(one: &str, other: &str) -> bool {
     one.is_ascii() != other.is_ascii()
         && consonants(one) == consonants(other)

@@ -7,17 +7,18 @@ use super::spelling::spelling;
 use crate::fold::fold_words;
 use crate::table;
 
-/// The table of given names. Its keys are given names in the form that [`spelling`] returns, which
-/// is the same for several spellings.
+/// The table of given names. A row of the data file has the spellings of one full name, and its
+/// short forms. All names in the table are in the form that [`spelling`] returns, which is the same
+/// for several spellings.
 #[derive(Default)]
 struct GivenNames {
-    /// For each spelling of a full name, the index of its row.
+    /// For each spelling of a full name, the index of its row in the data file.
     full: HashMap<String, usize>,
-    /// For each short form, the indexes of the rows that contain it.
+    /// For each short form, the indexes of the rows of the data file that contain it.
     short: HashMap<String, Vec<usize>>,
-    /// The first spelling of the full name in each row.
+    /// For each row of the data file, the first spelling of its full name.
     roots: Vec<String>,
-    /// The short forms in each row.
+    /// For each row of the data file, its short forms.
     shorts: Vec<Vec<String>>,
 }
 

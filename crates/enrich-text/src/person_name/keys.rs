@@ -14,9 +14,9 @@ pub(super) const MAX_FAMILY_PARTS: usize = 6;
 /// Maximum number of keys by which a given name is looked up: the keys of the name itself, of its
 /// long forms and of its short forms.
 pub(super) const MAX_GIVEN_KEYS: usize = 8;
-/// Maximum number of keys with the full given name in one look-up. If a name is also looked up with
-/// the family name first, this counts as another look-up. Only a name with many parts and many
-/// short forms could have more keys.
+/// Maximum number of keys with the full given name by which one reading of a name is looked up.
+/// Each reading with the family name first can have this number of keys again. Only a name with
+/// many parts and many short forms could have more keys.
 const MAX_LOOKED_UP: usize = 32;
 
 impl PersonName {
@@ -24,9 +24,9 @@ impl PersonName {
     /// the family name, and two for the whole family name, without and with particles.
     pub const MAX_KEYS: usize = MAX_FAMILY_PARTS + 2;
 
-    /// Returns the keys under which the person is stored, at most [`Self::MAX_KEYS`]. A name in
-    /// Chinese, Japanese or Korean script has only its whole text as keys, in both orders of family
-    /// name and given name. Any other name has these keys:
+    /// Returns the keys under which the person is stored, at most [`Self::MAX_KEYS`]. For a name in
+    /// Chinese, Japanese or Korean script, they are the whole text with the family name first, and
+    /// the whole text with the family name last. Any other name has these keys:
     ///
     /// - the first given name with each part of the family name, as in `ana|garcia` and
     ///   `ana|marquez` for Ana García Márquez. Different spellings of a name have the same key. A
@@ -66,22 +66,23 @@ impl PersonName {
         [Self::close_keys, Self::wide_keys, Self::turned_keys].into_iter().map(|keys| keys(self))
     }
 
-    /// Whether a look-up of this name by the first letter of the given name can find `other`. For
-    /// a vowel, the look-up also tries the letters that another script may have in its place. The
-    /// given name of `other` must begin with one of these letters.
+    /// Whether the first letters of the two given names agree, so that a look-up of this name by
+    /// the first letter can find `other`. Letters agree if they are equal. A vowel in Latin letters
+    /// also agrees with any vowel in another script.
     pub(super) fn first_letters_meet(&self, other: &Self) -> bool {
         first_letters(self.first_given()).contains(&first_letter(other.first_given()))
     }
 
-    /// Returns the parts of the family name that have keys, the last part first. Different
-    /// spellings of a part give the same text.
+    /// Returns the parts of the family name from which keys are made, the last part first. If a
+    /// part has several spellings, all of them give the same text.
     pub(super) fn family_parts(&self) -> Vec<String> {
         let (parts, _) = self.family_and_particles();
         let last = parts.into_iter().rev().take(MAX_FAMILY_PARTS);
         without_repeats(last.map(given_names::root).collect())
     }
 
-    /// Returns the family name as one word, first without particles and then with them.
+    /// Returns the whole family name as one word, in two forms: without particles (`berg`), and
+    /// with them (`vanderberg`). Returns one form if both are equal.
     pub(super) fn whole_family(&self) -> Vec<String> {
         let (parts, _) = self.family_and_particles();
         let all: Vec<&str> = self.family.iter().map(String::as_str).collect();

@@ -19,8 +19,8 @@ enum Kind {
     Former,
 }
 
-/// For each word in the data file and its kind, such as a title or a suffix: the first word of its
-/// row, which may list several spellings. For `junior`, this is `jr`.
+/// The words of the data file, each with its kind, such as title or suffix. A row of the file has
+/// several spellings of one word. The value is the first spelling of the row: `jr` for `junior`.
 static WORDS: LazyLock<HashMap<(Kind, &'static str), &'static str>> = LazyLock::new(|| {
     let kinds = HashMap::from([
         ("title", Kind::Title),
@@ -118,9 +118,9 @@ pub(super) fn spread(words: Vec<Word>) -> Vec<String> {
     words.into_iter().flat_map(Word::into_parts).collect()
 }
 
-/// Removes titles from the beginning of a name, and titles and suffixes from its end. If a suffix
-/// is the only word of the name, it is kept. Returns the words that remain, and the word of the
-/// name suffix (`jr`, `iii`), if one was removed.
+/// Removes titles from the beginning of a name, and titles, degrees (`PhD`) and name suffixes
+/// (`jr`, `iii`) from its end. If only one word is left, it is not removed from the end. Returns
+/// the words that remain, and the name suffix, if one was removed.
 pub(super) fn without_ends<W: AsRef<Word>>(words: Vec<W>) -> (Vec<W>, Option<W>) {
     let mut has_title = false;
     let is_before = |word: &W| {

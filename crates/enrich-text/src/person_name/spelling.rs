@@ -26,9 +26,9 @@ const SOUNDS: [(&str, &str); 10] = [
     ("poulos", "pulos"),
 ];
 
-/// Returns one common form for the different spellings of a folded word. Umlauts that are written
-/// with two letters become one letter (`Mueller`, `Soerensen`, `Aase`), and several
-/// transliterations become one (`Medwedew`, `Sergej`, `Nataliya`).
+/// Returns the common form of all spellings of a folded word. An umlaut that is written with two
+/// letters becomes one letter: `mueller` becomes `muller`. Different transliterations of a name
+/// become equal: `sergej` and `sergey` become `sergei`.
 pub(super) fn spelling(word: &str) -> String {
     if !word.is_ascii() {
         return word.to_owned();
@@ -81,8 +81,9 @@ pub(super) fn consonants(word: &str) -> Cow<'_, str> {
     if kept.len() < FEWEST_CONSONANTS { Cow::Borrowed(word) } else { Cow::Owned(kept) }
 }
 
-/// Returns the first letter of a given name in the form that the keys contain. In a script other
-/// than Latin, all vowels become [`ANY_VOWEL`], because Arabic and Hebrew do not distinguish them.
+/// Returns the first letter of a given name, as it is written in keys. A Latin or East Asian letter
+/// stays unchanged. In any other script, a consonant becomes a Latin letter, and each vowel becomes
+/// [`ANY_VOWEL`], because Arabic and Hebrew script do not distinguish the vowels.
 pub(super) fn first_letter(given: &str) -> Cow<'_, str> {
     let end = given.char_indices().nth(1).map_or(given.len(), |(at, _)| at);
     let first = &given[..end];

@@ -43,16 +43,16 @@ impl Phone {
         }
     }
 
-    /// Like [`parse`](Self::parse), for a text that should be an international number. The text may
-    /// lack the `+`, but must not have the form of a national number. All of these conditions apply
-    /// to a number without `+` and `00`:
+    /// Like [`parse`](Self::parse), for a text that should be an international number. The number
+    /// may lack the `+` or `00`. Then it could also be a national number, so it is accepted only if
+    /// all of these conditions are true:
     ///
     /// - It has at least eleven digits.
     /// - It does not begin with a zero or a bracket.
     /// - The numbering plan of its calling code assigns it.
     pub fn parse_with_code(text: &str) -> Result<Self, InvalidPhone> {
-        /// Minimum number of digits of a number that has its calling code. A shorter number may be
-        /// a national number of North America, which has ten digits.
+        /// Minimum number of digits of a number without `+` and `00`. A shorter number may be a
+        /// national number of North America, which has ten digits.
         const LEAST_DIGITS: usize = 11;
         let phone = Self::parse(text)?;
         let plain = without_link(input::plain(text)?);
@@ -73,10 +73,10 @@ impl Phone {
     ///
     /// 1. A number that begins with the calling code of the country is international, if the
     ///    numbering plan of the country assigns it.
-    /// 2. Otherwise it is national, if the numbering plan of the country assigns it. In a country
-    ///    whose trunk prefix is a zero, a zero at the beginning is this prefix. It may be left out,
-    ///    but not from a number in the North American form `(202) 555-0152`. In other countries, a
-    ///    zero is a part of the number.
+    /// 2. Otherwise it is national, if the numbering plan of the country assigns it. A zero at the
+    ///    beginning is the trunk prefix if the country has this prefix; else it is a part of the
+    ///    number. The trunk prefix may be missing. But in a country with this prefix, a number in
+    ///    the North American form `(202) 555-0152` is never national.
     /// 3. Otherwise, [`parse_international`](Self::parse_international) decides.
     ///
     /// # Errors

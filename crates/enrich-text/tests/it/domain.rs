@@ -153,7 +153,8 @@ fn the_registrable_domain_follows_the_public_suffix_list() {
         // Internationalised suffixes appear as A-labels.
         ("www.食狮.公司.cn", "xn--85x722f.xn--55qx5d.cn", "xn--85x722f"),
         ("x.食狮.公司.cn", "xn--85x722f.xn--55qx5d.cn", "xn--85x722f"),
-        // The public suffix list has exceptions and wildcards.
+        // The public suffix list has the wildcard `*.ck`, so `foo.ck` is a public suffix. `www.ck`
+        // is an exception from this wildcard.
         ("x.www.ck", "www.ck", "www"),
         ("x.acme.foo.ck", "acme.foo.ck", "acme"),
     ] {

@@ -77,7 +77,7 @@ fn a_trunk_prefix_is_dropped_only_where_it_is_one() {
     assert_eq!(read("+1 (0) 202 555 0123"), "+12025550123");
     // The first zero is the trunk prefix. After it, no number in Germany begins with another zero.
     assert_eq!(Phone::parse("+49 (0)0 30 23125"), Err(InvalidPhone::ImpossibleLength));
-    // Spain has no trunk prefix, but some people write a zero as one.
+    // Spain has no trunk prefix. But some people write a zero, as in countries with such a prefix.
     assert_eq!(read("+34 (0) 912 345 678"), "+34912345678");
 }
 
@@ -220,7 +220,7 @@ fn a_number_of_a_country_must_be_possible_there() {
         assert_eq!(read(country, text), Err(InvalidPhone::NoCountryCode), "{text} in {country}");
     }
     assert_eq!(read("GB", "Quill"), Err(InvalidPhone::NotDigits));
-    // `22` is not a calling code here, but an area code of an unknown country.
+    // `22` is the area code of Warsaw, and not a calling code. The text does not show the country.
     let of_warsaw = Phone::parse_international("22 123 45 67");
     assert_eq!(of_warsaw, Err(InvalidPhone::NoCountryCode));
     assert_eq!(read("GB", "+44 20 7946"), Err(InvalidPhone::ImpossibleLength));

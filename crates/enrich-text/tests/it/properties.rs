@@ -298,9 +298,9 @@ proptest! {
         let Some(found) = asked.agreement(&held) else { return Ok(()) };
         let mut only_turned = found;
         (only_turned.order, only_turned.spelling) = (false, false);
-        // Names that agree must share a key. There is one exception: one name has the family name
-        // first, and the names also differ in another way. If this is the stored name, a look-up
-        // need not find it.
+        // Names that agree must share a key, so that a look-up of `asked` finds `held`. There is
+        // one exception: one name has the family name first, and the names also differ in something
+        // other than the spelling.
         if !found.order || only_turned == Default::default() {
             let keys = held.keys();
             prop_assert!(

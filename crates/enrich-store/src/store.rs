@@ -52,10 +52,10 @@ pub struct Store {
 pub struct CheckReport {
     /// The version of the linked SQLite library.
     pub sqlite: &'static str,
-    /// The report on the directory.
+    /// The report on the directory's file.
     pub directory: DatabaseReport,
-    /// The report on the ledger. Its file also contains accounts, keys, idempotency records and
-    /// sign-ins.
+    /// The report on the ledger's file. This file also contains accounts, keys, idempotency records
+    /// and sign-ins.
     pub ledger: DatabaseReport,
 }
 
@@ -128,8 +128,9 @@ impl Store {
         DirectoryStore::new(directory, importer, secrets, folder)
     }
 
-    /// Creates the metered service over this store. The service uses the system's clock. It counts
-    /// the requests of each key in memory, but also answers requests beyond the rate limit.
+    /// Creates the service that checks, charges and counts calls with this store. It uses the
+    /// system's clock. It counts the requests of each key in memory, but also answers requests
+    /// beyond the rate limit.
     pub fn service(&self) -> Service {
         self.service_with(Arc::new(SystemClock))
     }
@@ -230,8 +231,8 @@ impl Store {
         ledger::use_statistics(&self.folder.join(LEDGER.file), first, last, most)
     }
 
-    /// Returns the company names that look-ups of the last 30 days missed most often, at most
-    /// `most` names.
+    /// Returns the company names that were looked up in the last 30 days and not found. The names
+    /// that were missed most often come first. Returns at most `most` names.
     ///
     /// # Errors
     ///

@@ -48,7 +48,7 @@ fn is_in_files(folder: &Path, text: &str) -> bool {
     ["directory.sqlite-wal", "directory.sqlite"].into_iter().any(|name| {
         let bytes = match fs::read(folder.join(name)) {
             Ok(bytes) => bytes,
-            // The write-ahead log is missing if the connection that closed last has moved its
+            // The write-ahead log is missing if the connection that closed last has moved the log's
             // content into the database. The database is searched next, so no text is missed.
             Err(error) if error.kind() == ErrorKind::NotFound => return false,
             Err(error) => panic!("{error}"),

@@ -20,6 +20,7 @@ struct Answer<'a> {
     /// The input of the request, without white space at its ends.
     query: &'a str,
     /// The company's name.
+    // The documented API returns the name in a field that is called `url` (docs/api-design.md).
     url: &'a str,
     credit_count: BalanceHere,
     confidence_level: ConfidenceLevel,

@@ -90,7 +90,8 @@ fn decode_form(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
     let fault = Cell::new(None);
     let reader = serde_urlencoded::Deserializer::new(form_urlencoded::parse(body));
     let fields = TopLevel { fault: &fault }.deserialize(reader);
-    // Every form can be parsed as a list of texts, so an error can only come from `TopLevel`.
+    // Every form can be parsed as a list of texts. So an error can only come from `TopLevel`, which
+    // has stored the reason in `fault`.
     fields.map_err(|_| fault.take().unwrap_or(Undecodable::NotUtf8))
 }
 

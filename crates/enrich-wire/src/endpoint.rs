@@ -64,8 +64,8 @@ impl Endpoint {
         })
     }
 
-    /// Makes a call of this endpoint: the service checks the call, charges its price and counts it.
-    /// `idempotency_key` is the text of the header `Idempotency-Key`, as the caller sent it.
+    /// Answers a call of this endpoint: the service checks the call, charges its price and counts
+    /// it. `idempotency_key` is the text of the header `Idempotency-Key`, as the caller sent it.
     pub async fn call(
         &self,
         service: &Service,

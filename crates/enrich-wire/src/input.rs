@@ -81,9 +81,9 @@ impl<'a> Fields<'a> {
 }
 
 /// Parses the fields of one call. It collects the errors of all fields, so that one refusal
-/// reports them together. It also collects the texts of the valid fields: [`Input::ask`] makes
-/// [`Ask::canonical`] of them, which is equal for equal requests. `Debug` shows only the names of
-/// the parsed fields.
+/// reports them together. It also collects the texts of the valid fields. From these texts,
+/// [`Input::ask`] makes [`Ask::canonical`]: bytes that are equal for equal requests. `Debug` shows
+/// only the names of the parsed fields.
 pub struct Input<'a> {
     fields: &'a Fields<'a>,
     invalid: InvalidFields,

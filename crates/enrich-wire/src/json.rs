@@ -24,8 +24,8 @@ impl Serialize for BalanceHere {
     }
 }
 
-/// The schema describes the balance itself, because callers never see the number that marks its
-/// place.
+/// The schema describes the balance. It does not describe the 128-bit number that marks the gap for
+/// the balance, because callers never get this number.
 impl JsonSchema for BalanceHere {
     fn inline_schema() -> bool {
         true

@@ -114,8 +114,8 @@ fn a_folder_whose_log_was_removed_under_a_process_is_refused() {
         assert!(refused.to_string().contains(&log), "{refused}");
         let refused = Store::verify(left.path()).unwrap_err();
         assert!(matches!(refused, OpenError::LogRemoved { .. }), "{refused:?}");
-        // The operator follows the message: removes the `-shm` file, which is the index of the lost
-        // log, and continues without the data of the log.
+        // The operator does what the message says: removes the `-shm` file, which is the index of
+        // the lost write-ahead log, and continues without the data of this log.
         fs::remove_file(left.path().join(format!("{database}-shm"))).unwrap();
         open(left.path());
     }

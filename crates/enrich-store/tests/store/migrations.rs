@@ -12,9 +12,9 @@ use crate::customer::{Customer, now, open};
 
 /// Every file of the schema, with the BLAKE3 hash of its text.
 ///
-/// A released file must never change, not even in a comment. Databases were created with the old
-/// text, and a database with another history is refused. To change the schema, add a new file and a
-/// new row to this table.
+/// A released file must never change, not even in a comment. Otherwise Enrich would refuse the
+/// databases that were created with the old text. To change the schema, add a new file, and a new
+/// row in this table.
 const FILES: [(&str, &str); 17] = [
     ("directory/V1__directory.sql", V1_DIRECTORY),
     ("directory/V2__name_words.sql", V2_NAME_WORDS),

@@ -53,8 +53,8 @@ pub struct FakePorts {
     /// The rows of the ledger of all accounts.
     pub entries: Mutex<Vec<Entry>>,
     stored: Mutex<BTreeMap<(AccountId, String), Stored>>,
-    /// The counted calls, one element for each call, with the account that made it. Unlike a real
-    /// store, the counts are not added up.
+    /// The counted calls, one element for each call, with the account that made it. A real store
+    /// adds the calls up; this one does not.
     pub counts: Mutex<Vec<(AccountId, DayCount)>>,
     /// The email addresses and password hashes with which owners sign in.
     pub sign_ins: Mutex<Vec<SignIn>>,

@@ -113,7 +113,8 @@ pub async fn a_revoked_key_stays_revoked_when_the_clock_is_set_back(harness: &dy
     let ahead = after_noon(7200);
     assert!(ports.accounts.expire_key(key.id, ahead, ahead).await.unwrap());
     assert!(!ports.accounts.find_key(&key.key).await.unwrap().unwrap().is_active(noon()));
-    // A rotation without an overlap ends the old key at once. This key stays ended too.
+    // A rotation without an overlap ends the old key immediately. Like the revoked key, this key
+    // stays ended.
     let old = new_key(account, "old");
     assert_eq!(add(&ports, &old).await, KeyStored::Stored);
     let successor = enrich_core::NewKey { created_at: ahead, ..new_key(account, "new") };
@@ -122,7 +123,7 @@ pub async fn a_revoked_key_stays_revoked_when_the_clock_is_set_back(harness: &dy
     for ended in [&key, &old] {
         let found = ports.accounts.find_key(&ended.key).await.unwrap().unwrap();
         assert!(!found.is_active(noon()) && found.has_ended);
-        // Setting a later end than the key already has changes nothing.
+        // The key already has an earlier end, so a later end changes nothing.
         ports.accounts.expire_key(ended.id, after_noon(9_000), noon()).await.unwrap();
         let found = ports.accounts.key(ended.id).await.unwrap().unwrap();
         assert!(!found.is_active(noon()));
@@ -218,8 +219,8 @@ pub async fn keys_that_are_made_at_once_are_no_more_than_the_limit(harness: &dyn
     assert_eq!(rotated.unwrap(), KeyStored::Stored);
     assert_eq!(accounts.keys(account).await.unwrap().len(), 11);
     // With the limit `fewer`, the account has more active keys than allowed. It can still rotate an
-    // active key that ends immediately, because the number of active keys stays the same. It cannot
-    // rotate an ended key, because this would add an active key.
+    // active key if the rotation ends this key immediately, because the number of active keys stays
+    // the same. It cannot rotate an ended key, because this would add an active key.
     let (fewer, active) = (KeyLimit { active: 5, all: 20 }, accounts.keys(account).await.unwrap());
     let active = active.iter().find(|key| key.expires_at.is_none()).unwrap().id;
     let rotated = accounts.rotate_key(active, noon(), new_key(account, ""), fewer).await;

@@ -374,8 +374,8 @@ pub async fn all_sessions_end_but_the_kept_one(harness: &dyn Harness) {
 }
 
 /// `settle_ends` ends expired invitations and sessions for good: they stay ended when the clock is
-/// set back. Reading an invitation, or beginning another session, does not end them for good,
-/// because the clock may be wrong at this moment.
+/// set back. Only `settle_ends` does this. Reading an expired invitation, or beginning another
+/// session, makes no end final, because the clock may be wrong at this moment.
 pub async fn what_ended_for_good_stays_ended_when_the_clock_is_set_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);

@@ -63,7 +63,8 @@ pub async fn a_list_of_snapshots(snapshots: &dyn Snapshots) {
     assert!(snapshots.answer_from(SnapshotNumber(1)).await.unwrap());
     wait_for(snapshots, Some(1), 0);
     assert!(!snapshots.answer_from(SnapshotNumber(3)).await.unwrap());
-    // Nodes answer from a new snapshot, even if an operator chose an earlier one before.
+    // An operator has chosen an old snapshot. When a new snapshot is published, nodes answer from
+    // the new one.
     assert!(snapshots.publish(&snapshot(5)).await.unwrap());
     wait_for(snapshots, Some(5), 0);
 }

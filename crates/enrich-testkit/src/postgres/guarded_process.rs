@@ -25,11 +25,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Interval at which the state of a process is checked.
 const INTERVAL: Duration = Duration::from_millis(2);
 
-/// The guard's script. Its arguments are the folder and the server's command.
+/// The shell script of the guard. It starts the server, and kills it when the test process ends or
+/// sends a word. The arguments are the folder and the server's command.
 ///
-/// The server is frozen first (SIGSTOP), so that it starts no child while its children are killed.
-/// Then the server and its children are killed, and PostgreSQL's shared memory is removed, as after
-/// a crash of the machine. The id of the shared memory is in line 7 of `postmaster.pid`.
+/// The script first freezes the server (SIGSTOP), so that it starts no child while its children are
+/// killed. Then the script kills the server and its children, and removes PostgreSQL's shared
+/// memory, as after a crash of the machine. Line 7 of `postmaster.pid` has the id of this memory.
 const GUARD: &str = r#"
 folder=$1; shift
 "$@" </dev/null >>"$folder/log" 2>&1 &
@@ -103,7 +104,7 @@ impl GuardedProcess {
         self.signal(Signal::STOP)?;
         wait_for_state(self.id, &['T', 'Z'])?;
         for child in self.children()? {
-            // The child may have already ended. Then there is nothing to wait for.
+            // An error is ignored, because the child may have ended already.
             let _ = kill_process(child, Signal::STOP);
             wait_for_state(child, &['T', 'Z'])?;
         }

@@ -120,7 +120,7 @@ impl Cluster {
     /// Copies a primary's data, and writes the setting that names this primary.
     fn copy_from(&self, primary: &Self) -> io::Result<()> {
         let mut copy = self.installation.command("pg_basebackup", self.folder.path());
-        // With a replication slot, the program that copies would report to the primary what it has
+        // With a replication slot, `pg_basebackup` would report to the primary what it has
         // received. If `synchronous_standby_names` is `*`, PostgreSQL would take these reports as
         // the confirmation of commits, although the copy is unfinished. So the copy uses no slot.
         copy.args(["--no-sync", "--no-slot", "--wal-method=stream", "--checkpoint=fast"]);

@@ -142,7 +142,7 @@ impl End {
     /// armed pattern (see `TcpProxy::cut_when`). Returns:
     ///
     /// - `None` if the connection was cut.
-    /// - `Some(None)` if the armed pattern does not end in `bytes`, or no pattern is armed.
+    /// - `Some(None)` if no pattern is armed, or the last byte of the pattern is not in `bytes`.
     /// - Otherwise, the index in `bytes` at which the pattern begins, and its trigger.
     fn trigger(
         &self,

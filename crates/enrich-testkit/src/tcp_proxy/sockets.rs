@@ -52,9 +52,9 @@ impl Connection {
     }
 }
 
-/// Makes the two threads of a socket drop their handles of the socket: ends the read of the thread
-/// that reads it. The socket is closed when both handles are dropped. With [`Cut::Reset`], closing
-/// the socket sends RST.
+/// Ends the read of the thread that reads from a socket, so that this thread drops its handle. The
+/// socket is closed when the thread that writes to it has dropped its handle too. With
+/// [`Cut::Reset`], closing the socket sends RST.
 pub(super) fn leave(socket: &Weak<TcpStream>, how: Cut) {
     let Some(socket) = socket.upgrade() else { return };
     if how == Cut::Reset {

@@ -76,8 +76,8 @@ pub async fn a_company_with_neither_is_known_by_name_and_country(harness: &dyn H
     )
     .await;
     assert_eq!(effects, [Added, Merged, Added, Added]);
-    // The record of `Quill Ltd` was merged with `Quill`, because `Quill` is the only company in GB
-    // that has this name without the legal form.
+    // The record of `Quill Ltd` was added as a new company, and then merged with `Quill`: without
+    // the legal form, the names are equal, and no other company in GB has this name.
     let held = at_domain(&ports, "quill.example").await.expect("a company");
     assert_eq!(held.phones, ["+442079460001", "+442079460003"]);
 }

@@ -84,8 +84,8 @@ pub async fn an_unknown_employer_is_made_from_what_is_given(harness: &dyn Harnes
     assert_eq!(held.name, "Inkwell Ltd");
     let held = at_domain(&ports, "quill.example").await.expect("a company");
     assert_eq!(held.name, "quill.example");
-    // Only the employer's domain was known, so the domain was also its name. A record with a name
-    // gives the company this name.
+    // The record of `ada` gave only the domain of her employer, so this company got its domain as
+    // its name. The next record gives the company the name `Quill`.
     let named = CompanyRecord { origin: trusted(10), ..quill() };
     assert_eq!(load_one(&ports, "b", hashed(named)).await, Merged);
     assert_eq!(at_domain(&ports, "quill.example").await.expect("a company").name, "Quill");

@@ -74,7 +74,7 @@ pub(crate) fn strip(folded: &str) -> String {
             return name;
         }
         // If the removed legal form was attached to the name without a space, single letters may
-        // now be neighbours. They are joined here, as [`fold`] joins them in other names.
+        // now be neighbours. They are joined here, because [`fold`] joins such letters too.
         name = join_single_letters(rest);
     }
 }

@@ -96,8 +96,7 @@ fn decode_form(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
 }
 
 /// Parses the outermost level of a body: the fields of a JSON object or of a form. If the body is
-/// refused, stores the reason in `fault`. The returned error of serde cannot contain the reason,
-/// because it contains only a text.
+/// refused, stores the reason in `fault`, because an error of serde can contain only a text.
 struct TopLevel<'f> {
     fault: &'f Cell<Option<Undecodable>>,
 }

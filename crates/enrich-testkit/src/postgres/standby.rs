@@ -16,8 +16,9 @@ impl Cluster {
     /// Starts a primary and a standby. Each commit of the primary waits until the standby has
     /// confirmed it. The primary's name is in `options`; the standby's name is `node_2`.
     ///
-    /// A test can exchange the two roles: when the standby was promoted, its commits wait until the
-    /// former primary confirms them as its standby. Returns `None` if PostgreSQL is not installed.
+    /// A test can exchange the two roles: it promotes the standby, and makes the old primary a
+    /// standby of it. Then the commits of the new primary wait until the old primary has confirmed
+    /// them. Returns `None` if PostgreSQL is not installed.
     ///
     /// # Errors
     ///

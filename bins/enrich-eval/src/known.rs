@@ -65,7 +65,7 @@ impl KnownQuery {
 /// A set of well-known names, imported into a folder.
 #[derive(Debug, Args)]
 pub(crate) struct KnownSet {
-    /// Folder with the lists of names, and the files to import in its folder `native`
+    /// Folder with the lists of names; its subfolder `native` contains the files to import
     #[arg(value_name = "SET")]
     pub(crate) set: PathBuf,
     /// Data folder into which the set is imported; if it already has a directory, the folder is

@@ -105,8 +105,9 @@ enum FolderTorture {
         /// Number of flips, each in its own copy
         #[arg(long, value_name = "NUMBER", default_value_t = 1000)]
         rounds: u64,
-        /// Percentage of flips in the write-ahead log; such a flip can make SQLite ignore the end
-        /// of the log, which no check notices, so the torture fails unless --allow-cut is given
+        /// Percentage of the flips that are made in the write-ahead log instead of another file;
+        /// SQLite may then ignore the end of the log without an error. The torture finds that data
+        /// is missing and fails, unless --allow-cut is given
         #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=100))]
         log_percent: u8,
         /// Accept flips that only SQLite's own integrity check finds

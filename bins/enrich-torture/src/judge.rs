@@ -88,9 +88,9 @@ pub(crate) struct Judge {
 struct KeyHistory {
     /// The number of charges in the ledger that have this idempotency key.
     rows: u32,
-    /// The first acknowledged answer to a call with this idempotency key.
+    /// The first successful answer that the client received to a call with this idempotency key.
     first: Option<First>,
-    /// The number of acknowledged answers that were not replays.
+    /// The number of successful answers that the client received, without replays of earlier ones.
     originals: u32,
 }
 

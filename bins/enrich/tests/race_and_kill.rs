@@ -1,4 +1,4 @@
-//! Tests that no credit is spent twice and no acknowledged charge is lost. In some tests, many
+//! Checks that no credit is spent twice and no acknowledged charge is lost. In some tests, many
 //! calls compete for the last credit. In others, servers are killed.
 
 #![allow(

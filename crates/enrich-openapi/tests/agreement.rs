@@ -1,4 +1,4 @@
-//! Tests that the OpenAPI document agrees with the service: in its endpoints, in the recorded calls
+//! Checks that the OpenAPI document agrees with the service: in its endpoints, in the recorded calls
 //! and in the inputs that are accepted.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

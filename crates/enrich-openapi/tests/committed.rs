@@ -1,4 +1,4 @@
-//! Tests that the file `docs/openapi.json` is the document that is made from the tables, the wire
+//! Checks that the file `docs/openapi.json` is the document that is made from the tables, the wire
 //! files and the recorded calls.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -1,4 +1,4 @@
-//! Tests that the SQL of this crate uses only what CockroachDB, YugabyteDB, Citus and poolers in
+//! Checks that the SQL of this crate uses only what CockroachDB, YugabyteDB, Citus and poolers in
 //! transaction mode support.
 //!
 //! The tests check the migrations and the string literals in the source. Tests and comments are

@@ -1,4 +1,4 @@
-//! Tests that the examples run and print the expected output.
+//! Checks that the examples run and print the expected output.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::PathBuf;

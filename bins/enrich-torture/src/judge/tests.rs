@@ -1,4 +1,4 @@
-//! Tests that the judge reports every kind of breach, and no breach in a correct round.
+//! Checks that the judge reports every kind of breach, and no breach in a correct round.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Tests that a large import can be repeated after it was killed.
+//! Checks that a large import can be repeated after it was killed.
 
 use std::io::Write as _;
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! Tests that the reference page of metrics has exactly the server's metrics.
+//! Checks that the reference page of metrics has exactly the server's metrics.
 
 use std::collections::BTreeSet;
 use std::fs;

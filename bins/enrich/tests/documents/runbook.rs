@@ -1,4 +1,4 @@
-//! Tests that the program can print each symptom in the runbook.
+//! Checks that the program can print each symptom in the runbook.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Tests that forgotten values are removed from lists.
+//! Checks that forgotten values are removed from lists.
 
 use std::io::{Cursor, Read, Write};
 use std::sync::{Arc, mpsc};

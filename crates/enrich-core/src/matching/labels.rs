@@ -131,8 +131,8 @@ fn more(held: &mut f64, value: f64) {
 /// several choices of words are possible, returns the highest total; if none is possible, `None`.
 fn parts(words: &[NameWord], rarities: &[f64], label: &str) -> Option<f64> {
     let label = label.as_bytes();
-    // `most[end]` is the result for the first `end` letters of the label: the highest total rarity
-    // of words whose beginnings, joined, form these letters. `None` if no words do.
+    // `most[end]` is the result of this function for the first `end` letters of the label. For `un`
+    // of `unsoed`, this is the rarity of `universitas`.
     let mut most: Vec<Option<f64>> = vec![None; label.len() + 1];
     *most.first_mut()? = Some(0.0);
     for (word, rarity) in words.iter().zip(rarities).take(MOST_WORDS) {

@@ -1,4 +1,4 @@
-//! Tests that one account can neither see nor change anything of another account. The tests try
+//! Checks that one account can neither see nor change anything of another account. The tests try
 //! every page of the table.
 
 use enrich_dashboard::{Method, PageRoute, pages};

@@ -1,4 +1,4 @@
-//! Tests that texts from users are never treated as HTML: every page shows them as plain text.
+//! Checks that texts from users are never treated as HTML: every page shows them as plain text.
 
 use enrich_core::port::accounts::Accounts;
 use enrich_core::{Clock, DirectoryRevision, EntryKind, Price};

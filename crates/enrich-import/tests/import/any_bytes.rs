@@ -1,4 +1,4 @@
-//! Tests that arbitrary input never causes a panic, and that the report counts every record.
+//! Checks that arbitrary input never causes a panic, and that the report counts every record.
 
 use enrich_core::port::importer::Atomic;
 use enrich_import::{Report, import};

@@ -1,4 +1,4 @@
-//! Tests which records are read from the rows of CSV.
+//! Checks which records are read from the rows of CSV.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! Tests which records are read from JSON Lines.
+//! Checks which records are read from JSON Lines.
 
 use enrich_core::{CompanyRecord, Record};
 

@@ -1,4 +1,4 @@
-//! Tests that records lose values if too many records share their domain.
+//! Checks that records lose values if too many records share their domain.
 
 use std::io::Cursor;
 

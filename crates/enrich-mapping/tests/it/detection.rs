@@ -1,4 +1,4 @@
-//! Tests that the source of a file is detected.
+//! Checks that the source of a file is detected.
 
 use enrich_mapping::{Detection, InputKind, Sample, detect};
 use serde_json::Value;

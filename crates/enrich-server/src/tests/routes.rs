@@ -1,4 +1,4 @@
-//! Tests that each listener serves exactly its own paths.
+//! Checks that each listener serves exactly its own paths.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Tests that forgotten values disappear from the answers of all nodes within seconds, although
+//! Checks that forgotten values disappear from the answers of all nodes within seconds, although
 //! the nodes' snapshot still contains the values.
 
 use std::time::{Duration, Instant};

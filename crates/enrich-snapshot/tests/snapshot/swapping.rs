@@ -1,4 +1,4 @@
-//! Tests that nodes change to another snapshot while look-ups go on.
+//! Checks that nodes change to another snapshot while look-ups go on.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;

@@ -1,4 +1,4 @@
-//! Tests that the look-up data equals the data derived from the facts, after any loads, removals
+//! Checks that the look-up data equals the data derived from the facts, after any loads, removals
 //! and suppressions.
 
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! The table of idempotency records. A record contains the response that repeated calls get.
 //! `enrich-ledger` calculates the names of records (keyed hashes of the idempotency key and of the
-//! question), and encrypts the responses.
+//! request), and encrypts the responses.
 
 use std::time::{Duration, Instant};
 

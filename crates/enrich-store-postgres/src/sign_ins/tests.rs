@@ -1,4 +1,4 @@
-//! Tests that the contract suite cannot contain: tests with several nodes, and tests of calls
+//! Checks that the contract suite cannot contain: tests with several nodes, and tests of calls
 //! that are repeated after a lost reply.
 
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Tests that charging resumes after an outage of the database, without any action of an operator.
+//! Checks that charging resumes after an outage of the database, without any action of an operator.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Tests that a verification finds every change in the ledger's file, and says where the change is.
+//! Checks that a verification finds every change in the ledger's file, and says where the change is.
 
 use enrich_core::port::ledger::{Charge, ChargeError, Ledger as _};
 use enrich_store::{OpenError, Store};

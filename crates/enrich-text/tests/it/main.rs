@@ -1,4 +1,4 @@
-//! Tests that texts are parsed as people type them.
+//! Checks that texts are parsed as people type them.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failed reading is a failed test")]
 

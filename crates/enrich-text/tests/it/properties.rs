@@ -1,4 +1,4 @@
-//! Tests that no parser panics on any text, and that a parsed value, parsed again, gives the same
+//! Checks that no parser panics on any text, and that a parsed value, parsed again, gives the same
 //! value. `PROPTEST_CASES` sets the number of texts.
 
 use enrich_text::{

@@ -53,8 +53,8 @@ impl InputArgs {
         let source = source.read_as(self.read_as.read_as());
         let file_name = source.name().cloned();
         let Plan { source, name, terms, subjects } = self.format.plan(file, source, console)?;
-        // Some formats define the name of the source. Then all files of a folder in such a format
-        // belong to one source. So the origin of this source is the folder, and not the file.
+        // Some formats define the name of the source. If files in one folder have such a format, they
+        // all belong to one source. So the origin of this source is the folder, and not the file.
         let origin = if name.is_some() { Origin::of_folder(file) } else { Origin::of_file(file) };
         let name = self.source.clone().or(name).or(file_name);
         let name = name.ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Tests that decisions stay in force when records are imported, removed or derived again.
+//! Checks that decisions stay in force when records are imported, removed or derived again.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Tests that the same records give the same directory, in whatever order the sources are imported.
+//! Checks that the same records give the same directory, in whatever order the sources are imported.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Tests which company a record belongs to, and how its values are merged.
+//! Checks which company a record belongs to, and how its values are merged.
 
 use enrich_core::{CompanyRecord, CompanyRef, PersonRecord, Projection, Question};
 use enrich_text::Network;

@@ -1,4 +1,4 @@
-//! Tests that the external ids of a record decide first which company the record belongs to, and
+//! Checks that the external ids of a record decide first which company the record belongs to, and
 //! that a company and its parent are never merged.
 
 use enrich_core::{Company, CompanyRecord, CompanyRef, Parent};

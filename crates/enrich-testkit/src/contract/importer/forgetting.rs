@@ -1,4 +1,4 @@
-//! Tests that forgotten values are removed, and stay out of later imports.
+//! Checks that forgotten values are removed, and stay out of later imports.
 
 use enrich_core::port::importer::{Effect, Removed, Suppressed};
 use enrich_core::{

@@ -1,4 +1,4 @@
-//! Tests that subject ids stay the same when records change or are imported again.
+//! Checks that subject ids stay the same when records change or are imported again.
 
 use enrich_core::{CompanyRecord, PersonRecord};
 

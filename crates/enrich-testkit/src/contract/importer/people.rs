@@ -1,4 +1,4 @@
-//! Tests which person a record belongs to, and which employer the person gets.
+//! Checks which person a record belongs to, and which employer the person gets.
 
 use enrich_core::{CompanyRecord, EmployerRecord, PersonRecord};
 

@@ -1,4 +1,4 @@
-//! Tests which values belong to each source, and how a source is removed.
+//! Checks which values belong to each source, and how a source is removed.
 
 use enrich_core::port::importer::{Atomic, Load, Removed, SourceInfo, SourceTerms};
 use enrich_core::{CompanyRecord, DomainRecord};

@@ -1,10 +1,11 @@
-//! Look-ups of whole lists: copies the rows of a list and adds the answers.
+//! Looks up all rows of a list, such as a CSV file: copies the rows and adds the answers.
 //!
-//! [`run`] reads the rows of an [`Input`], sends many of them to a [`Caller`] at the same time, and
-//! writes them in the order of the list. A checkpoint next to the output makes it possible to
-//! continue an interrupted run. Every row has its own idempotency key, so that no row is paid
-//! twice. [`preview`] computes the highest cost of a list before any row is sent. [`Jobs`] stores
-//! the lists of accounts in a folder, with limits for each account, and runs them in turns.
+//! [`run`] reads the rows of an [`Input`], sends many of them at the same time to a [`Caller`],
+//! which answers them, and writes them in the order of the list. A checkpoint next to the output
+//! makes it possible to continue an interrupted run. Every row has its own idempotency key, so that
+//! no row is paid twice. [`preview`] computes the highest possible cost of a list before any row is
+//! sent. [`Jobs`] stores the lists of accounts in a folder, with limits for each account, and runs
+//! them so that the accounts take turns.
 //!
 //! This crate contains no endpoint, no store, no web framework and no terminal output. It takes the
 //! endpoints from the tables of the API versions.

@@ -121,11 +121,11 @@ impl Mapping {
     }
 
     /// Completes the mapping for a list. A column name is replaced by the name in the list if both
-    /// differ only in upper and lower case, spaces and punctuation. A field without a source gets
-    /// the column that has the name of the field. If there is no such column, a required field gets
-    /// a column with one of its usual names, such as `mail` for `email`. A column whose name only
-    /// contains a usual name, such as `old_email`, is not used, because nobody checks this choice
-    /// before rows are charged.
+    /// differ only in upper and lower case, spaces and punctuation. A field that has no column or
+    /// constant yet gets the column that has the name of the field. If there is no such column, a
+    /// required field gets a column with one of its usual names, such as `mail` for `email`. A
+    /// column whose name only contains a usual name, such as `old_email`, is not used, because
+    /// nobody checks this choice before rows are charged.
     pub fn guessed(&self, endpoint: &Endpoint, columns: &[String]) -> Self {
         let mut mapping = self.clone();
         for (_, column) in &mut mapping.columns {
@@ -165,7 +165,7 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// When a field or a column does not exist, or a required field has no source.
+    /// When a field or a column does not exist, or a required field has no column or constant.
     pub(crate) fn bind(
         &self,
         endpoint: &'static Endpoint,

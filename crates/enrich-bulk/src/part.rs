@@ -4,9 +4,9 @@
 //! `OUT` stands for the name of the output, such as `out.csv`. `OUT.part` contains the rows.
 //! `OUT.job` is the checkpoint: it contains the number of these rows and a hash that identifies
 //! them. Rows are synced to disk before `OUT.job` counts them, and `OUT.job` is replaced
-//! atomically. When a job continues, it first cuts `OUT.part` off at the size in `OUT.job`. Each
-//! commit appends a separate compressed member (gzip), stream (bzip2) or frame (zstd). So the file
-//! is valid after such a cut.
+//! atomically. When a job continues, it first cuts `OUT.part` off at the size in `OUT.job`. A
+//! compressed output is valid after such a cut, because each commit appends a separate compressed
+//! member (gzip), stream (bzip2) or frame (zstd).
 
 mod checkpoint;
 mod error;
@@ -109,8 +109,8 @@ impl Part {
         Self::open_with(out, format, purpose, true, None)
     }
 
-    /// Does the same as [`Part::open_to_stay`]. If the output is new, its idempotency keys contain
-    /// `prefix`, or a random text if `prefix` is `None`.
+    /// Does the same as [`Part::open_to_stay`]. If the output is new, the idempotency keys of its
+    /// rows contain `prefix`, or a random text if `prefix` is `None`.
     pub(crate) fn open_of_job(
         out: &Path,
         format: Format,
@@ -172,9 +172,10 @@ impl Part {
         // The checkpoint is read again, because another process may have written it before this
         // process got the lock.
         let checkpoint = match read_checkpoint(&job)? {
-            // The mapping in the checkpoint is used instead of the one in `purpose`. Both have the
-            // same sources, but perhaps in another order, and the idempotency keys depend on the
-            // order. With other keys, rows that were already paid would be charged again.
+            // The mapping in the checkpoint is used instead of the one in `purpose`. Both give
+            // every field the same column or constant, but perhaps in another order, and the
+            // idempotency keys depend on the order. With other keys, rows that were already paid
+            // would be charged again.
             Some(mut checkpoint) => {
                 checkpoint.agree(purpose, &part, &job)?;
                 checkpoint.purpose.columns =
@@ -291,7 +292,8 @@ pub fn whole_cells_of(out: &Path) -> PathBuf {
     with_ending(out, ".csv")
 }
 
-/// Returns the counts of the job that writes `out`; `None` if there is no such job.
+/// Returns the counts of the rows that a job has written to the output `out` so far; `None` if
+/// there is no checkpoint of this output.
 ///
 /// # Errors
 ///

@@ -17,8 +17,8 @@ use crate::stop::{End, Stop};
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 /// Maximum pause before a retry, if the server does not ask for a longer pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// Maximum pause before a retry that the server can ask for (`Retry-After`). A longer pause is
-/// shortened to this time, because no reasonable rate-limit window is longer.
+/// Maximum pause that the server can ask for (`Retry-After`) before a row is sent again. A longer
+/// pause is shortened to this time, because no reasonable rate-limit window is longer.
 const LONGEST_ASKED: Duration = Duration::from_secs(3600);
 /// Maximum time for which a run continues if no row was ever answered. It is short, because the
 /// cause is more often a wrong address than a server that is down.
@@ -32,8 +32,8 @@ impl Added {
     }
 }
 
-/// The state of a run that all its rows in flight (sent and not yet answered) share: when a row was
-/// last answered, until when the rate limit refuses rows, and whether the run must end.
+/// What all rows of a run that are in flight (sent and not yet answered) share: when a row was last
+/// answered, until when the rate limit refuses rows, and whether the run must end.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     /// How long the run continues when it gets no answer.
@@ -41,8 +41,8 @@ pub(crate) struct Waiting {
     /// The time when a row was last answered, or when the run began.
     answered_at: Cell<Instant>,
     was_answered: Cell<bool>,
-    /// The last known time until which the rate limit refuses rows. An answer does not reset this
-    /// time, because its call may have been made before the limit was reached.
+    /// The last known time until which the rate limit refuses rows. If a row is answered before
+    /// this time, the time stays: the row may have been sent before the limit was reached.
     limited_until: Cell<Option<Instant>>,
     /// The signal that stops the run, for example because the user has asked for it.
     stop: Stop,
@@ -86,8 +86,8 @@ impl Waiting {
     }
 }
 
-/// The question with which a row asks for candidates, and the maximum number of candidates that the
-/// row gets.
+/// A row's request for candidates (companies that its company name may mean), and the maximum
+/// number of candidates that the row gets.
 #[derive(Clone, Debug)]
 pub(crate) struct CandidatesOfRow {
     pub(crate) question: Question,
@@ -95,7 +95,7 @@ pub(crate) struct CandidatesOfRow {
 }
 
 impl CandidatesOfRow {
-    /// Returns the question for at most `most` candidates of a row. Returns `None` if `most` is 0,
+    /// Returns the request for at most `most` candidates of a row. Returns `None` if `most` is 0,
     /// or if the row does not look for a company by its name.
     pub(crate) fn of(endpoint: &Endpoint, fields: &RowFields, most: usize) -> Option<Self> {
         let most = most.min(Candidate::MOST);
@@ -106,8 +106,8 @@ impl CandidatesOfRow {
     }
 }
 
-/// Sends a row. If `candidates` is given, and the row's company is not found by its name, asks for
-/// candidates.
+/// Sends a row. If `candidates` is given, and the row's company is not found by its name, also
+/// sends the request for candidates.
 ///
 /// # Errors
 ///
@@ -125,7 +125,7 @@ pub(crate) async fn ask(
         return Ok(added);
     };
     let CandidatesOfRow { question, most } = &wanted;
-    // The look-up has used `idempotency`, so the question for candidates needs a key of its own.
+    // The look-up has used the key `idempotency`, so the request for candidates needs its own key.
     let idempotency = format!("{idempotency}-candidates");
     let found = repeat(|| caller.candidates(question, *most, &idempotency), waiting).await?;
     let Added { values: candidates, error, credits, .. } = found;

@@ -255,9 +255,9 @@ impl<'a> Engine<'a> {
     }
 
     /// Sends a row, unless it is invalid or an earlier run has its answer. Returns the row if the
-    /// ceiling leaves too little credit for it. The run tries to send it again later, because an
-    /// answer that costs less than its reservation frees credit. If no row is in flight, no credit
-    /// can become free, so the run ends.
+    /// ceiling (the maximum cost of the list) leaves too little credit for it. The run sends it
+    /// later, because an answer that costs less than its reservation frees credit. If no row is in
+    /// flight, no credit can become free, so the run ends.
     fn send(&mut self, row: Row) -> Option<Row> {
         let number = self.checkpoint.counts.rows + self.ahead.len() as u64;
         let fields = match input::fields(&self.bound, self.input.shape(), &row) {

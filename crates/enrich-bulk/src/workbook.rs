@@ -14,8 +14,8 @@ const MAX_SHEET_ROWS: u32 = 1_048_576;
 const MAX_SHEET_COLUMNS: usize = 16_384;
 /// Maximum length of a cell (Excel's limit), in UTF-16 units. Longer texts are truncated.
 const MAX_CELL_UNITS: usize = 32_767;
-/// Maximum length of a number, in characters. Excel may display a longer number in another form,
-/// such as `1.23457E+11`.
+/// Maximum length of a number that is stored as a number and not as text, in characters. Excel may
+/// display a longer number in another form, such as `1.23457E+11`.
 const MAX_NUMBER_LETTERS: usize = 11;
 
 /// Extensions of the workbook formats that this program cannot write.

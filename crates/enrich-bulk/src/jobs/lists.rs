@@ -1,5 +1,5 @@
-//! Uploads lists. Also reads their first rows (samples), and computes their highest costs
-//! (previews).
+//! Stores uploaded lists: files with rows to look up, such as `leads.csv`. Also reads the first
+//! rows of a list (its sample), and computes its highest possible cost (its preview).
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -22,12 +22,13 @@ use crate::run::Counts;
 const LOOK_EACH_BYTES: u64 = 4 * 1024 * 1024;
 
 impl Jobs {
-    /// Stores an uploaded list as a new job and counts the rows. Rows are sent only after the job
-    /// is [started](Jobs::start).
+    /// Stores an uploaded list as a new job, and counts its rows. The rows are looked up only after
+    /// the job is [started](Jobs::start).
     ///
     /// # Errors
     ///
-    /// When the list is too large or unreadable, or a limit is reached.
+    /// When the list is too large or unreadable, or a limit is reached, such as the maximum number
+    /// of jobs of the account.
     pub fn create(
         &self,
         account: AccountId,
@@ -65,7 +66,8 @@ impl Jobs {
         let read_as = record.read_as;
         let layout = record.layout.clone().or(input.layout());
         let mut sample = Sample { columns, rows: Vec::new(), layout, read_as };
-        // Reading stops after the last row, because many blank lines may come after it.
+        // Stops after the last row, because many blank lines may come after it, and they need not
+        // be read.
         let rows = record.rows.and_then(|all| usize::try_from(all).ok()).unwrap_or(rows).min(rows);
         while sample.rows.len() < rows {
             let Some(row) = input.next_row()? else { break };
@@ -100,8 +102,9 @@ impl Jobs {
         Ok(())
     }
 
-    /// Returns the highest cost of a list. Reads the whole list, unless the last preview was for
-    /// the same endpoint, mapping, number of candidates and country.
+    /// Returns the highest possible cost of a list. If the last preview of the list was for the
+    /// same endpoint, mapping, number of candidates and country, returns its result. Otherwise,
+    /// reads the whole list.
     ///
     /// # Errors
     ///
@@ -147,8 +150,8 @@ impl Jobs {
 }
 
 impl JobsState {
-    /// Stores an upload in the folder `arriving`. Then reads its list to the end, to count the rows
-    /// and to find errors in it.
+    /// Stores an uploaded list in the folder `arriving`. Then reads the list to the end, to count
+    /// its rows and to see whether it can be read.
     fn arrive(
         &self,
         arriving: &Path,
@@ -174,8 +177,8 @@ impl JobsState {
         let mut input = self.input(arriving, &record, &self.closing)?;
         (record.rows, record.layout) = (Some(input.count_rows()?), input.layout());
         // Only values that are forgotten after the upload are removed from a list. So a new list
-        // need not be searched. It stores the present number of suppressed values, as if it had
-        // been searched.
+        // need not be searched. Its record stores the present number of suppressed (forgotten)
+        // values, as if the list had been searched for them.
         record.scrubbed = self.suppressed_count();
         if self.records.is_none() {
             record.save(arriving)?;

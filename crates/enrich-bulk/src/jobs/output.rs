@@ -52,8 +52,9 @@ impl Jobs {
         }
     }
 
-    /// Returns the rows of a workbook as CSV, in which no cell is truncated. Returns `None` if the
-    /// output is not a workbook, if no rows are written yet, or if the CSV rows were not kept.
+    /// Returns the rows of a job's output as CSV, if the output is a workbook (`.xlsx`). Cells that
+    /// are truncated in the workbook are complete in the CSV. Returns `None` if the output is not a
+    /// workbook, if no rows are written yet, or if the CSV rows were not kept.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! The record of a job: its account, its order and its state. It is stored in the job's folder;
-//! the record of a shared job is stored in a database.
+//! The record of a job: its account, its order (what is looked up) and its state. It is stored in
+//! the job's folder. If several processes share the job, it is stored in a database instead.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -70,8 +70,8 @@ impl fmt::Debug for JobId {
     }
 }
 
-/// The order of an account for a list: the endpoint, the mapping, the API key that pays, and the
-/// ceiling (the maximum cost).
+/// What an account has ordered for a list: the endpoint, the mapping, the API key that pays, and
+/// the ceiling (the maximum cost).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
     /// The endpoint's path.
@@ -163,8 +163,8 @@ pub(super) struct Record {
     /// renamed to the names of the present files.
     #[serde(default)]
     pub(super) is_replacing: bool,
-    /// The name of the subfolder with the job's files; `None` if the job is not shared. The name
-    /// is a turn: a number that grows with each new holder of a shared job.
+    /// The name of the subfolder with the job's files; `None` if no other process shares the job.
+    /// The name is the job's turn: a number that grows each time a process takes the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) turn_folder: Option<u64>,
 }
@@ -226,8 +226,9 @@ impl Record {
         (self.state, self.ended_at) = (state, Some(now.as_second()));
     }
 
-    /// Returns the options for reading the stored list. A rewritten list is UTF-8, even if the user
-    /// has set another encoding for the upload.
+    /// Returns the options for reading the stored list. If the list was rewritten, to empty rows
+    /// with forgotten values, it is UTF-8, even if the user has set another encoding for the
+    /// upload.
     pub(super) fn read_as(&self) -> ReadAs {
         if !self.is_rewritten {
             return self.read_as;
@@ -285,7 +286,7 @@ impl Record {
     }
 
     /// Returns the file name of the list without its extensions, then `-enriched` and `ending`. For
-    /// `leads.csv.gz`, this is `leads-enriched.csv`.
+    /// the list `leads.csv.gz` and the ending `.csv`, this is `leads-enriched.csv`.
     pub(super) fn output_named(&self, ending: &str) -> String {
         let name = uncompressed_file_name(&self.file_name);
         let endings = [".csv", ".tsv", ".tab", ".txt", ".xlsx", ".jsonl", ".ndjson"];

@@ -115,8 +115,8 @@ pub(super) fn work(shared: &JobsState) {
             continue;
         }
         if is_closing && state == State::Ended(End::Stopped) {
-            // On disk, the state of the job is still "running". So the job continues when the
-            // folder is opened again.
+            // On disk, the state of the job is still "running". So the job continues when a process
+            // opens the folder of jobs again.
             continue;
         }
         let mut record = entry.record.clone();
@@ -127,9 +127,9 @@ pub(super) fn work(shared: &JobsState) {
             entry.record = record;
             entry.record.save(&shared.folder).map_err(JobError::from)
         };
-        // If the record cannot be saved, the state on disk is still "running", and the job runs
-        // again when the folder is opened. Its rows have the same idempotency keys again, so no row
-        // is charged twice.
+        // If the job's record cannot be saved, the state on disk is still "running". So the job
+        // runs again when a process opens the folder of jobs again. Its rows then have the same
+        // idempotency keys, so no row is charged twice.
         if let (Err(error), Some(entry)) = (saved, registry.jobs.get_mut(&id)) {
             entry.record.state = State::Broken(in_words(&error));
         }
@@ -193,7 +193,7 @@ fn run_job(
         };
         let out = record.output(&shared.folder);
         let lease = shared.registry.lock().jobs.get(&record.id).and_then(|job| job.lease.clone());
-        // The rows of a shared job have the same idempotency keys in every process and every turn,
+        // If several processes share a job, all of them use the same idempotency keys for its rows,
         // so that no row is paid twice.
         let prefix = lease.as_ref().map(|_| record.id.to_string());
         let part = match Part::open_of_job(&out, Format::Csv, &purpose, prefix) {

@@ -1,5 +1,5 @@
-//! Removes forgotten values from lists. A list may keep values that were forgotten before its
-//! upload.
+//! Removes forgotten values from the uploaded lists of accounts, and from their output. A list may
+//! keep values that were forgotten before its upload.
 //!
 //! Output rows that contain a forgotten value are removed. In the list of an unfinished job, such
 //! rows are emptied instead: paid rows are recognised by their number, so all rows must keep their
@@ -171,7 +171,7 @@ impl JobsState {
         }
     }
 
-    /// Removes forgotten values from the files of a list that is not running. Returns whether the
+    /// Removes forgotten values from the files of a job that is not running. Returns whether the
     /// files contained such values.
     fn scrub_files(
         &self,
@@ -274,8 +274,7 @@ impl JobsState {
         Ok(())
     }
 
-    /// Whether the list of a job, its order or its output so far contains a suppressed (forgotten)
-    /// value.
+    /// Whether a job's list, order or output so far contains a suppressed (forgotten) value.
     fn holds(&self, record: &Record, values: &dyn SuppressedValues) -> Result<bool, JobError> {
         if order_holds(record, values) || list_holds(self, record, values)? {
             return Ok(true);

@@ -48,8 +48,8 @@ impl JobsState {
         found.ok_or_else(|| JobError::NoEndpoint(path.to_owned()))
     }
 
-    /// Opens the list of a job in `folder`. Reading fails when the list exceeds a limit for lists.
-    /// `stop` interrupts the reading.
+    /// Opens the list of a job in `folder`. Reading fails when the list exceeds the maximum number
+    /// of bytes or lines. `stop` interrupts the reading.
     pub(super) fn input(
         &self,
         folder: &Path,

@@ -1,6 +1,6 @@
 //! The folder of a turn. A turn begins when a process takes a shared job and becomes its holder.
-//! Each holder has its own folder for the job's files. So if the process of an earlier holder was
-//! frozen and continues later, it cannot change the files of a later holder.
+//! Each holder has its own folder for the job's files. So if an earlier holder was frozen and
+//! continues later, it cannot change the files of a later holder.
 //!
 //! Only the file with the output rows, `OUT.part`, is changed in place. It is copied to the new
 //! folder if the earlier holder may still write to it. All other files are replaced as a whole, so

@@ -10,8 +10,8 @@ use super::{JobRegistry, Settings};
 
 impl JobRegistry {
     /// Takes the next job out of the queue. Jobs of the account with the fewest running jobs come
-    /// first. If several accounts have equally few, the account whose last turn was the longest ago
-    /// comes first. Of several jobs of an account, the first in the queue comes first.
+    /// first. If several accounts have equally few, the account whose last job was taken the
+    /// longest ago comes first. Of several jobs of an account, the first in the queue comes first.
     pub(super) fn take_next(&mut self) -> Option<JobId> {
         let running = self.running();
         let rank = |at: &usize| {
@@ -29,14 +29,15 @@ impl JobRegistry {
         Some(id)
     }
 
-    /// Decides whether a job that has run for `ran` must yield. If so, marks the job as yielding
-    /// and returns `true`. A job must yield if all of these are true:
+    /// Decides whether a job that has run for the time `ran` must yield: stop for a while, so that
+    /// a job of another account can run. If so, marks the job as yielding and returns `true`. A job
+    /// must yield if all of these are true:
     ///
     /// - The maximum number of jobs is running.
     /// - The number of accounts that wait without a running job is larger than the number of
     ///   yielding jobs.
-    /// - The job's account runs several jobs that are not yielding, or `ran` is at least the
-    ///   length of a turn.
+    /// - The job's account runs several jobs that are not yielding, or `ran` is at least
+    ///   `settings.turn`.
     pub(super) fn must_yield(&mut self, id: JobId, ran: Duration, settings: &Settings) -> bool {
         let running = self.running();
         let places: usize = running.values().sum();

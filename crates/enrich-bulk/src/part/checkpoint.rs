@@ -13,8 +13,8 @@ use crate::export::Added;
 use crate::run::Counts;
 
 /// The properties of a job that must not change, so that a later run can continue the job: the
-/// endpoint, the mapping, the caller, the prefix of the added columns, the number of candidates,
-/// and how the list is split into columns.
+/// endpoint, the mapping, the caller (what answers the rows), the prefix of the added columns, the
+/// number of candidates, and how the list is split into columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Purpose {
     /// The endpoint's path.

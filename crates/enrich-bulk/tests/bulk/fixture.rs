@@ -22,9 +22,9 @@ pub(crate) fn endpoint(path: &str) -> &'static Endpoint {
     tables.iter().find_map(|table| table.endpoint(path)).unwrap()
 }
 
-/// A caller whose answer depends on the first word of the first field: `bad` is invalid, `broken`
-/// fails, `wrong` is refused, `gone` gets no answer yet, `nobody` is not found, and any other word
-/// is found. It charges each idempotency key once.
+/// A test caller. Its answer depends on the first word in the first field of a row: `bad` is
+/// invalid, `broken` fails, `wrong` is refused, `gone` gets no answer yet, `nobody` is not found,
+/// and any other word is found. It charges each idempotency key once.
 #[derive(Default)]
 pub(crate) struct Books {
     /// The charged calls by idempotency key: what was asked, and the cost in credits.

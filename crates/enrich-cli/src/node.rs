@@ -26,9 +26,9 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Opens PostgreSQL and the snapshots. If the settings name no location of snapshots, opens
-    /// the directory in the folder `data` instead. Then also loads what look-ups need, so that
-    /// the first look-up is fast too.
+    /// Opens PostgreSQL and the snapshots. If the settings name no location of snapshots, opens the
+    /// directory (the look-up data) in the folder `data` instead. Then also loads what look-ups
+    /// need, so that the first look-up is fast too.
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ impl Node {
         Ok(Self { directory, snapshots, store, lists })
     }
 
-    /// Opens PostgreSQL, and the directory in the folder `data`.
+    /// Opens PostgreSQL, and the directory (the look-up data) in the folder `data`.
     ///
     /// # Errors
     ///
@@ -71,8 +71,8 @@ impl Node {
         Ok((Self { directory: look_ups, snapshots: None, store, lists }, directory))
     }
 
-    /// Returns the parts that the server needs to serve this node: the service over its ports, the
-    /// sign-ins and the lists.
+    /// Returns what the server needs to serve this node, such as the service, the sign-ins and the
+    /// folder of bulk lists.
     pub(crate) fn prepared(self, settings: &Settings, greeting: String) -> Prepared {
         let Self { directory, snapshots, store, lists } = self;
         let job_records = Some(Arc::clone(&store.jobs) as _);

@@ -37,7 +37,7 @@ fn durability(text: &str) -> Result<Durability, &'static str> {
     }
 }
 
-/// Serves until the process gets a stop signal. There are two cases:
+/// Runs the server until the process gets a stop signal. There are two cases:
 ///
 /// - The accounts are in the data folder `data`. If this folder does not exist, it is created.
 /// - The accounts are in PostgreSQL. Then the folder `data` must exist and contain the `secret.key`
@@ -73,8 +73,8 @@ pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
             ..Options::default()
         };
         let store = Store::open_or_create_with(data, options)?;
-        // The data for phone numbers and the directory are prepared before the server starts.
-        // Otherwise the first call with a phone number or a name would be slow.
+        // The phone number data and the directory (the look-up data) are prepared before the server
+        // starts. Otherwise the first call with a phone number or a name would be slow.
         Phone::prepare();
         store.directory.prepare()?;
         let service = with_settings(store.service(), &settings);

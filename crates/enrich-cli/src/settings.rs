@@ -546,9 +546,9 @@ mod tests {
         known.sort_unstable();
         assert_eq!(documented, known);
         load(&[], file).unwrap();
-        // Some settings have no fixed default. In the documented file, such a setting has the
-        // comment `default: …`, and its value is only an example. All other values in the file must
-        // be the defaults.
+        // Some settings have no fixed default. In the complete settings file in the documentation,
+        // such a setting has the comment `default: …`, and its value is only an example. All other
+        // values in the file must be the defaults.
         let defaults = lines.iter().filter(|(_, rest)| !rest.contains("default: "));
         let defaults: Vec<String> =
             defaults.map(|(name, rest)| format!("{name} = {rest}")).collect();

@@ -178,8 +178,8 @@ impl Bulk {
         source.and_then(Input::open).map_err(|error| Failure::of_file(&self.list, &error))
     }
 
-    /// Checks the mapping, and returns the highest cost of the list. Returns `None` if the list can
-    /// be read only once, because it is standard input or a pipe.
+    /// Checks the mapping, and returns the highest possible cost of the list. Returns `None` if the
+    /// list can be read only once, because it is standard input or a pipe.
     fn estimate(&self, mapping: &Mapping) -> Result<Option<CostEstimate>, Failure> {
         if is_standard(&self.list) || self.list.metadata().is_ok_and(|data| !data.is_file()) {
             return Ok(None);

@@ -42,8 +42,8 @@ pub(crate) struct Check {
 struct Health {
     ok: bool,
     /// Problems of the check itself, for example that a database cannot be opened. Problems in the
-    /// content of the directory or the ledger are in `directory` and `ledger`. If the accounts are
-    /// in PostgreSQL, the problems of PostgreSQL and of the snapshot are here too.
+    /// content of the look-up data or of the ledger are in `directory` and `ledger`. If the
+    /// accounts are in PostgreSQL, the problems of PostgreSQL and of the snapshot are here too.
     problems: Vec<String>,
     sqlite: Option<&'static str>,
     directory: Option<Database>,
@@ -82,11 +82,11 @@ impl Check {
 }
 
 impl Check {
-    /// Returns where snapshots are published, if the node answers from snapshots; otherwise
-    /// `None`. A node answers from snapshots if both are true:
+    /// Returns where snapshots (copies of the look-up data) are published, if the node answers from
+    /// snapshots; otherwise `None`. A node answers from snapshots if both are true:
     ///
-    /// - Its folder has no directory of its own.
-    /// - Its settings name a location of snapshots, or its folder contains snapshots.
+    /// - Its data folder has no directory (look-up data) of its own.
+    /// - Its settings name a location of snapshots, or its data folder contains snapshots.
     ///
     /// If the settings name no location, the returned path is empty. This is enough, because the
     /// check never reads the location.

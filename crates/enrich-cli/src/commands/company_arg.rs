@@ -19,8 +19,8 @@ const MOST_NAMED: usize = 10;
 /// Maximum number of domains, and of ids, that a table shows for a record.
 const MOST_VALUES: usize = 3;
 
-/// A company as the user names it: by a domain, an id in a register or data set, its number in
-/// this directory, or a name. The directory may have no such company.
+/// A company as the user names it: by a domain, an id in a register or data set, a name, or its
+/// number in the look-up data (`company:17`). The look-up data may have no such company.
 #[derive(Clone, Debug)]
 pub(crate) struct CompanyArg {
     typed: String,
@@ -221,8 +221,8 @@ impl Row for ShownRecord {
     }
 }
 
-/// Returns a text with the first [`MOST_VALUES`] values of a list, and the number of further
-/// values.
+/// Joins values to one text. If there are more than [`MOST_VALUES`], only the first are named, and
+/// the others are counted: `a, b, c and 2 more`.
 fn some(values: &[String]) -> String {
     match values.len().saturating_sub(MOST_VALUES) {
         0 => values.join(", "),

@@ -1,5 +1,5 @@
-//! `enrich decision`: lists the decisions of `enrich merge` and `enrich split`, and takes them
-//! back.
+//! `enrich decision`: lists the decisions that users have made with the commands `enrich merge` and
+//! `enrich split`, and takes decisions back.
 
 use std::io::{self, Write};
 

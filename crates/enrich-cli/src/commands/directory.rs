@@ -1,5 +1,5 @@
-//! `enrich directory`: snapshots (published copies) of the directory, for the nodes that share a
-//! PostgreSQL database.
+//! `enrich directory`: snapshots (published copies) of the directory (the look-up data), for the
+//! nodes that share a PostgreSQL database.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -119,8 +119,8 @@ fn snapshots(common: &Common) -> Result<Arc<PostgresSnapshots>, Failure> {
 impl Publish {
     fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let snapshots = snapshots(&self.common)?;
-        // Opening the directory checks the data folder. Until `_directory` is dropped, it also
-        // marks the folder as in use.
+        // Opens the directory (the look-up data), to check the data folder. Until `_directory` is
+        // dropped, it also marks the folder as in use.
         let _directory = self.common.data.open_directory(Options::default())?;
         let from = PublishFrom {
             data: self.common.data.path().to_owned(),

@@ -21,8 +21,9 @@ use super::{Common, Console, Failure, Shown, Verdict};
 use crate::settings::StoreUrl;
 use list::ListArgs;
 
-/// Printed after values were suppressed on all nodes, if the data folder has no directory. In this
-/// case another machine imports the records, and its directory still contains the values.
+/// Printed after values were suppressed on all nodes, if the data folder has no directory (look-up
+/// data). In this case another machine imports the records, and its look-up data still contains the
+/// values.
 const ALSO_ELSEWHERE: &str = "no node answers with the values any more; run the same command on \
                               the machine that imports, which still has them";
 
@@ -163,8 +164,8 @@ impl ForgetFrom {
         Ok(Forgotten { forgotten: suppressed.len() as u64, values, subjects })
     }
 
-    /// If the data folder has no directory, prints what the user must still do: run the same
-    /// command on the machine that imports.
+    /// If the data folder has no directory (look-up data), prints what the user must still do: run
+    /// the same command on the machine that imports.
     fn note_what_remains(&self, console: &mut Console<'_>) {
         if self.importer.is_none() {
             console.note(ALSO_ELSEWHERE);
@@ -194,8 +195,8 @@ impl Nodes {
         Ok(Self { ports: CommandPorts::open(url.expose(), &secrets)?, secrets })
     }
 
-    /// Suppresses values on all nodes. Does not remove the values from a directory in the data
-    /// folder; the caller does this.
+    /// Suppresses values on all nodes. Does not remove them from the look-up data in this data
+    /// folder; [`ForgetFrom::forget`] does this.
     fn forget(&self, what: &[Suppressed]) -> Result<(), Failure> {
         forget(&*self.ports.snapshots, &self.secrets, what, SystemClock.now())?;
         for name in what.iter().filter_map(missed_name) {
@@ -205,9 +206,9 @@ impl Nodes {
     }
 }
 
-/// Returns the company name that has the text of a forgotten domain; `None` for any other value.
-/// Callers may send a domain in place of a company name. So the counts of names that look-ups did
-/// not find may contain the domain.
+/// Returns a forgotten domain as a company name; `None` for any other value. Names that look-ups
+/// did not find are counted. If a request had the domain in place of a company name, the domain may
+/// be among these names.
 fn missed_name(what: &Suppressed) -> Option<CompanyName> {
     match what {
         Suppressed::Domain(domain) => CompanyName::parse(domain.as_str()).ok(),

@@ -185,8 +185,7 @@ impl Import {
     }
 }
 
-/// Imports files into a directory (look-up data) as `enrich import` does without options. Returns
-/// the counts.
+/// Imports files into the look-up data as `enrich import` does without options. Returns the counts.
 pub(crate) fn import_files(
     files: &[PathBuf],
     importer: &dyn Importer,

@@ -135,8 +135,8 @@ fn record(ports: &AccountPorts, id: KeyId) -> Result<KeyRecord, Failure> {
     Ok(KeyRecord::new(key, SystemClock.now()))
 }
 
-/// Returns an error if a key was not stored. `not_there` creates the error for the case that the
-/// account, or the key to rotate, does not exist.
+/// Returns an error if an API key was not stored. `not_there` creates the error for the case that
+/// the account, or the key to rotate, does not exist.
 fn check_stored(stored: KeyStored, not_there: impl FnOnce() -> Failure) -> Result<(), Failure> {
     let KeyLimit { active, all } = KeyLimit::OF_OPERATOR;
     match stored {

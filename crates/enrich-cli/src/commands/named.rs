@@ -147,7 +147,7 @@ pub(crate) fn to_the_second(at: Timestamp) -> String {
     format!("{at:.0}")
 }
 
-/// Returns a number of credits with its unit. The number may be negative.
+/// Returns a number of credits with its unit, such as `5 credits`. The number may be negative.
 pub(crate) fn credits(number: impl Into<i128>) -> String {
     let number = number.into();
     if number == 1 { "1 credit".to_owned() } else { format!("{number} credits") }

@@ -1,5 +1,4 @@
-//! Selects the caller that answers the rows of a list: the data folder, or a server with an API
-//! key.
+//! Selects what answers the rows of a list: the data folder, or a server with an API key.
 
 use std::sync::Arc;
 
@@ -54,8 +53,8 @@ impl CallerArgs {
         }
     }
 
-    /// Describes the caller in words. A later run continues the list only if its caller has the
-    /// same description.
+    /// Describes in words what answers the rows. A later run continues the output of a list only if
+    /// it has the same description.
     pub(super) fn in_words(&self) -> String {
         match &self.url {
             Some(url) => format!("the server {}", url.trim().trim_end_matches('/')),

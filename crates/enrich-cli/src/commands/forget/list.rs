@@ -138,8 +138,8 @@ impl ListArgs {
     }
 }
 
-/// A list that is being loaded. Each file of a DROP archive is one of its `parts`; any other list
-/// has one part.
+/// A suppression list that is being loaded. Each file of a DROP archive is one of its `parts`; any
+/// other list has one part.
 struct Load<'a> {
     file: &'a ListFile,
     importer: &'a dyn SuppressionLists,
@@ -176,7 +176,7 @@ impl<'a> Load<'a> {
     ) -> Result<Loaded, Failure> {
         let new = self.add()?;
         // A DROP archive may add an entry and also take it back (say that it is no longer in
-        // force). The directory must keep the value of such an entry. So entries are taken back
+        // force). The look-up data must keep the value of such an entry. So entries are taken back
         // before the values of entries are removed.
         let taken_back = self.take_back()?;
         let removed = self.remove()?;
@@ -199,8 +199,8 @@ impl<'a> Load<'a> {
         (!opened.is_complete).then_some((part, opened))
     }
 
-    /// Adds the entries of this file to the suppression lists in the directory. Returns how many
-    /// of the entries were in no list before.
+    /// Adds the entries of this file to the suppression lists in the directory (the look-up data).
+    /// Returns how many of the entries were in no suppression list before.
     fn add(&self) -> Result<u64, Failure> {
         let mut added = 0;
         let mut batch: Vec<Digest> = Vec::new();

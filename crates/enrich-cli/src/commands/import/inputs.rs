@@ -53,8 +53,8 @@ impl InputArgs {
         let source = source.read_as(self.read_as.read_as());
         let file_name = source.name().cloned();
         let Plan { source, name, terms, subjects } = self.format.plan(file, source, console)?;
-        // Some formats define the name of the source. If files in one folder have such a format, they
-        // all belong to one source. So the origin of this source is the folder, and not the file.
+        // Some formats define the name of the source, so all files with such a format in one folder
+        // belong to one source. The origin of this source is then the folder, and not the file.
         let origin = if name.is_some() { Origin::of_folder(file) } else { Origin::of_file(file) };
         let name = self.source.clone().or(name).or(file_name);
         let name = name.ok_or_else(|| {
@@ -81,9 +81,8 @@ impl InputArgs {
         Ok(())
     }
 
-    /// Returns an error if the directory already has a source of this name with records from
-    /// another file or folder. If the user has named the source with `--source`, there is no
-    /// error.
+    /// Returns an error if the look-up data already has a source of this name with records from
+    /// another file or folder. If the user has named the source with `--source`, there is no error.
     pub(super) fn see_source(&self, store: &DirectoryStore, input: &Input) -> Result<(), Failure> {
         let Some(origin) = input.origin.as_ref().filter(|_| self.source.is_none()) else {
             return Ok(());

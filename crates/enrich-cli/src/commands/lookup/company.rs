@@ -180,7 +180,7 @@ impl Shown for LookedUp {
     }
 }
 
-/// Finds the answer to a question, with the whole profile of a company.
+/// Looks up what `question` asks for. A company is returned with its whole profile.
 pub(super) fn find(
     directory: &SqliteDirectory,
     question: &Question,

@@ -17,8 +17,8 @@ use super::reading::{called, in_words};
 pub(super) struct LookUpToExplain<'a> {
     pub(super) question: &'a Question,
     pub(super) found: Option<&'a Found>,
-    /// Whether the answer contains the attribute that the endpoint returns. A subject may be found,
-    /// but lack this attribute.
+    /// Whether the answer contains the attribute that the endpoint returns. A company or person may
+    /// be found, but lack this attribute.
     pub(super) is_answered: bool,
     pub(super) least_by_name: Confidence,
 }
@@ -32,8 +32,8 @@ pub(super) struct Explanation {
     /// The companies that the given name may mean; `None` if the request contains no company name.
     pub(super) company_name: Option<ByName>,
     pub(super) found: Option<Named>,
-    /// Whether the found subject has the attribute that the endpoint returns. If it has not, the
-    /// answer is "not found".
+    /// Whether the company, person or domain that was found has the attribute that the endpoint
+    /// returns. If it has not, the answer is "not found".
     pub(super) is_answered: bool,
     /// Why this subject was found, or why nothing was found.
     pub(super) reason: String,
@@ -48,8 +48,8 @@ pub(super) struct ByName {
     /// The alpha-2 code of the country that was given with the name.
     pub(super) country: Option<&'static str>,
     /// The only company that has this name, apart from case, accents, punctuation and legal forms.
-    /// Then no other companies are compared. `None` if no company or several companies have the
-    /// name, or if the name alone does not show which company is meant.
+    /// If there is one, no other companies are compared. `None` if no company or several companies
+    /// have the name, or if the name alone does not show which company is meant.
     pub(super) only_bearer: Option<Named>,
     /// The companies that were compared, the most probable first.
     pub(super) candidates: Vec<Candidate>,
@@ -165,8 +165,8 @@ impl LookUpToExplain<'_> {
         let Compared { name, country, only_bearer, judged } = compared;
         let below = format!("below the least confidence ({})", self.least_by_name.percent());
         let led_to = self.found.and_then(Found::company).map(|company| company.id);
-        // `changed` is the explanation if an import has changed the directory since the look-up.
-        // Then the comparison of names no longer fits the answer.
+        // The text `changed` is returned if an import has changed the look-up data since the
+        // look-up. Then the comparison of names no longer fits the answer.
         let changed = "the directory has just changed; ask again".to_owned();
         if let Some((only, sure)) = only_bearer {
             return Ok(match led_to {
@@ -210,8 +210,8 @@ impl LookUpToExplain<'_> {
         Ok(reason)
     }
 
-    /// Returns why a look-up found its subject, or why it found nothing. Look-ups of a company by
-    /// its name are explained by `reason_by_name` instead.
+    /// Returns why a look-up found its company, person or domain, or why it found nothing. Look-ups
+    /// of a company by its name are explained by `reason_by_name` instead.
     fn reason_otherwise(self) -> String {
         let is_found = self.found.is_some();
         let least = self.least_by_name.percent();

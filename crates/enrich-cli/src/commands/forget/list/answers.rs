@@ -45,9 +45,9 @@ struct Unfinished<'a> {
 }
 
 impl Answers {
-    /// Returns an error if a file of answers already exists. But if an earlier run of the same list
-    /// was interrupted, that run may have written the file, so there is no error. Creates the
-    /// folder if answers are needed.
+    /// Returns an error if a file of answers to DROP (a platform for deletion requests) already
+    /// exists. But if an earlier run of the same list was interrupted, that run may have written
+    /// the file, so there is no error. Creates the folder if answers are needed.
     pub(super) fn check(
         folder: &Path,
         parts: &[ListPart],
@@ -70,8 +70,8 @@ impl Answers {
         Ok(Self { folder: folder.into() })
     }
 
-    /// Writes the answers to all files of the list. The files get their final names only when all
-    /// of them are complete.
+    /// Writes a file of answers for each file of the DROP archive that needs answers. The new files
+    /// get their final names only when all of them are complete.
     pub(super) fn write(
         &self,
         file: &ListFile,
@@ -143,8 +143,8 @@ impl Answers {
         Ok(Unfinished { part, opened, out, ids: Vec::new(), digests: Vec::new(), answer })
     }
 
-    /// Gives a complete file of answers its final name. An interrupted run may have already written
-    /// a file with this name. Then the content of both files must be the same.
+    /// Gives a complete file of answers to DROP its final name. If an interrupted run has already
+    /// written a file with this name, the content of both files must be the same.
     fn finish(&self, unfinished: Unfinished<'_>) -> Result<Answer, Failure> {
         let path = self.folder.join(&unfinished.part.name);
         let failed = |error: &dyn std::error::Error| Failure::of_file(&path, error);

@@ -134,7 +134,7 @@ impl KeyLimit {
     /// [`PER_ACCOUNT`](Self::PER_ACCOUNT) allows, and any number of ended keys. So the operator
     /// can still replace a leaked key when the owner has used up the total number of keys.
     pub const OF_OPERATOR: Self = Self { all: u32::MAX, ..Self::PER_ACCOUNT };
-    /// The number of days after its end for which a key still counts towards [`all`](Self::all).
+    /// For this number of days after its end, an ended key still counts towards [`all`](Self::all).
     /// The store keeps the key longer, because ledger entries refer to it.
     pub const ENDED_DAYS: i64 = 90;
 }

@@ -6,10 +6,10 @@
 //!
 //! A company record belongs to the stored company that has one of the record's external ids
 //! ([`CompanyRecord::ids`]). If no company has such an id, the record belongs to the company that
-//! has the record's main domain. If the record has no domain, its LinkedIn page decides. If it
-//! has no LinkedIn page either, its name and seats decide. But if the ids of two companies
-//! contradict each other, such as two different LEIs, then a common domain, page or name never
-//! merges them ([`ids_differ`]).
+//! has the record's main domain. If the record has no domain, its LinkedIn page decides. If it has
+//! no LinkedIn page either, its name and seats (the countries of its head offices) decide. But if
+//! the ids of two companies contradict each other, such as two different LEIs, then a common
+//! domain, page or name never merges them ([`ids_differ`]).
 //!
 //! A person record belongs to the stored person who has the record's LinkedIn page. If nobody has
 //! this page, the record belongs to a person who has one of its email addresses. If nobody has such
@@ -62,19 +62,19 @@ pub enum Identity<'a> {
     Domain(&'a Domain),
     /// The record describes the company with this page.
     Page(&'a PageUrl),
-    /// The record describes a company with the same name, apart from case, accents and
-    /// punctuation. The countries are the record's seats; the company must have a seat in one of
-    /// them. If the record has no seat, the company must have none either.
+    /// The record describes a company with the same name, apart from case, accents and punctuation.
+    /// The countries are the record's seats (the countries of its head offices); the company must
+    /// have a seat in one of them. If the record has no seat, the company must have none either.
     NameAndSeats(&'a CompanyName, &'a [Country]),
     /// The record describes the person with this page.
     PersonPage(&'a PersonPage),
     /// The record describes the person with one of these email addresses. Exception: if the person
-    /// and the record both have a page, they are two people. Their pages differ, because the store
-    /// searches by the page first, and has found nobody.
+    /// and the record both have a LinkedIn page, they are two people. Their pages differ, because
+    /// the store searches by the page first, and has found nobody.
     Emails(&'a [EmailAddress]),
     /// The record describes the person with the same name and employer. Exception: if the person
-    /// and the record both have a page, they are two people. Their pages differ, because the store
-    /// searches by the page first, and has found nobody.
+    /// and the record both have a LinkedIn page, they are two people. Their pages differ, because
+    /// the store searches by the page first, and has found nobody.
     NameAtEmployer,
 }
 

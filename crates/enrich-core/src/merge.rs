@@ -151,8 +151,8 @@ fn sites(facts: &[Fact]) -> Vec<Site> {
     sites.into_iter().map(|(site, _)| site).collect()
 }
 
-/// Returns a company's pages in the order of the facts. If several facts spell the same page
-/// differently, such as `…/Quill` and `…/quill`, only the first spelling is returned.
+/// Returns a company's pages in social networks, in the order of the facts. If several facts spell
+/// the same page differently, such as `…/Quill` and `…/quill`, only the first spelling is returned.
 fn pages(facts: &[Fact]) -> Vec<(Network, String)> {
     let mut seen = std::collections::HashSet::new();
     let mut pages = Vec::new();

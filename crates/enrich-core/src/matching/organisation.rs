@@ -11,9 +11,10 @@ use super::evidence::Feature;
 /// Maximum number of domains of each company that are compared with the domains of another
 /// company.
 const MOST_SITES: usize = 16;
-/// Minimum raw (not yet calibrated) probability of a candidate that is compared with the other
-/// candidates. A less likely candidate needs no comparison: even if it is the same company as
-/// another candidate, it adds nearly nothing to the probability of that candidate.
+/// A candidate is compared with the other candidates only if its raw (not yet calibrated)
+/// probability is at least this value. A less likely candidate needs no comparison: even if it is
+/// the same company as another candidate, it adds nearly nothing to the probability of that
+/// candidate.
 const LEAST_CHANCE: f64 = 0.001;
 
 /// A company's own name in the form in which it is compared with the own names of other candidates.

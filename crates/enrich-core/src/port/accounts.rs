@@ -58,8 +58,8 @@ pub trait Accounts: Send + Sync {
         change: AccountChange,
     ) -> Result<AccountChanged, StoreError>;
 
-    /// Stores a key, unless the account has reached `limit`. Concurrent calls are made one after
-    /// the other, so that together they do not exceed the limit.
+    /// Stores an API key, unless the account has reached `limit`. Concurrent calls are made one
+    /// after the other, so that together they do not exceed the limit.
     async fn add_key(&self, key: NewKey, limit: KeyLimit) -> Result<KeyStored, StoreError>;
 
     /// Replaces a key: stores `successor`, and ends the key `old` at `old_until`. If the call

@@ -13,7 +13,7 @@ use crate::suppressed::SuppressedValues;
 /// The account for which a look-up is made. If look-ups must wait in a queue, the tenants take
 /// turns.
 ///
-/// A directory only checks whether two tenants are equal: look-ups of equal tenants wait in the
+/// A [`Directory`] only checks whether two tenants are equal: look-ups of equal tenants wait in the
 /// same queue. A caller without an account uses the default tenant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tenant(u128);

@@ -22,9 +22,8 @@ pub struct Charge {
     pub key: KeyId,
     /// The endpoint's path.
     pub endpoint: &'static str,
-    /// The number of items in the answer. With 0 items, nothing was found: the answer is free,
-    /// and the ledger writes no entry. The ledger gets this answer only to store its idempotency
-    /// record.
+    /// The number of items in the answer. With 0 items, nothing was found: the answer is free, and
+    /// the ledger writes no entry. It only stores the idempotency record.
     pub items: u64,
     /// The price rule of the endpoint.
     pub price: Price,
@@ -180,9 +179,9 @@ pub trait Ledger: Send + Sync {
     }
 
     /// Returns the stored response for an idempotency key of an account. `question` contains the
-    /// bytes of the question ([`IdempotencyRecord::question`]). If the key was used for another
-    /// question, returns [`StoredResponse::OtherQuestion`]. Returns `None` if nothing is stored
-    /// for the key, or if the stored response has expired at `now`.
+    /// request as bytes ([`IdempotencyRecord::question`]). If the key was used for another request,
+    /// returns [`StoredResponse::OtherQuestion`]. Returns `None` if nothing is stored for the key,
+    /// or if the stored response has expired at `now`.
     async fn stored_response(
         &self,
         account: AccountId,

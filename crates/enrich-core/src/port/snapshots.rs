@@ -1,7 +1,7 @@
-//! The published snapshots and the suppressions. A snapshot is a copy of the directory from which
-//! nodes answer. A suppression forbids a value in all answers. A snapshot may contain a value
-//! that was suppressed after the copy was made. Until the nodes answer from a newer snapshot
-//! without the value, each node removes the value from its answers.
+//! The published snapshots and the suppressions. A snapshot is a copy of the directory (the look-up
+//! data); nodes answer from this copy. A suppression forbids a value in all answers. A snapshot may
+//! contain a value that was suppressed after the copy was made. Until the nodes answer from a newer
+//! snapshot without the value, each node removes the value from its answers.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -69,8 +69,8 @@ pub struct SecretCheck {
 /// Stores the snapshots and the suppressions, which are the same for all nodes.
 #[async_trait]
 pub trait Snapshots: Send + Sync {
-    /// Returns the state from memory, without asking the store. If other processes can change the
-    /// state, the implementation reads it from the store about twice a second.
+    /// Returns from memory which snapshot is in use, and which suppression is the newest. If other
+    /// processes can change this, the implementation reads it from the store about twice a second.
     fn state(&self) -> SnapshotState;
 
     /// Finds the snapshot with this number; `None` if no snapshot has this number.

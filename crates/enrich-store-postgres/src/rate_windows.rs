@@ -1,8 +1,9 @@
-//! Rate-limit windows that all nodes count together.
+//! Rate-limit windows for which all nodes count requests together.
 //!
-//! A node counts requests in memory. From time to time, it exchanges a window with the other
-//! nodes through the table `rate_count`: it adds its own requests to the row of the window, and
-//! gets the sum of all nodes. One statement exchanges the windows of many keys and accounts.
+//! A node counts requests in memory. From time to time, it exchanges the count of a window with the
+//! other nodes through the table `rate_count`: it adds its own requests to the row of the window,
+//! and gets the sum of all nodes. One statement exchanges the windows of many API keys and
+//! accounts.
 //!
 //! - With [`RatePolicy::Observe`], a node exchanges changed windows every 200 ms. A window that
 //!   is far below its limit is not exchanged. The rate-limit status may be 200 ms old.
@@ -49,9 +50,9 @@ const INTERVAL: Duration = Duration::from_millis(200);
 const RETRY: Duration = Duration::from_millis(500);
 /// Time limit for an exchange of counts. After this time, this node counts alone.
 const LONGEST: Duration = Duration::from_secs(2);
-/// If the database's clock seems to go back by more than this number of microseconds, somebody has
-/// set it back. A smaller step back only means that a slow poll has measured the time less exactly.
-/// Then the windows continue to use the latest time that was seen.
+/// The largest step back of the database's clock that is ignored, in microseconds. A slow poll
+/// measures the clock less exactly, so the clock may seem to go back a little. Then the latest time
+/// that was seen is still used. A larger step means that somebody has set the clock back.
 const JITTER: i64 = 1_000_000;
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
@@ -72,7 +73,8 @@ struct Counter {
     due: Notify,
 }
 
-/// Computes the time of the database's clock from the newest reading of the pulse.
+/// Computes the time of the database's clock. It starts from the newest reading: the result of a
+/// poll of the database.
 struct DatabaseClock {
     readings: watch::Receiver<Arc<Reading>>,
     /// The latest time that this clock has shown, in microseconds since 1970.
@@ -175,8 +177,9 @@ async fn run(counter: Arc<Counter>, background: Background) {
 }
 
 impl Counter {
-    /// Exchanges the counts of all windows that are due: adds this node's requests to the
-    /// database, and stores the sums of all nodes. Returns the number of exchanged windows.
+    /// Exchanges the counts of all windows whose counts the database must get now: adds this node's
+    /// requests to the database, and stores the sums of all nodes. Returns the number of exchanged
+    /// windows.
     async fn exchange_due(&self, background: &Background) -> Result<usize, Failure> {
         let mut exchanged = 0;
         loop {

@@ -12,8 +12,8 @@ use crate::store::Store;
 /// failover; otherwise all nodes would leave the load balancer during a failover.
 const LONGEST_SILENCE: Duration = Duration::from_secs(5);
 /// Maximum accepted difference between the clocks of the node and the database. With a larger
-/// difference, the times of ledger rows, the 24 hours of stored responses and the rate-limit
-/// windows would be wrong.
+/// difference, the times of ledger rows and the rate-limit windows would be wrong, and responses
+/// would not be stored for exactly 24 hours.
 const LARGEST_SKEW: SignedDuration = SignedDuration::from_secs(2);
 
 impl Store {

@@ -31,8 +31,9 @@ pub(crate) async fn migrate(connector: &Connector, secrets: &Secrets) -> Result<
     }
     let report = runner.run_async(&mut connection.client).await;
     let report = report.map_err(|error| OpenError::Schema(Box::new(error)))?;
-    // The transaction writes all rows of `state` and `secret`, or none of them. It locks the row of
-    // `state`. So another process that runs this migration at the same time must wait.
+    // This transaction writes all rows of the tables `state` and `secret`, or none of them. It
+    // locks the only row of `state`. So another process that runs this migration at the same time
+    // must wait.
     let builder = connection.client.build_transaction();
     let transaction = builder.isolation_level(IsolationLevel::ReadCommitted).start().await?;
     let begin = "INSERT INTO state (id, mode, key_changes, kept, snapshot, forgotten, lineage)

@@ -1,5 +1,5 @@
-//! Seals protect the newest rows of accounts. Every few seconds, each node writes a seal with the
-//! last rows of the accounts that it has charged.
+//! Seals protect the newest ledger rows of accounts. Every few seconds, each node writes a seal
+//! with the last rows of the accounts that it has charged.
 //!
 //! The rows of an account are chained by keyed hashes, so nobody without the secret can change a
 //! row in the middle. But somebody could remove the newest rows of an account, for example by
@@ -10,8 +10,9 @@
 //! of another node shows it. Rows of the last [`INTERVAL`] may not be sealed yet. Such rows are
 //! not protected.
 //!
-//! A seal belongs to the lineage of the database in which it was made. When an operator accepts a
-//! loss of data, the lineage changes. From then on, only seals of the new lineage are checked.
+//! A seal belongs to the lineage (the id of the database's history) in which it was made. When an
+//! operator accepts a loss of data, the lineage changes. From then on, only seals of the new
+//! lineage are checked.
 
 mod check;
 mod seal;
@@ -39,9 +40,10 @@ use crate::seals::seal::{NO_SEAL, Seal, SealedRow, Seen};
 
 pub(crate) use crate::seals::check::check_seals;
 
-/// Interval between two seals of a node. A seal makes a removal of rows visible.
+/// Interval between two seals of a node. A seal makes a removal of ledger rows visible.
 const INTERVAL: Duration = Duration::from_secs(10);
-/// Maximum number of accounts in a seal. The rows of further accounts are in the next seal.
+/// Maximum number of accounts in a seal. A seal has one ledger row of each account. The rows of
+/// further accounts are in the next seal.
 const MOST_PLACES: usize = 50_000;
 
 /// Reads the newest seals of the other nodes that were alive in the last hour.
@@ -50,36 +52,38 @@ const NEWEST: &str = "SELECT n.id, l.number, l.hash FROM node n
                   ORDER BY s.number DESC LIMIT 1) l ON true
     WHERE n.id <> $1 AND n.seen_at > clock_timestamp() - INTERVAL '1 hour'
     ORDER BY n.id LIMIT 1000";
-/// Adds a seal. Does nothing if an earlier attempt has already added it.
+/// Adds a seal (a protected list of ledger rows). Does nothing if an earlier attempt has already
+/// added this seal.
 const ADD: &str = "INSERT INTO seal (node, number, lineage, places, seen, at, secret, hash)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (node, number) DO NOTHING";
 
-/// For each account that this node has charged since its last seal: the last row of the account. If
-/// the charge cost no credits, it added no row, so the last row may be another node's row.
+/// For each account that this node has charged since its last seal: the account's last ledger row.
+/// If the charge cost no credits, it added no row, so the last row may be another node's row.
 #[derive(Debug, Default)]
 pub(crate) struct Unsealed(Mutex<FxHashMap<AccountId, LastRow>>);
 
-/// Makes the seals of one node. A seal makes it visible if somebody removes the newest rows of an
-/// account.
+/// Makes the seals of one node. A seal makes it visible if somebody removes the newest ledger rows
+/// of an account.
 struct Sealer {
     node: Uuid,
     connections: Arc<Connections>,
     secrets: Secrets,
     readings: Readings,
     unsealed: Arc<Unsealed>,
-    /// The number of the last seal; 0 before the first seal.
+    /// The number of this node's last seal; 0 before its first seal.
     number: u64,
     /// The hash of the last seal, and the lineage (the id of the database's history) that it
     /// belongs to.
     last: ([u8; 32], Uuid),
-    /// The last seal, if it may not be in the database: the last attempt to write it failed, or its
-    /// outcome is unknown. The next call of `round` writes it again, unchanged.
+    /// The last seal, if it is perhaps not in the database, because the last attempt to write it
+    /// failed or had an unknown outcome. The next call of `round` writes it again, unchanged.
     pending: Option<Seal>,
 }
 
 impl Unsealed {
-    /// Stores last rows of accounts for the next seal. The rows must be durable. Lanes may report
-    /// the rows of an account out of order; the row with the highest sequence stays.
+    /// Stores the last ledger rows of accounts for the next seal. The rows must be durable. The
+    /// lanes (tasks that process charges) may report the rows of an account out of order; the row
+    /// with the highest sequence stays.
     pub(crate) fn add(&self, rows: impl Iterator<Item = (AccountId, LastRow)>) {
         let mut last_rows = self.0.lock();
         for (account, row) in rows {
@@ -90,8 +94,8 @@ impl Unsealed {
         }
     }
 
-    /// Removes and returns the rows for one seal, at most [`MOST_PLACES`]. The rows that are left
-    /// wait for the next seal.
+    /// Removes and returns the ledger rows for one seal, at most [`MOST_PLACES`]. The rows that are
+    /// left wait for the next seal.
     fn take(&self) -> Vec<SealedRow> {
         let mut rows = self.0.lock();
         let taken: Vec<AccountId> = rows.keys().take(MOST_PLACES).copied().collect();
@@ -103,8 +107,8 @@ impl Unsealed {
     }
 }
 
-/// Starts a task that seals the last rows in the returned [`Unsealed`] every [`INTERVAL`]. The
-/// task ends when the store is closed.
+/// Starts a task that writes a seal every [`INTERVAL`]. The seal contains the ledger rows in the
+/// returned [`Unsealed`]. The task ends when the store is closed.
 pub(crate) fn start(node: &Node, heartbeat: &Heartbeat) -> Arc<Unsealed> {
     let unsealed = Arc::new(Unsealed::default());
     let mut sealer = Sealer::new(node, heartbeat, Arc::clone(&unsealed));
@@ -135,7 +139,8 @@ impl Sealer {
         }
     }
 
-    /// Writes a seal if there are unsealed rows.
+    /// Writes a seal if there are ledger rows that are not in a seal yet, or if the last seal is
+    /// perhaps not in the database.
     async fn round(&mut self) -> Result<(), StoreError> {
         if self.pending.is_none() {
             self.pending = self.next().await?;

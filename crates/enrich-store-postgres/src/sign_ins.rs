@@ -1,12 +1,12 @@
-//! Sign-ins to the accounts' pages, in PostgreSQL.
+//! Sign-ins to account pages, in PostgreSQL.
 //!
 //! Email addresses and tokens are found by their keyed hashes, like API keys. Nothing is cached
 //! in memory. So a new invitation from the command line works immediately, and a session that is
 //! ended from the command line is ended on all nodes.
 //!
 //! A change that takes something away (a session ends, an invitation is used, a password is
-//! replaced) is on the standby before the call returns. The start and the use of a session may be
-//! lost if the primary fails. Then the owner must sign in again.
+//! replaced) is on the standby database server before the call returns. The start and the use of a
+//! session may be lost if the primary server fails. Then the account owner must sign in again.
 //!
 //! Every change locks the account first, so that changes of one account run one after the other.
 

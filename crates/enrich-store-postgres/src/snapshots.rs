@@ -1,5 +1,5 @@
-//! The published snapshots of the directory (the look-up data), and the suppressions that all nodes
-//! apply.
+//! The published snapshots of the directory (the look-up data), and the suppressions (values that
+//! no answer may contain). They are the same for all nodes.
 //!
 //! Every change first locks the only row of the table `state`, so that changes run one after the
 //! other.
@@ -55,8 +55,8 @@ impl PostgresSnapshots {
         Self { node: node.clone(), heartbeat: heartbeat.cloned() }
     }
 
-    /// Returns the snapshots that live nodes answer from, each with the number of live nodes that
-    /// answer from it.
+    /// Returns the snapshots of the directory (the look-up data) from which live nodes answer, each
+    /// with the number of these nodes.
     ///
     /// # Errors
     ///
@@ -176,9 +176,9 @@ async fn snapshot_at(client: &Client, number: i64) -> Result<Option<Snapshot>, F
     find(client, ONE, &[(&number, Type::INT8)], read_snapshot).await
 }
 
-/// Adds a snapshot, and makes the nodes answer from it. Returns `true` if the snapshot was added,
-/// or if exactly this snapshot is already stored. If another snapshot has the same number or a
-/// higher one, changes nothing and returns `false`.
+/// Adds a snapshot of the directory (the look-up data), and makes the nodes answer from it. Returns
+/// `true` if the snapshot was added, or if exactly this snapshot is already stored. If another
+/// snapshot has the same number or a higher one, changes nothing and returns `false`.
 async fn publish(client: &Client, snapshot: &Snapshot) -> Result<bool, Failure> {
     find(client, LOCK_STATE, &[], |_| Ok(())).await?;
     let newest = find(client, NEWEST, &[(&1_i64, Type::INT8)], read_snapshot).await?;

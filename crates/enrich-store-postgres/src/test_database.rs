@@ -41,8 +41,8 @@ impl TestDatabase {
         self.node_at(self.address())
     }
 
-    /// Opens a new node that connects to `address`, such as a proxy in front of the database
-    /// server.
+    /// Opens a new node that connects to `address`: the address of the database server, or of a
+    /// proxy in front of it.
     pub(crate) fn node_at(&self, address: SocketAddr) -> Node {
         let options = Options { accepts_one_copy: true, ..Options::default() };
         Node::open(&self.database.url_at(&[address]), &self.secrets, options).unwrap()

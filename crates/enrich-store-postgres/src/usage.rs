@@ -258,7 +258,7 @@ impl UsageWriter {
         tracing::warn!("usage counts from before the accepted loss of charges were discarded");
     }
 
-    /// If the times of the keys' last uses must be written now, returns them, sorted by key.
+    /// If it is time to write when each API key was last used, returns these times, sorted by key.
     /// Otherwise returns an empty list.
     fn due_marks(&mut self, pace: Pace) -> Vec<(KeyId, Timestamp)> {
         if pace == Pace::Steady && self.marked_at.elapsed() < MARK_ROUND {

@@ -1,5 +1,5 @@
-//! The statement that adds a node's requests to windows in the database, and returns the sums of
-//! all nodes.
+//! The SQL statement that adds a node's requests to the rate-limit windows in the database. For
+//! each window, it returns the sum of all nodes.
 
 use tokio_postgres::types::Type;
 use uuid::Uuid;
@@ -14,9 +14,9 @@ use crate::failure::Failure;
 /// limit, never more.
 const ATTEMPTS: u32 = 3;
 
-/// Adds requests and reserved places to the rows of windows, and returns the new sums. A place is
-/// room for one request. The rows are written in the order of their primary key, so that the
-/// statements of two nodes cannot deadlock.
+/// Adds requests and reserved places to the rows of rate-limit windows, and returns the new sums. A
+/// place is room for one request. The rows are written in the order of their primary key, so that
+/// the statements of two nodes cannot deadlock.
 const EXCHANGE: &str = "INSERT INTO rate_count (scope, seconds, number, taken)
     SELECT scope, seconds, number, taken
     FROM unnest($1, $2, $3, $4) AS u (scope, seconds, number, taken)
@@ -40,13 +40,13 @@ pub(super) struct Addition {
     pub(super) places: u64,
 }
 
-/// The id of a key or account, and the sum of its window: the number of requests and reserved
+/// The id of an API key or account, and the sum of its window: the number of requests and reserved
 /// places (room for requests) that all nodes, including this node, have added.
 pub(super) type Sum = (Uuid, u64);
 
 /// Adds the requests and reserved places (room for requests) of each of `additions` to its window
-/// in the database. Returns the sum of each window. Each key or account may be in `additions` at
-/// most once.
+/// in the database. Returns the sum of each window. Each API key or account may be in `additions`
+/// at most once.
 ///
 /// After an error, it is unknown whether anything was added.
 pub(super) async fn exchange(

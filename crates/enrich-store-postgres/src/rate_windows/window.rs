@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use enrich_core::{RateLimit, RateLimitStatus, RateScope};
 use tokio::sync::oneshot;
 
-/// Maximum number of requests of one window that wait until this node has reserved a place for
-/// each. A place is room for one request.
+/// Maximum number of requests in one rate-limit window that wait until this node has reserved a
+/// place for each. A place is room for one request.
 const MAX_WAITING: usize = 4096;
 
 /// The outcome of counting a request.
@@ -19,9 +19,9 @@ pub(super) enum Counted {
     Overloaded,
 }
 
-/// The requests in the current window of one key or account. A place is room for one request. A
-/// node reserves a place by adding it to the sum in the database. Only then does it admit the
-/// request.
+/// The requests in the current rate-limit window of one API key or account. A place is room for one
+/// request. A node reserves a place by adding it to the sum in the database. Only then does it
+/// admit the request.
 pub(super) struct Window {
     limit: RateLimit,
     number: i64,
@@ -56,8 +56,8 @@ impl Window {
         }
     }
 
-    /// Begins a new window if this window has ended, or if the limit now has another window length.
-    /// Requests that wait in the old window then wait in the new one. Also stores the limit.
+    /// Begins a new window if this window has ended, or if `limit` has another window length than
+    /// before. Requests that wait in the old window then wait in the new one. Also stores `limit`.
     pub(super) fn turn(&mut self, limit: RateLimit, now: i64) {
         if !self.is(limit.window_seconds(), number(limit, now)) {
             let (waiting, is_due) = (std::mem::take(&mut self.waiting), self.is_due);

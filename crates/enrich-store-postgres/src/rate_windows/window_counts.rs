@@ -10,8 +10,9 @@ use uuid::Uuid;
 use super::exchange::{Addition, Sum};
 use super::window::{Counted, Window};
 
-/// If the map has at least this number of windows and is full, ended windows are removed before the
-/// window of a new key or account is added.
+/// Ended rate-limit windows are removed when the map of windows is full, but only if it has at
+/// least this number of windows. They are removed before the window of a new API key or account is
+/// added.
 const SWEEP_FROM: usize = 4096;
 /// Maximum number of windows in one exchange of counts with the database.
 const PER_EXCHANGE: usize = 1_000;

@@ -51,7 +51,8 @@ enum SealFault {
 /// The content of the seals that were read so far.
 #[derive(Default)]
 struct Sealed {
-    /// For each account: the sequence and the hash of the last of its rows that a seal contains.
+    /// For each account: the sequence and the hash of the newest of its ledger rows that are in
+    /// these seals.
     places: FxHashMap<AccountId, (u64, Chain)>,
     /// The seals that are named in seals of other nodes: the hash of each, by its node and number.
     seen: BTreeMap<(Uuid, u64), [u8; 32]>,

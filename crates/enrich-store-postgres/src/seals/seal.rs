@@ -1,20 +1,20 @@
-//! A seal, and the bytes that it consists of in the database.
+//! A seal, and its form in the database as bytes. A seal makes it visible if somebody removes the
+//! newest ledger rows of an account.
 
 use enrich_core::AccountId;
 use enrich_ledger::Chain;
 use enrich_secrets::{Purpose, Secret};
 use uuid::Uuid;
 
-/// The first seal of a node in a lineage (one history of the database) uses this value as the hash
-/// of the previous seal.
+/// The value that stands for the hash of the previous seal if there is none: in a node's first seal
+/// of a lineage (one history of the database).
 pub(super) const NO_SEAL: [u8; 32] = [0; 32];
 /// Length of a stored [`SealedRow`] in bytes: an account, a sequence and a hash.
 const PLACE_BYTES: usize = 16 + 8 + 32;
 /// Length of a stored [`Seen`] in bytes: a node, a number and a hash.
 const SEEN_BYTES: usize = 16 + 8 + 32;
 
-/// One of the rows in a seal: the last row of an account, as the node knew it when it made the
-/// seal.
+/// A ledger row in a seal: the last row of an account that the node knew when it made the seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SealedRow {
     pub(super) account: AccountId,
@@ -23,8 +23,8 @@ pub(super) struct SealedRow {
     pub(super) chain: Chain,
 }
 
-/// A seal of another node, as a [`Seal`] contains it. When a node makes a seal, it includes the
-/// newest seals of the other nodes that it finds in the database.
+/// A seal of another node, as a [`Seal`] refers to it: by node, number and hash. When a node makes
+/// a seal, it refers to the newest seals of the other nodes that it finds in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) node: Uuid,

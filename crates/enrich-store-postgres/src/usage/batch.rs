@@ -50,11 +50,11 @@ pub(super) struct Batch {
     used_at: Vec<i64>,
 }
 
-/// Writes batches in order, each exactly once.
+/// Writes batches of usage counts in order, each exactly once.
 ///
-/// The batches belong to one lineage of the database. An operator who accepts a loss of charges
-/// changes the lineage. Batches of the previous lineage are then discarded, because they may count
-/// lost charges.
+/// The batches belong to one lineage of the database (the id of its history). When an operator
+/// accepts a loss of charges, the lineage changes. Batches of the previous lineage are then
+/// discarded, because they may count lost charges.
 pub(super) struct BatchWriter {
     connections: Arc<Connections>,
     node: Uuid,

@@ -125,7 +125,8 @@ pub(super) fn a_new_key_is_accepted_at_once_and_a_revoked_one_for_a_second_at_mo
     assert_eq!(find(other, &second), None);
     let stored = block_on(one.accounts.add_key(second.clone(), KeyLimit::PER_ACCOUNT)).unwrap();
     assert_eq!(stored, KeyStored::Stored);
-    // The other node has cached that no such key exists. It finds the key after the next pulse.
+    // The node `other` has cached that the API key `second` does not exist. It finds the key after
+    // its next poll of the database.
     let accepted = Instant::now();
     while find(other, &second).is_none() {
         assert!(accepted.elapsed() < Duration::from_secs(2), "it is still unknown");

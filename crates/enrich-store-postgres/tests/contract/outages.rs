@@ -71,7 +71,8 @@ fn a_host_that_hangs_does_not_keep_the_others_waiting() {
     let store = open(&cluster.postgres, &[&proxies[0], &proxies[1]]);
     for hanging in [0, 1] {
         proxies[hanging].pause_both();
-        // If the account's lane is connected through this proxy, its connection now hangs.
+        // The account's charges are decided by a lane: a task with its own connection. If the lane
+        // is connected through this proxy, its connection now hangs.
         let charges = (0..20).map(|_| store.ledger.charge(cluster.charge()));
         let charged = block_on(join_all(charges));
         let is_known = |charged: &_| {

@@ -106,8 +106,8 @@ pub enum OpenError {
          reindex` on its folder once, while no server uses it"
     )]
     DerivedBefore(PathBuf),
-    /// SQLite can read the ledger, but its rows or its seal do not fit their keyed hashes: somebody
-    /// has altered them.
+    /// SQLite can read the ledger, but keyed hashes show that somebody has altered its rows, or its
+    /// seal (which shows whether rows were removed).
     #[error(
         "{path} is not as it was written; see what `enrich ledger verify` says, and restore it from \
          a backup"

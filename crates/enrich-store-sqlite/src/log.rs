@@ -24,17 +24,18 @@ const LOG_CHUNK_BYTES: usize = 1024 * 1024;
 /// The index still contains the length.
 pub fn begin_log(path: &Path) -> rusqlite::Result<()> {
     let connection = writer(path, Durability::Checkpoint)?;
-    // If another writer is active, this commit fails immediately. This does no harm: the other
-    // writer's commit creates the log too.
+    // If another connection writes at this time, the commit below fails immediately. This does no
+    // harm: the commit of the other connection creates the log too.
     connection.busy_timeout(Duration::ZERO)?;
     let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     connection.pragma_update(None, "user_version", version)?;
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }
 
-/// Moves the content of the log into the database, as far as other connections allow. If a
-/// connection still reads an older state, the commits after this state stay in the log. If another
-/// connection is moving the log, nothing is moved. Returns whether the whole content was moved.
+/// Moves the content of the write-ahead log into the database file, as far as other connections
+/// allow. If a connection still reads an older state of the database, the commits after this state
+/// stay in the log. If another connection is moving the log, nothing is moved. Returns whether the
+/// whole content was moved.
 pub fn move_log(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
         let (is_busy, in_log, moved): (bool, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -52,12 +53,12 @@ pub fn wal_and_shm_paths(path: &Path) -> [PathBuf; 2] {
     })
 }
 
-/// Returns an error if the log of a database was removed while a process had the database open.
-/// SQLite would open such a database as if the log had been empty.
+/// Returns an error if the write-ahead log of a database was removed while a process had the
+/// database open. SQLite would open the database as if the log had been empty.
 ///
-/// SQLite creates the log before the index, and removes the log after the index. So if the index
-/// exists and the log does not, somebody else has removed the log. The files are not opened here:
-/// closing a file would release the locks that this process has on it.
+/// SQLite creates the log (`-wal`) before the log's index (`-shm`), and removes the log after the
+/// index. So if the index exists and the log does not, somebody else has removed the log. The files
+/// are not opened here: closing a file would release the locks that this process has on it.
 pub fn refuse_without_log(path: &Path) -> Result<(), OpenError> {
     let path = path.canonicalize().map_err(|source| OpenError::unusable(path, source))?;
     let [log, index] = wal_and_shm_paths(&path);

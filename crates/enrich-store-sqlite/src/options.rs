@@ -19,14 +19,15 @@ pub struct Options {
     /// The least confidence of a match by the name of a company or a person. With a lower
     /// confidence, the look-up finds nothing, and is free.
     pub least_by_name: Confidence,
-    /// When an acknowledged charge is certainly on disk. With [`Durability::Commit`], a power
-    /// failure loses no acknowledged charge. Tests of power failures also use
-    /// [`Durability::Checkpoint`], to show that they notice lost charges.
+    /// When a charge that was reported as successful is certainly on disk. With
+    /// [`Durability::Commit`], a power failure loses no such charge. Tests of power failures also
+    /// use [`Durability::Checkpoint`], to show that these tests notice lost charges.
     pub durability: Durability,
     /// Whether to count company names that look-ups did not find, and whether to store their texts.
     pub count_misses: CountMisses,
-    /// Whether a server builds the hash index, which takes about ten bytes of memory for each
-    /// identifier. Without the hash index, look-ups read the index in `directory.sqlite`.
+    /// Whether a server builds the hash index in memory, to find look-up data by an identifier. The
+    /// hash index takes about ten bytes for each identifier. Without it, look-ups read the index in
+    /// `directory.sqlite`.
     pub hash_index: bool,
 }
 

@@ -4,8 +4,8 @@ use std::io;
 use std::panic::resume_unwind;
 use std::thread;
 
-/// The amount by which the priority is lowered. If two threads compete for one processor, and only
-/// one has the lowered priority, Linux gives the other one nine times as much time.
+/// The amount by which the priority of a thread is lowered. If a thread with lowered priority and a
+/// normal thread compete for one processor, Linux gives the normal thread nine times as much time.
 #[cfg(unix)]
 const NICE: i32 = 10;
 

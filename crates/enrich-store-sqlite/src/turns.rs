@@ -14,7 +14,8 @@ use rusqlite::Connection;
 /// lock different files.
 pub const FILE: &str = "writers.lock";
 
-/// Marks that a writer waits for its turn to write. Dropping this value removes the mark.
+/// The mark of a writer that waits for its turn to write to a database. The mark is a lock on a
+/// file. Dropping this value removes the mark.
 #[derive(Debug)]
 pub struct Waiting {
     _locked: Option<File>,

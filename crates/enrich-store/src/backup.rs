@@ -9,9 +9,9 @@
 //!
 //! The files are copied in an order that keeps them consistent:
 //!
-//! 1. First the lists that owners have uploaded on account pages, with their answers. For each row
-//!    of a list, the charge is written before the answer. The ledger is copied after the lists, so
-//!    its copy contains the charges of all answers in the copied lists.
+//! 1. First the bulk lists that account owners have uploaded on account pages, and the answers for
+//!    the rows of these lists. For each row, the charge is written before the answer. The ledger is
+//!    copied after the lists, so its copy contains the charges of all copied answers.
 //! 2. Then the read transaction of the ledger begins, and after it the read transaction of the
 //!    directory (the look-up data). A charge contains the revision of the directory from which its
 //!    answer was read. With this order, the copied directory is not older than these revisions.

@@ -230,7 +230,7 @@ pub fn mark_ledger_moved(folder: &Path) -> Result<(), OpenError> {
     enrich_secrets::sync_folder(folder).map_err(unusable)
 }
 
-/// Writes the secrets into a new ledger, and stores its seal: a keyed hash that protects its rows.
+/// Stores the check hashes of the secrets in a new ledger, and its seal (a keyed hash of its rows).
 pub(crate) fn begin_ledger(path: &Path, secrets: &Secrets) -> Result<(), OpenError> {
     let new: Vec<&Secret> = secrets.newest_first().collect();
     let noted =
@@ -377,8 +377,8 @@ fn compare<'a>(
     Ok(Ok(new))
 }
 
-/// Writes new secrets into a database. In a new ledger, which has no secret yet, also stores its
-/// seal: a keyed hash that shows later whether ledger rows were removed or reordered.
+/// Stores the check hashes of new secrets in a database. In a new ledger, also stores its seal: a
+/// keyed hash that shows later whether ledger rows were removed or reordered.
 fn note(
     mut connection: Connection,
     new: &[&Secret],

@@ -27,7 +27,8 @@ use crate::folder::{self, Parts};
 /// One data folder: `directory.sqlite`, `ledger.sqlite` and `secret.key`.
 ///
 /// Several processes may have the same folder open: for example, a command grants credits while the
-/// server charges. When the ports are dropped, they finish and write the work that is queued.
+/// server charges. When the ports (the fields `directory`, `importer` and so on) are dropped, they
+/// finish and write the work that is queued.
 #[derive(Debug)]
 pub struct Store {
     /// Answers look-ups.
@@ -193,7 +194,8 @@ impl Store {
         })
     }
 
-    /// Counts the subjects and domains in the directory. This reads every subject.
+    /// Counts the subjects (companies and people) and the domains in the directory (the look-up
+    /// data). This reads every subject.
     ///
     /// # Errors
     ///

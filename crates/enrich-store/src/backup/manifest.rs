@@ -1,5 +1,5 @@
 //! `backup.json`, the manifest: the list of a backup's files. It is written last, so an incomplete
-//! backup has no manifest. It contains no personal data and no key.
+//! backup has no manifest. It contains no personal data, no secret and no API key.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,5 +1,5 @@
-//! Tests of the encrypted and hashed values in the databases: a copy of the databases without
-//! `secret.key` reveals no key, question or answer.
+//! Tests of the encrypted and hashed values in the databases. A copy of the databases without
+//! `secret.key` reveals no API key, no idempotency key, and no look-up request or answer.
 
 use std::fs;
 

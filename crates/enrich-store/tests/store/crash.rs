@@ -17,7 +17,7 @@ use crate::customer::{Customer, now, open};
 /// The environment variable that tells a test process to charge until it is killed. Its value is
 /// the data folder. The test starts such a process, and itself runs without this variable.
 const FOLDER: &str = "ENRICH_TEST_CHARGE_UNTIL_KILLED";
-/// The number of acknowledged charges after which the process is killed.
+/// The test kills the process after the process has printed this number of successful charges.
 const ENOUGH: usize = 200;
 
 #[test]
@@ -51,7 +51,8 @@ fn a_killed_process_loses_no_acknowledged_charge() {
     assert_eq!(customer.balance(), balance, "nothing is charged twice");
 }
 
-/// Charges on several threads until the process is killed. Prints each acknowledged charge.
+/// Charges on several threads until this process is killed. Prints each charge after it has
+/// succeeded.
 fn charge_until_killed(folder: &Path) {
     let store = open(folder);
     let account = block_on(store.accounts.accounts()).unwrap()[0].id;

@@ -75,8 +75,9 @@ fn what_another_process_imports_is_found_while_others_read() {
                 while !is_done.load(Ordering::SeqCst) {
                     let there = committed.load(Ordering::SeqCst);
                     number = (number + 1) % (there + 1);
-                    // A committed record is always found. A record that is not committed yet may be
-                    // found.
+                    // The records below `there` were committed before this look-up, so each of them
+                    // must be found. Later records may be committed at this moment, so they are not
+                    // checked. The last look-up is for a record that is never imported.
                     if number < there {
                         assert_eq!(find(number), Some(named(number)));
                     }

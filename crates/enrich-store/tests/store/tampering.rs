@@ -181,8 +181,8 @@ fn a_ledger_that_is_not_as_it_was_written_is_not_opened_and_can_be_verified() {
 #[test]
 fn a_ledger_that_is_changed_while_it_is_open_stops_charging() {
     let customer = five_rows();
-    // A wrong seal is noticed at the next charge. A removed row is noticed only when the ledger is
-    // opened or verified.
+    // A wrong seal (the keyed hash of the ledger) is noticed at the next charge. A removed ledger
+    // row is noticed only when the ledger is opened or verified.
     customer.file().execute_batch("UPDATE seal SET digest = zeroblob(32)").unwrap();
     let ledger = &*customer.store.ledger;
     let refused = pollster::block_on(ledger.charge(customer.charge()));
@@ -192,8 +192,9 @@ fn a_ledger_that_is_changed_while_it_is_open_stops_charging() {
     assert!(matches!(refused, Err(ChargeError::Stopped)), "{refused:?}");
 }
 
-/// Returns an account with rows after the last checkpoint, and with entries in the sequence index
-/// (the table `mark`, which has every 256th row).
+/// Returns an account with ledger rows after the last checkpoint of the ledger. The account also
+/// has entries in the sequence index: the table `mark`, which has an entry for every 256th ledger
+/// row.
 fn beyond_a_checkpoint() -> Customer {
     let customer = Customer::with(100_000);
     let ledger = &*customer.store.ledger;

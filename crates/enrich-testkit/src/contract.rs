@@ -58,8 +58,8 @@ pub trait Harness: Send + Sync {
     /// Returns the ports of an empty store. Called once for each harness.
     async fn fresh(&self) -> Ports;
 
-    /// Returns the ports of an empty store that keeps at most `max_kept` answers of calls with an
-    /// idempotency key. Called in place of [`fresh`](Self::fresh).
+    /// Returns the [`Ports`] of an empty store that keeps at most `max_kept` answers of calls with
+    /// an idempotency key. A test calls this method in place of [`fresh`](Self::fresh).
     async fn fresh_keeping(&self, max_kept: u64) -> Ports;
 
     /// Opens the store again, like after a restart of the process. Drops `ports` first. Everything
@@ -67,8 +67,8 @@ pub trait Harness: Send + Sync {
     async fn reopen(&self, ports: Ports) -> Ports;
 }
 
-/// Defines one `#[test]` for each function of a contract; the test calls the function. The macros
-/// of the ports, such as `ledger_contract!`, use this macro.
+/// Defines one `#[test]` for each function of the contract suite, which every store must pass. The
+/// `#[test]` calls the function. Other macros, such as `ledger_contract!`, use this macro.
 #[macro_export]
 macro_rules! contract_tests {
     ($harness:expr, $run:path, $port:ident: [$($sentence:ident),+ $(,)?]) => {

@@ -34,8 +34,8 @@ pub type DecideCharge = Box<dyn Fn(&Charge) -> DecidedCharge + Send + Sync>;
 /// The result of a [`DecideCharge`] function: a future with the decision on a charge.
 pub type DecidedCharge = Pin<Box<dyn Future<Output = Option<Result<Charged, ChargeError>>> + Send>>;
 
-/// A stored response: the question and the answer of the first call with an idempotency key, the
-/// balance after this call, and the number of items.
+/// A stored response: the request and the answer of the first call with an idempotency key, the
+/// balance after this call, and the number of items in the answer.
 struct Stored {
     question: Vec<u8>,
     body: BodyTemplate,

@@ -38,7 +38,7 @@ pub async fn load(ports: &Ports, source: &str, records: Vec<Record>) -> Vec<Effe
     take(ports, source, records).await.into_iter().map(|taken| taken.effect).collect()
 }
 
-/// Returns the directory's answer to a question; `None` if the directory finds nothing.
+/// Looks up `question` in the directory (the look-up data). Returns `None` if nothing is found.
 pub async fn ask(ports: &Ports, question: Question) -> Option<Found> {
     ports.directory.find(&question, Projection::Profile).await.expect("the directory answers")
 }

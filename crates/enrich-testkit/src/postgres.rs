@@ -12,7 +12,7 @@
 //! # }
 //! ```
 //!
-//! If the test runs as root, servers run as an unprivileged user. No process outlives the test.
+//! If the test runs as root, the servers run as an unprivileged user. No server outlives the test.
 
 mod cluster;
 mod guarded_process;

@@ -51,8 +51,8 @@ pub fn domain_record(text: &str) -> DomainRecord {
     DomainRecord { origin: trusted(100), domain: domain(text), ip: None, page_rank: None }
 }
 
-/// Returns an [`Origin`]: what a source says about a record itself. It has this confidence, in
-/// percent, and no id.
+/// Returns an [`Origin`] (what a source says about a record itself) with the confidence `percent`,
+/// and without an id.
 pub fn trusted(percent: u8) -> Origin {
     let confidence = Confidence::new(percent).expect("a confidence");
     Origin { id: None, confidence, content: [0; 16] }

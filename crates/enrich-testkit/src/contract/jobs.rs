@@ -18,8 +18,8 @@ async fn row(jobs: &dyn JobRecords, id: u128) -> JobRow {
     jobs.find(id).await.unwrap().unwrap()
 }
 
-/// Checks that at most one node at a time holds a job, and that earlier holders can change nothing.
-/// `expire` makes all leases expire.
+/// Checks that at most one node at a time holds a job (has its lease), and that a node that held
+/// the job earlier can change nothing. `expire` makes all leases expire.
 pub async fn one_node_at_a_time_holds_a_job(
     one: &dyn JobRecords,
     other: &dyn JobRecords,
@@ -38,16 +38,16 @@ pub async fn one_node_at_a_time_holds_a_job(
     assert_eq!(other.rows_after(1, 9).await.unwrap(), [row(one, 2).await]);
     assert_eq!(other.rows_after(0, 1).await.unwrap(), found);
 
-    // A change must give the job's current turn, a number that each change increases by 1. So a
-    // second change with the old number is refused.
+    // Each call of `change` must give the job's current turn (a number), and increases it by 1. So a
+    // second call with the old number is refused.
     assert_eq!(one.take_next().await.unwrap(), None);
     assert!(!one.change(&change(1, 2, JobPhase::Waiting, "ordered")).await.unwrap());
     assert!(one.change(&change(1, 1, JobPhase::Waiting, "ordered")).await.unwrap());
     assert!(!other.change(&change(1, 1, JobPhase::Idle, "other")).await.unwrap());
     assert!(!one.stop(1).await.unwrap());
 
-    // When a node has taken the job, only this node can change it. The change must give the job's
-    // current turn.
+    // When a node has taken the job, only this node can change it. Its calls must give the job's
+    // current turn (a number).
     let taken = one.take_next().await.unwrap().unwrap();
     assert_eq!((taken.turn, taken.phase, taken.lease), (3, JobPhase::Running, JobLease::Free));
     assert_eq!((taken.id, taken.record.as_str()), (1, "ordered"));

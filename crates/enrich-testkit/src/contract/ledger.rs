@@ -73,7 +73,7 @@ impl Customer {
     }
 }
 
-/// Returns the template of an answer to the question `asked`, with the gap for the balance in the
+/// Returns the template of an answer to the request `asked`. The gap for the balance is in the
 /// middle.
 fn body_for(asked: &str) -> BodyTemplate {
     let begin = b"the answer, with ";
@@ -258,7 +258,7 @@ pub async fn a_repeat_is_replayed_after_a_restart_and_without_credits(harness: &
     assert_eq!(ports.ledger.charge(customer.keyed(1, "k", "q")).await.unwrap(), replayed);
 }
 
-/// A call with a used idempotency key and another question is refused and costs nothing.
+/// A call is refused and costs nothing if its idempotency key was already used for another request.
 pub async fn another_question_under_the_same_key_is_told_apart(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -331,8 +331,8 @@ pub async fn entries_come_back_as_they_were_made(harness: &dyn Harness) {
     assert_eq!(ports.ledger.entries(customer.account, u64::MAX, 10).await.unwrap(), []);
 }
 
-/// The newest rows can be listed first. The rows are the same as in a list that begins with the
-/// oldest.
+/// The ledger rows of an account can be listed with the newest first. The rows are the same as in a
+/// list with the oldest first.
 pub async fn the_newest_entries_come_first(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (customer, other) = (Customer::with(&ports, 5).await, Customer::with(&ports, 5).await);
@@ -396,9 +396,9 @@ pub async fn the_first_entry_at_a_time_is_found(harness: &dyn Harness) {
     }
 }
 
-/// `first_entry_at` returns the number of the first row at or after a time. `end_of_entries_before`
-/// returns the number of the last row before a time, plus 1. Both are right even if the clock was
-/// set back, so that a reader of all rows between two times misses none.
+/// `first_entry_at` returns the number of an account's first ledger row at or after a time.
+/// `end_of_entries_before` returns the number of the last row before a time, plus 1. Both are right
+/// even if the clock was set back, so that a reader of all rows between two times misses none.
 pub async fn no_entry_of_a_time_is_missed_where_the_clock_was_set_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 2_000).await;
@@ -444,9 +444,9 @@ pub async fn a_kept_answer_is_given_again_where_the_clock_was_set_back(harness: 
     );
 }
 
-/// The responses of one account take at most half of the places for stored responses, so other
-/// accounts can still store theirs. An account with one credit can fill its half with calls that
-/// cost nothing. Then a call of this account is refused if it has a new idempotency key. Its other
+/// One account can store at most half of the maximum number of responses, so other accounts can
+/// still store theirs. An account with one credit can fill its half with calls that cost nothing.
+/// Then a call of this account is refused if it has a new idempotency key. The account's other
 /// calls still work.
 pub async fn one_account_leaves_room_for_the_kept_answers_of_others(harness: &dyn Harness) {
     let ports = harness.fresh_keeping(160).await;

@@ -1,5 +1,6 @@
-//! Contract tests of the list of snapshots and of the list of suppressions. Every store of these
-//! lists must pass them.
+//! Contract tests of the list of snapshots (copies of the look-up data) and of the list of
+//! suppressions (values that no answer may contain). Every store of these lists must pass the
+//! tests.
 
 use std::time::{Duration, Instant};
 

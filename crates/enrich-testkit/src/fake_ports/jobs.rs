@@ -94,7 +94,8 @@ impl Job {
 }
 
 impl Table {
-    /// Returns the job `id`, if `turn` is its current turn and `is_so` returns true for it.
+    /// Returns the job `id` if `turn` is its current turn (a number that grows with changes of the
+    /// job) and `is_so` returns true for the job.
     fn with(&mut self, id: u128, turn: u64, is_so: impl Fn(&Job) -> bool) -> Option<&mut Job> {
         let found = self.jobs.get_mut(&id);
         found.filter(|job| job.row.turn == turn && is_so(job))

@@ -1,5 +1,5 @@
-//! An in-memory replacement for the list of snapshots and suppressions that nodes share in a
-//! database.
+//! A replacement in memory for two lists that nodes share in a database: snapshots (copies of the
+//! look-up data), and suppressions (values that no answer may contain).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -228,9 +228,9 @@ impl End {
     }
 }
 
-/// Finds the pattern in the stream that ends with `bytes`. Returns the index in `bytes` at which
-/// the pattern begins; 0 if the pattern began before `bytes`. `recent` contains the bytes before
-/// `bytes` that may be part of the pattern.
+/// Finds `pattern` in the stream that ends with `bytes`. Returns the index in `bytes` at which the
+/// pattern begins; 0 if the pattern began before `bytes`. `recent` contains the bytes just before
+/// `bytes` in the stream, because the pattern may begin there.
 fn find(pattern: &[u8], bytes: &[u8], recent: &mut Vec<u8>) -> Option<usize> {
     let before = recent.len();
     recent.extend_from_slice(bytes);

@@ -30,9 +30,9 @@ pub enum Trigger {
     /// read together with the pattern. Then the server gets the end of the stream. The client gets
     /// a reset and no reply.
     CutAfter,
-    /// The server gets everything, also the pattern and the bytes after it. When the pattern has
-    /// been found, the client gets no more bytes. The connection stays open until the client closes
-    /// it.
+    /// The server gets everything that the client sends, also the pattern and the bytes after it.
+    /// When the pattern has been found, the client gets no more bytes. The connection stays open
+    /// until the client closes it.
     LoseReply,
 }
 

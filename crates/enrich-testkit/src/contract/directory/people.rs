@@ -134,8 +134,8 @@ pub async fn an_employee_tells_companies_of_one_name_apart(harness: &dyn Harness
     let found = found.expect("a person");
     assert_eq!(found.person().unwrap().emails, ["bob@x.example"]);
     assert!(found.confidence > Confidence::AMBIGUOUS, "{:?}", found.confidence);
-    // With this second record, both companies with the name `Quill Ltd` have a person `Bob Bit`.
-    // So the question is ambiguous, and no person is found.
+    // With this second record, both companies with the name `Quill Ltd` have a person `Bob Bit`. So
+    // the look-up is ambiguous, and no person is found.
     let second = PersonRecord { employer: employed_at("quill.example"), ..bob("bob2@x.example") };
     load(&ports, "a", vec![hashed(second)]).await;
     assert_eq!(person_of(&ports, at("Bob Bit", called("Quill Ltd"))).await, None);
@@ -214,8 +214,8 @@ async fn colleagues(harness: &dyn Harness, names: &[(&str, &str)]) -> Ports {
     ports
 }
 
-/// Asks for `person`. If one of the [`colleagues`] is found, returns the person's index and the
-/// confidence in percent.
+/// Looks up `person`. If one of the [`colleagues`] is found, returns the index of this colleague
+/// and the confidence in percent.
 async fn who(ports: &Ports, person: PersonRef) -> Option<(usize, u8)> {
     let found = ask(ports, Question::Person(person)).await?;
     let address = found.person()?.emails.first()?.clone();

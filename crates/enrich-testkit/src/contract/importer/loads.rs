@@ -1,5 +1,5 @@
-//! Tests of loads. Two loads that run at the same time take turns, batch by batch. Either a whole
-//! load is one transaction, or each of its batches is one.
+//! Tests of loads (imports of records). Either a whole load is one transaction, or each of its
+//! batches is a transaction. Two loads that run at the same time take turns, batch by batch.
 
 use enrich_core::CompanyRecord;
 use enrich_core::port::importer::{Atomic, Effect, Load, Subjects, Suppressed};

@@ -21,10 +21,10 @@ pub enum Contrast {
     Kinds,
 }
 
-/// The names of the contrasts in the data file that are [`Contrast::Kinds`]. The contrast `house`
-/// has kinds of organisation, such as a school and a hospital. The contrast `subject` has subjects,
-/// such as music and art. They are not [`Contrast::Sides`], because one name may contain two such
-/// words: `Academy of Music and Art`.
+/// The contrasts in the data file that are [`Contrast::Kinds`], by their names in the file. The
+/// contrast `house` has kinds of organisation, such as a school and a hospital. The contrast
+/// `subject` has subjects, such as music and art. They are not [`Contrast::Sides`], because one
+/// name may contain two words of the same contrast: `Academy of Music and Art`.
 const KINDS: [&str; 2] = ["house", "subject"];
 
 /// The largest number that is read from a Roman numeral. Numerals of larger numbers have other

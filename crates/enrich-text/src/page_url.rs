@@ -86,13 +86,13 @@ impl PageUrl {
     }
 
     /// Returns the page in display form, such as `linkedin.com/company/cufinder`: the usual host of
-    /// the network without `www.`, then the path. There is no scheme. Upper and lower case are as
-    /// written. Only the percent sign is percent-encoded.
+    /// the social network without `www.`, then the path. There is no scheme. Upper and lower case
+    /// are as written. Only the percent sign is percent-encoded.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Returns the key by which pages are compared: the network and the handle, for example
+    /// Returns the key by which pages are compared: the social network and the handle, for example
     /// `linkedin:cufinder`.
     ///
     /// - Upper and lower case are equal, except in YouTube's channel ids.

@@ -118,7 +118,7 @@ fn part<'a>(path: &'a Path<'_>, index: usize) -> Result<Option<&'a str>, Invalid
     }
 }
 
-/// Whether a part is a hexadecimal number of up to 3 digits, like those after the name in
+/// Whether a part of a path is a hexadecimal number of up to 3 digits, like those after the name in
 /// `/pub/ada/1a/2b3/4c5`.
 fn is_old_suffix(part: &str) -> bool {
     part.len() <= 3 && part.bytes().all(|b| b.is_ascii_hexdigit())

@@ -1,5 +1,5 @@
-//! Version 1 of the API: 26 endpoints under `/v1/`. The key is a field of the body, and answers are
-//! flat JSON objects.
+//! Version 1 of the API: 26 endpoints under `/v1/`. The API key is a field of the request's body,
+//! and answers are flat JSON objects.
 //!
 //! The table [`ENDPOINTS`] defines the interface. Each endpoint has a wire file: it contains the
 //! shape of the answer, parses the request, and writes the answer.

@@ -38,8 +38,8 @@ pub struct Wire {
     pub answer: fn(&mut SchemaGenerator) -> Schema,
     /// Parses the fields of a request.
     pub read: fn(&Fields) -> Result<Ask, InvalidFields>,
-    /// Writes the answer from the subject that was found. For `None`, writes an answer that says
-    /// that nothing was found.
+    /// Writes the answer from the company or person that was found. For `None`, writes an answer
+    /// that says that nothing was found.
     pub write: fn(&Ask, Option<&Found>) -> ResponseTemplate,
 }
 
@@ -101,8 +101,9 @@ impl Wire {
     }
 }
 
-/// Where the server first looks for the API key of a call. If the key is not there, the server
-/// looks in the other of these two places, and then in `Authorization: Bearer`.
+/// Where the server first looks for the API key of a call: in the body, or in the header
+/// `x-api-key`. If the key is not there, the server looks in the other one of these two places, and
+/// then in the header `Authorization: Bearer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyPlace {
     /// In the field `apiKey` of the body.
@@ -130,8 +131,8 @@ impl KeyPlace {
 pub struct ApiVersion {
     /// The version's number.
     pub number: u8,
-    /// The beginning of all paths of this version. Every response for such a path has the format of
-    /// this version.
+    /// The beginning of all paths of this API version, such as `/v1/`. Every response for a path
+    /// with this beginning has the format of this version.
     pub prefix: &'static str,
     /// The version's endpoints.
     pub endpoints: &'static [Endpoint],

@@ -77,8 +77,8 @@ pub fn written(items: u64, answer: &impl Serialize) -> ResponseTemplate {
     let gapped = Gapped { bytes: Vec::with_capacity(256).into(), ..Gapped::default() };
     let mut serializer = serde_json::Serializer::with_formatter(&gapped, &gapped);
     // Writing cannot fail: the JSON goes to memory, and answers consist of texts, numbers and
-    // lists. If it failed, the empty template would count as a miss, so that nothing is charged
-    // for an incomplete answer.
+    // lists. If it failed, the empty template would count as an answer that says that nothing was
+    // found. Such an answer costs nothing.
     match answer.serialize(&mut serializer) {
         Ok(()) => {
             let body = BodyTemplate::new(gapped.bytes.into_inner(), gapped.gap_at.get());

@@ -12,11 +12,11 @@ use crate::input::Fields;
 const MAX_NAME_BYTES: usize = 32;
 /// Maximum number of unknown fields that a refusal names.
 const MAX_NAMED: usize = 3;
-/// Two names are similar if their similarity, from 0 to 1, is at least this number. One of them is
-/// then probably a misspelling of the other.
+/// Two field names are similar if their similarity, from 0 to 1, is at least this number. Then the
+/// unknown name is probably a misspelling of the name of the missing field.
 const ALIKE: f64 = 0.75;
-/// The similarity of two names if one is the beginning or the end of the other, such as `domain`
-/// and `companyDomain`.
+/// The minimum similarity, from 0 to 1, of two field names if one is the beginning or the end of
+/// the other, such as `domain` and `companyDomain`.
 const IS_PART: f64 = 0.9;
 /// Minimum number of bytes in a name that counts as the beginning or the end of another name. So
 /// `domain` counts as the end of `companyDomain`, but `com` does not count as the beginning.
@@ -64,8 +64,8 @@ fn is_plain(name: &str) -> bool {
     begins && name.len() <= MAX_NAME_BYTES && name.bytes().all(is_letter) && !is_key
 }
 
-/// Returns how similar two names are, from 0 to 1. Ignores the case of letters, and all characters
-/// except letters and digits.
+/// Returns how similar two field names are, from 0 to 1. Ignores the difference between upper and
+/// lower case, and all characters except letters and digits.
 fn likeness(name: &str, wanted: &str) -> f64 {
     let (name, wanted) = (folded(name), folded(wanted));
     let (short, long) = if name.len() < wanted.len() { (&name, &wanted) } else { (&wanted, &name) };

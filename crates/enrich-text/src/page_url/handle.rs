@@ -12,8 +12,8 @@ use crate::table;
 /// Maximum number of characters of a handle. Old handles on LinkedIn are the longest.
 const MAX_HANDLE: usize = 200;
 
-/// The first path segments that a network reserves for itself, such as `login`, each with the name
-/// of the network. They cannot be the handle of a page.
+/// The first path segments that a social network reserves for itself, such as `login`, each with
+/// the name of the network. They cannot be the handle of a page.
 static RESERVED: LazyLock<HashSet<(&'static str, &'static str)>> = LazyLock::new(|| {
     table::rows(include_str!("../../data/reserved_paths.txt"))
         .flat_map(|[network, words]| table::values(words).map(move |word| (network, word)))

@@ -40,8 +40,8 @@ pub struct NameDifferences {
 struct Families {
     differences: NameDifferences,
     /// Whether the family names have a part in common, such as `garcia`. If the given names agree
-    /// too, the two names have a key in common, such as `ana|garcia`. So a look-up of one name
-    /// finds the other.
+    /// too, the two names have a look-up key in common, such as `ana|garcia`. So a look-up of one
+    /// name finds the other.
     share_a_part: bool,
     /// Whether the whole family names agree. They agree if they are equal when each is written as
     /// one word (`van der Berg`, `Vanderberg`). They also agree if only one of them is in Latin

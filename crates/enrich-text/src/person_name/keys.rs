@@ -8,8 +8,9 @@ use super::reading::is_initial;
 use super::spelling::{consonants, first_letter, first_letters, spelling};
 use super::{PersonName, given_names};
 
-/// Maximum number of parts of a family name that have a key, counted from the last part. Real names
-/// have fewer parts. Without this limit, a long text would need a look-up for each of its words.
+/// Look-up keys are made from at most this number of parts of a family name, counted from the last
+/// part. Real names have fewer parts. Without this limit, a long text would need a look-up for each
+/// of its words.
 pub(super) const MAX_FAMILY_PARTS: usize = 6;
 /// Maximum number of keys by which a given name is looked up: the keys of the name itself, of its
 /// long forms and of its short forms.

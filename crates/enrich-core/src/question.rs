@@ -1,11 +1,11 @@
-//! The questions that endpoints ask the directory.
+//! What look-ups ask for ([`Question`]), and which attributes the answer needs ([`Projection`]).
 
 use enrich_text::{
     CompanyName, Country, Domain, EmailAddress, ExternalId, InvalidCompanyName, PageUrl,
     PersonName, PersonPage, Phone,
 };
 
-/// A question to the directory.
+/// What a look-up asks for: a company, a list of companies, a person, or the facts of a domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
     /// Find a company, by one of its identifiers or by its name.
@@ -31,8 +31,8 @@ pub enum Question {
 /// How a caller identifies a company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CompanyRef {
-    /// One of the company's domains. The directory looks for exactly this host first, then for
-    /// its registrable domain: `quill.example` for `shop.quill.example`.
+    /// One of the company's domains. The look-up tries exactly this host first, then its
+    /// registrable domain: `quill.example` for `shop.quill.example`.
     Domain(Domain),
     /// One of the company's pages.
     Page(PageUrl),
@@ -40,7 +40,7 @@ pub enum CompanyRef {
     /// They are used to find the [parent](crate::Parent) of a company, and to look up a company
     /// on the command line.
     Id(ExternalId),
-    /// An email address. The directory returns the first of these companies that it finds:
+    /// An email address. The look-up returns the first of these companies that exists:
     ///
     /// - the company with this address;
     /// - the employer of the person with this address;
@@ -57,8 +57,8 @@ pub enum CompanyRef {
         /// such a domain.
         country: Option<Country>,
     },
-    /// A text that has the form of a domain, but may also be a name, such as `Booking.com`. The
-    /// directory looks for the domain first, then for the name.
+    /// A text that has the form of a domain, but may also be a company's name, such as
+    /// `Booking.com`. The look-up tries it as a domain first, then as a name.
     DomainOrName(Domain, CompanyName),
 }
 
@@ -101,8 +101,8 @@ pub enum Projection {
 }
 
 impl Question {
-    /// If this question asks for one company by its name, returns the question for all companies
-    /// that the name may mean. Returns `None` for every other question.
+    /// If this question asks for one company by its name, returns a new question, which asks for
+    /// all companies that the name may mean. Returns `None` for every other question.
     pub fn candidates(&self) -> Option<Self> {
         let (name, country) = match self {
             Self::Company(CompanyRef::Name { name, country }) => (name, *country),
@@ -114,8 +114,8 @@ impl Question {
 }
 
 impl CompanyRef {
-    /// Creates the reference for a text that may be a domain or a company's name. If no company
-    /// has the text as its domain, the directory looks for the text as a name.
+    /// Creates a reference to a company from a text that may be a domain or a name. If no company
+    /// has the text as its domain, the look-up uses the text as a name.
     ///
     /// # Errors
     ///

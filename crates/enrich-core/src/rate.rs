@@ -1,10 +1,10 @@
-//! Rate limits: how many requests are allowed in a window of time, for each key, and optionally
-//! for all keys of an account together. Every request is counted, and every response shows how
+//! Rate limits: how many requests are allowed in a window of time, for each API key, and optionally
+//! for all API keys of an account together. Every request is counted, and every response shows how
 //! many requests are left. The operator decides whether requests beyond the limit are refused
 //! ([`RatePolicy`]).
 //!
-//! Windows start at whole multiples of their length on the UTC clock, at the same time for every
-//! key. This module reads no clock: the caller passes the time of each request.
+//! All keys have windows that start at the same times: windows of 60 seconds start at full minutes
+//! (UTC). This module reads no clock: the caller passes the time of each request.
 //! [`MemoryWindows`](crate::MemoryWindows) stores the windows in memory and loses them on a
 //! restart.
 
@@ -55,13 +55,13 @@ impl RateLimit {
         Self::new(requests, window_seconds).unwrap_or(self)
     }
 
-    /// Returns the maximum number of requests per window that the owner of a key may set. `self` is
-    /// the server's limit. The result is the larger of these two numbers:
+    /// Returns the maximum number of requests per window that the owner of an API key may set for
+    /// it. `self` is the server's limit. The result is the larger of these two numbers:
     ///
-    /// - the number of requests per window that the key has now;
-    /// - the server's number of requests, reduced in proportion if the key's window is shorter than
-    ///   the server's window: 50 for a window of 30 seconds, if the server allows 100 requests in
-    ///   60 seconds.
+    /// - the number of requests per window that the key is allowed now;
+    /// - the server's number of requests per window, reduced in proportion if the key's window is
+    ///   shorter than the server's window. For example, if the server allows 100 requests in 60
+    ///   seconds, this number is 50 for a window of 30 seconds.
     pub fn most_of_owner(self, key: RateOverride) -> u32 {
         let own = self.with(key);
         let as_fast = u64::from(self.requests) * u64::from(own.window_seconds)
@@ -70,9 +70,9 @@ impl RateLimit {
         own.requests.max(as_fast.min(self.requests))
     }
 
-    /// Returns the rate limit of a key after the key's owner has set the number of requests per
-    /// window to `requests`; `None` means the server's number. The length of the key's window does
-    /// not change. Returns `None` if the owner may not set this number: it is 0 or above
+    /// Returns the new rate limit of an API key whose owner sets the number of requests per window
+    /// to `requests` (`None`: the server's number). The length of the key's window stays the same.
+    /// The result is `None` if the owner may not set this number, because it is 0 or above
     /// [`most_of_owner`](Self::most_of_owner).
     pub fn set_by_owner(self, key: RateOverride, requests: Option<u32>) -> Option<RateOverride> {
         let most = self.most_of_owner(key);
@@ -99,8 +99,8 @@ pub struct Window {
     number: i64,
     /// The number of requests counted in the window.
     used: u32,
-    /// The length of the window in seconds. If the length that is configured changes, the next
-    /// request begins a new window.
+    /// The length of the window in seconds. If the configured length changes, the next request
+    /// begins a new window.
     seconds: u32,
 }
 
@@ -114,8 +114,8 @@ pub enum RateScope {
     Account,
 }
 
-/// How many requests a key or an account has left in its window. The current request is already
-/// counted.
+/// How many requests an API key or an account has left in its window. The current request is
+/// already counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimitStatus {
     /// The rate limit that applies to the request.
@@ -133,7 +133,7 @@ pub struct RateLimitStatus {
 }
 
 impl RateLimitStatus {
-    /// Returns the stricter of two statuses. A status beyond its limit is stricter than one
+    /// Returns the stricter of two statuses. A status beyond its limit is stricter than a status
     /// within its limit. Otherwise, the status with fewer remaining requests is stricter. If both
     /// are equal, returns `self`.
     pub fn tighter(self, other: Self) -> Self {

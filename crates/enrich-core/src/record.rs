@@ -151,8 +151,8 @@ pub struct PersonRecord {
     pub phones: Vec<Phone>,
 }
 
-/// The employer that a person's record gives: a name, a domain or both. If there are both, the
-/// domain decides which company is meant.
+/// The employer in a person's record: a name, a domain or both. If there are both, the domain
+/// decides which company is the employer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmployerRecord {
     /// The employer's name.

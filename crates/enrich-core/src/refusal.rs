@@ -77,8 +77,9 @@ pub enum Refusal {
     /// Too many requests are waiting for a database.
     #[error("too many requests are waiting; nothing was charged, repeat in a second")]
     Overloaded,
-    /// The maximum number of stored responses is reached. So the answer could not be stored for a
-    /// repeat of the call, and nothing was charged.
+    /// The maximum number of stored responses is reached, so the answer to this call could not be
+    /// stored. A call with an idempotency key is charged only if its answer can be stored. So
+    /// nothing was charged.
     #[error(
         "no more requests with an Idempotency-Key can be kept at the moment; nothing was charged, \
          repeat later or without the key"

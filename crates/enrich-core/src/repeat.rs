@@ -71,14 +71,16 @@ impl fmt::Debug for IdempotencyKey {
     }
 }
 
-/// An answer, its question and the idempotency key of the call. The ledger stores this record in
-/// the same transaction as the charge. For 24 hours, a repeat of the call gets the stored answer.
+/// An answer, with the look-up request and the idempotency key of the call. The ledger stores this
+/// record in the same transaction as the charge. For 24 hours, a repeat of the call gets the stored
+/// answer.
 #[derive(Clone, PartialEq, Eq)]
 pub struct IdempotencyRecord {
     /// The idempotency key of the call.
     pub key: IdempotencyKey,
-    /// The question as bytes. A repeat of the call has the same bytes, even if it is encoded
-    /// differently or made with another API key. The ledger stores only a keyed hash of them.
+    /// The endpoint and the look-up request as bytes. A repeat of the call has the same bytes, even
+    /// if it is encoded differently or made with another API key. The ledger stores only a keyed
+    /// hash of the bytes.
     pub question: Vec<u8>,
     /// The answer's bytes, with a gap into which the balance is written. The ledger encrypts the
     /// bytes before it stores them.
@@ -99,8 +101,8 @@ impl fmt::Debug for IdempotencyRecord {
 /// The response that the ledger has stored for an idempotency key.
 #[derive(Clone, PartialEq, Eq)]
 pub enum StoredResponse {
-    /// The idempotency key was used for the same question before. The fields describe the answer to
-    /// the first call with this key.
+    /// The idempotency key was used for the same look-up request before. The fields describe the
+    /// answer to the first call with this key.
     Answer {
         /// The answer's bytes, with a gap into which the balance is written.
         body: BodyTemplate,
@@ -109,7 +111,7 @@ pub enum StoredResponse {
         /// The number of items that were charged; 0 if nothing was found.
         items: u64,
     },
-    /// The idempotency key was used for another question before.
+    /// The idempotency key was used for another look-up request before.
     OtherQuestion,
 }
 

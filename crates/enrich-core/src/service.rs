@@ -1,7 +1,7 @@
 //! The metered service: it makes the same checks in the same order for every call.
 //!
 //! ```text
-//! key → rate limit → input fields → idempotency key → balance ≥ lowest price → look-up
+//! API key → rate limit → input fields → idempotency key → balance ≥ lowest price → look-up
 //!     → price of the result → charge → answer
 //! ```
 //!
@@ -65,13 +65,13 @@ pub struct Service {
     /// Whether requests beyond a rate limit are answered as usual or refused.
     pub rate_policy: RatePolicy,
     /// Maximum number of items in each list of an answer, for endpoints whose price does not depend
-    /// on the number of items. With `None`, answers contain all items, as the interface specifies.
+    /// on the number of items. With `None`, answers contain all items, as the API specifies.
     pub max_enrichment_items: Option<NonZeroU64>,
     in_flight: InFlight,
     shortfalls: Shortfalls,
 }
 
-/// A call whose key is identified, and which is already counted for the rate limit. The method
+/// A call whose API key is identified, and which is already counted for the rate limit. The method
 /// [`answer`](Self::answer) must be called next. Only this method counts an admitted call in the
 /// usage counters.
 #[must_use]
@@ -192,8 +192,8 @@ impl AdmittedCall<'_> {
         &self.key
     }
 
-    /// Makes the remaining checks, finds the subject, writes the answer with `write`, and charges
-    /// its price. `ask` is the parsed request, or the input fields that are invalid.
+    /// Makes the remaining checks and the look-up, writes the answer with `write`, and charges the
+    /// answer's price. `ask` is the parsed request, or the input fields that are invalid.
     pub fn answer(
         self,
         ask: Result<Ask, InvalidFields>,

@@ -22,7 +22,7 @@ pub struct DirectoryRevision(pub u64);
 pub struct Found {
     /// The company, the candidates, the person or the domain that was found.
     pub subject: Subject,
-    /// The confidence that `subject` is what the question asked for.
+    /// The confidence that `subject` is what the look-up asked for.
     pub confidence: Confidence,
     /// The revision (version number) of the look-up data from which the subject was read.
     pub revision: DirectoryRevision,
@@ -37,7 +37,7 @@ impl Found {
         }
     }
 
-    /// Returns the candidates, if the question asked for the companies that a name may mean.
+    /// Returns the candidates, if the look-up asked for the companies that a name may mean.
     pub fn candidates(&self) -> Option<&[Candidate]> {
         match &self.subject {
             Subject::Candidates(candidates) => Some(candidates),
@@ -125,8 +125,8 @@ pub struct Company {
     pub seats: Vec<Country>,
     /// The company's domains; the first is the main one.
     pub sites: Vec<Site>,
-    /// The company's pages, such as `linkedin.com/company/quill`. If there are several pages on
-    /// one network, answers contain the first.
+    /// The company's pages, such as `linkedin.com/company/quill`. If there are several pages on one
+    /// network, such as LinkedIn, answers contain the first.
     pub pages: Vec<(Network, String)>,
     /// The company's own email addresses. Answers contain them in this order.
     pub emails: Vec<String>,
@@ -138,7 +138,7 @@ pub struct Company {
     /// The organisation that the company belongs to, as a source names it
     /// ([`crate::Parent::parse`]).
     pub parent: Option<String>,
-    /// The company's employees. They are read only if the question needs them
+    /// The company's employees. They are read only if the answer needs them
     /// ([`crate::Projection::Employees`]).
     pub employees: Vec<Employee>,
 }

@@ -2,8 +2,8 @@
 //!
 //! A stored response, or a list that an account has uploaded, may contain a value that was
 //! suppressed later. The value may be written in different ways, such as `+44 20 7946 0123` or
-//! `+442079460123`. So the check parses the text as an email address, a phone number, a page and
-//! a domain, and compares the normal forms with the suppressed values.
+//! `+442079460123`. So the check parses the text in several ways: as an email address, a phone
+//! number, a LinkedIn page and a domain. It compares the normal forms with the suppressed values.
 
 mod screening;
 
@@ -70,8 +70,8 @@ pub fn holds_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
 
 /// Whether a text is a suppressed value, or an email address at a suppressed domain.
 fn is_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
-    // A cell of a list may begin with an apostrophe, so that a spreadsheet does not evaluate the
-    // cell as a formula. The apostrophe is not part of the value.
+    // A cell of an uploaded list may begin with an apostrophe, so that a spreadsheet does not
+    // evaluate the cell as a formula. The apostrophe is not part of the value.
     let text = text.trim().trim_start_matches('\'');
     if text.len() < 3 || text.len() > MOST_BYTES {
         return false;

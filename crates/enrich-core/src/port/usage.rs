@@ -85,10 +85,10 @@ pub trait Usage: Send + Sync {
     /// Writes all counts to the store. Call this before the process ends.
     async fn flush(&self) -> Result<(), StoreError>;
 
-    /// Returns the usage of an account from day `first` to day `last` inclusive, in days since
-    /// 1970-01-01 (UTC), sorted by day, then key, endpoint and outcome. The list is empty if the
-    /// account is unknown. The list includes only counts that are already [written](Usage::flush),
-    /// by this process or another.
+    /// Returns the usage of an account from day `first` to day `last` inclusive. Both are numbers
+    /// of days since 1970-01-01 (UTC). The result is sorted by day, then API key, endpoint and
+    /// outcome. It is empty if the account is unknown. It includes only counts that are already
+    /// [written](Usage::flush), by this process or another.
     async fn days(
         &self,
         account: AccountId,

@@ -15,7 +15,7 @@ use crate::subject::Found;
 /// A parsed request: what the caller asks for, and how the answer must look.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ask {
-    /// The question to the directory.
+    /// What is looked up.
     pub question: Question,
     /// The parts of the company, person or domain that the answer needs.
     pub projection: Projection,
@@ -23,21 +23,21 @@ pub struct Ask {
     pub echo: String,
     /// Maximum number of items that are returned and charged; `None` for all.
     pub limit: Option<u64>,
-    /// The question as bytes. Equal questions have equal bytes, even if the requests are written
+    /// The look-up request as bytes. Equal requests have equal bytes, even if they are written
     /// differently. The endpoint and these bytes together are
     /// [`IdempotencyRecord::question`](crate::IdempotencyRecord::question).
     pub canonical: Vec<u8>,
 }
 
 impl Ask {
-    /// Whether the answer may cost more than `balance`: the price depends on the number of items,
-    /// and either there is no limit, or `balance` does not pay for `limit` items.
+    /// Whether the answer may cost more than `balance`. It may if the price depends on the number
+    /// of items, and either `limit` is `None`, or `balance` does not pay for `limit` items.
     pub(super) fn may_cost_more_than(&self, balance: Credits, price: Price) -> bool {
         price.is_per_item() && self.limit.is_none_or(|limit| price.of(limit) > balance)
     }
 
     /// Limits each list of the answer to `most` items, if the price does not depend on the number
-    /// of items. Changes nothing if the price depends on it, or if `most` is `None`.
+    /// of items. Changes nothing if the price depends on this number, or if `most` is `None`.
     #[must_use]
     pub fn bounded(self, price: Price, most: Option<NonZeroU64>) -> Self {
         let Some(most) = most.filter(|_| !price.is_per_item()) else {

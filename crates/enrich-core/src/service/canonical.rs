@@ -1,4 +1,4 @@
-//! Encodes questions so that equal questions have equal bytes.
+//! Encodes look-up requests so that equal requests have equal bytes.
 
 use enrich_text::PersonName;
 
@@ -6,8 +6,8 @@ use crate::question::{CompanyRef, PersonRef, Projection, Question};
 
 use super::look_up_value::{write_number, write_text};
 
-/// Returns a question as bytes, for [`Ask::canonical`](super::call::Ask::canonical). Equal
-/// questions have equal bytes.
+/// Returns a look-up request as bytes, for [`Ask::canonical`](super::call::Ask::canonical). Equal
+/// requests have equal bytes.
 pub(super) fn canonical(
     question: &Question,
     projection: Projection,

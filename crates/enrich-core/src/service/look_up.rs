@@ -17,7 +17,7 @@ use super::call::{Ask, Call};
 use super::canonical::canonical;
 use super::look_up_value::{Lines, LookUpValue, Stored, write_number};
 
-/// A look-up: the question, its price and its options.
+/// A look-up: what is looked up, the price and the options.
 ///
 /// ```
 /// use enrich_core::{LookUp, Price};
@@ -131,9 +131,9 @@ impl LookUp {
         Self::read("person_by_phone", "phone", phone.map(question))
     }
 
-    /// Creates a look-up of the facts (IP address and page rank) of a domain or a host below one.
-    /// If a host such as `shop.quill.example` has no facts, its registrable domain `quill.example`
-    /// is looked up.
+    /// Creates a look-up of the facts (IP address and page rank) of a domain, or of a host below a
+    /// domain. If a host such as `shop.quill.example` has no facts, its registrable domain
+    /// `quill.example` is looked up.
     pub fn domain(domain: &str) -> Self {
         Self::read("domain", "domain", Domain::parse(domain).map(Question::Domain))
     }

@@ -93,8 +93,8 @@ impl<'a> MeteredCall<'a> {
     /// stored answer to that call.
     async fn run_once(&mut self, key: &str) -> Result<Answer, Refusal> {
         let key = IdempotencyKey::parse(key).map_err(Refusal::BadIdempotencyKey)?;
-        // The endpoint is part of the question, because a call with the same input fields at
-        // another endpoint asks another question.
+        // The bytes begin with the endpoint, because a call with the same input fields at another
+        // endpoint is another request.
         let question = [self.call.endpoint.as_bytes(), &[0], &self.ask.canonical].concat();
         let guard = self.service.in_flight.enter(self.key.account, &key);
         match self.stored_response(&key, &question).await? {
@@ -128,9 +128,9 @@ impl<'a> MeteredCall<'a> {
         ledger.stored_response(account, key, question, self.now).await.map_err(store_refusal)
     }
 
-    /// Checks the balance, finds the subject, writes the answer and charges its price. `keyed` is
-    /// the idempotency key with the bytes of the question; `None` if the call has no idempotency
-    /// key.
+    /// Checks the balance, makes the look-up, writes the answer and charges the answer's price.
+    /// `keyed` is the idempotency key and the bytes of the request; `None` if the call has no
+    /// idempotency key.
     async fn find_and_charge(
         &mut self,
         keyed: Option<(&IdempotencyKey, &[u8])>,
@@ -185,17 +185,17 @@ impl<'a> MeteredCall<'a> {
         Ok(before)
     }
 
-    /// Finds the subject and writes the answer. `before` is a balance that was read earlier. Reads
+    /// Makes the look-up and writes the answer. `before` is a balance that was read earlier. Reads
     /// at most one item more than `before` pays for. If the list has this additional item, reads
-    /// the present balance. If the present balance pays for the items, reads the list again with
-    /// this balance as `before`; otherwise refuses the call.
+    /// the present balance. If the present balance pays for all items that were read, reads the
+    /// list again, with this balance as `before`. Otherwise refuses the call.
     async fn find_and_write(&mut self, mut before: Credits) -> Result<WrittenAnswer, Refusal> {
         let (service, account, price) = (self.service, self.key.account, self.call.price);
         loop {
             let most = most_items(price, before);
             let projection = self.ask.projection.at_most(most);
-            // The found subject is dropped at the end of this block, so that it is not in memory
-            // while the call waits for the ledger.
+            // The company, person or domain that was found is dropped at the end of this block. So
+            // it is not in memory while the call waits for the ledger.
             let (template, revision) = {
                 let question = &self.ask.question;
                 let found = service.directory.find_for(account.into(), question, projection).await;
@@ -230,8 +230,8 @@ impl<'a> MeteredCall<'a> {
         }
     }
 
-    /// Counts the requested company name as not found, if the question is a company name and the
-    /// operator has switched this on.
+    /// Counts the requested company name as not found. Does nothing if the call did not ask for a
+    /// company by its name, or if the operator has not switched this on.
     fn count_miss(&self) {
         let Some(misses) = &self.service.misses else { return };
         if let Question::Company(CompanyRef::Name { name, .. }) = &self.ask.question {
@@ -240,9 +240,10 @@ impl<'a> MeteredCall<'a> {
     }
 
     /// Checks whether the account has reached the daily maximum of answers that it could not pay
-    /// for. The refusal of such an answer shows that it exists. So without a maximum, the account
-    /// could probe the directory for free. Returns the balance if the maximum is reached. Returns
-    /// `None` if it is not, or if the account has received credits since the last of these answers.
+    /// for. The refusal of a call shows that there is an answer. So without a maximum, the account
+    /// could find out for free which look-ups have an answer. Returns the balance if the maximum is
+    /// reached. Returns `None` if it is not reached, or if the account has received credits since
+    /// the last of these answers.
     async fn probes_too_often(&self) -> Result<Option<Credits>, Refusal> {
         let (service, account) = (self.service, self.key.account);
         let Some(least) = service.shortfalls.used_up(account, self.now) else { return Ok(None) };

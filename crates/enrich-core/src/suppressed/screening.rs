@@ -8,7 +8,8 @@ use crate::port::importer::Suppressed;
 use crate::question::{CompanyRef, PersonRef, Question};
 use crate::subject::{Candidate, Company, DomainFacts, Employee, Found, Person, Subject};
 
-/// Whether a question contains a suppressed value. If it does, the answer must be "nothing found".
+/// Whether a look-up request contains a suppressed value. If it does, the answer must be "nothing
+/// found".
 pub fn names_suppressed(values: &dyn SuppressedValues, question: &Question) -> bool {
     match question {
         Question::Company(company) => company_ref(values, company),

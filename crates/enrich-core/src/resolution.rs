@@ -1,9 +1,9 @@
 //! Entity resolution: decides which records describe the same company.
 //!
-//! [`clusters`] takes the records of a neighbourhood, and returns which of them are one company.
-//! A neighbourhood is all records that are connected, directly or through other records, by a
-//! common name, domain, page, phone number or id. Records of different neighbourhoods never
-//! influence each other, so each neighbourhood is decided alone.
+//! [`clusters`] takes the records of a neighbourhood, and returns which of them are one company. A
+//! neighbourhood is all records that are connected, directly or through other records, by a common
+//! name, domain, page (such as on LinkedIn), phone number or id. Records of different
+//! neighbourhoods never influence each other, so each neighbourhood is decided alone.
 //!
 //! The result depends only on the set of records. It does not depend on their order, on the time
 //! of their import, or on the companies to which an import first added them.
@@ -15,8 +15,8 @@
 //!    in the order of their strength ([`Strength`]). Each link unites the clusters of its two
 //!    records, unless these clusters have different ids of one scheme (such as two LEIs), or a
 //!    decision keeps them apart.
-//! 3. If a cluster has neither a domain nor a page, but a name that exactly one other cluster has
-//!    too, it joins that cluster.
+//! 3. A cluster that has neither a domain nor a page is united with the cluster that has the same
+//!    name, if there is exactly one such cluster.
 
 mod claims;
 mod clusters;

@@ -10,15 +10,15 @@ use crate::merge::{Attribute, Fact};
 use crate::record::CompanyRecord;
 use crate::subject::Company;
 
-/// Words that do not change which company is meant when they are at the end of a name: `Quill
-/// Group` is `Quill`.
+/// Words that can be removed from the end of a name without changing which company it means:
+/// `Quill Group` means the same company as `Quill`.
 const WHOLE_WORDS: [&str; 5] = ["group", "holding", "international", "global", "worldwide"];
 /// The top-level domains under which a company usually has its site for all countries, such as
 /// `quill.com`. Other top-level domains without a country, such as `.red`, are left out, because
 /// `quill.red` often belongs to another company than `quill.com`.
 const WORLDWIDE: [&str; 7] = ["com", "org", "net", "int", "eu", "info", "biz"];
-/// The allowed number of letters of initials, such as `qia`. Shorter or longer initials are not
-/// compared with names.
+/// Minimum and maximum number of letters of initials, such as `qia`. Shorter or longer initials are
+/// not compared with names.
 const INITIALS: std::ops::RangeInclusive<usize> = 2..=8;
 
 /// The prefix of [`RecordKey::record`] if the source gives an id to the record. If the source gives
@@ -301,9 +301,9 @@ impl RecordClaims {
         own(self, &those) || own(other, &these)
     }
 
-    /// Whether the names of two records are so similar that both can describe one company.
-    /// Similar names alone are too little evidence. So the caller must also check that the
-    /// records share a domain, a page or a phone number.
+    /// Whether the names of two records are so similar that both records can describe one company.
+    /// Similar names alone are too little evidence. So the caller must also check that the records
+    /// share a domain, a page or a phone number.
     pub(super) fn is_nearly_named(&self, other: &Self) -> bool {
         if self.is_named_by_domain || other.is_named_by_domain || self.is_equally_named(other) {
             return true;

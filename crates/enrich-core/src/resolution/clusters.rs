@@ -103,12 +103,12 @@ fn pairs(records: &[&RecordClaims]) -> BTreeSet<(usize, usize)> {
         for (number, &a) in block.iter().enumerate() {
             match (is_crowded, is_narrow) {
                 (false, _) => pairs.extend(block[number + 1..].iter().map(|&b| (a, b))),
-                // The block has too many records to compare all pairs. If the key of the block is
-                // narrow, such as an id, or a name together with a host, the records are almost
-                // certainly one company. Then each record is compared only with the first record of
-                // the block, and with the record before it. With any other key, no pair is
-                // compared: a host, a page, a phone number or a name with so many records belongs
-                // to many organisations.
+                // The records of the block have the same key, such as a host. They are too many to
+                // compare all pairs. If the key is narrow, such as an id, or a name together with a
+                // host, the records are almost certainly one company. Then each record is compared
+                // only with the first record of the block, and with the record before it. With any
+                // other key, no pair is compared: so many records with the same host, page, phone
+                // number or name belong to many organisations.
                 (true, true) if number > 0 => {
                     pairs.extend([(block[0], a), (block[number - 1], a)]);
                 }
@@ -122,9 +122,9 @@ fn pairs(records: &[&RecordClaims]) -> BTreeSet<(usize, usize)> {
 /// Unites each cluster that is known only by its name with the only other cluster that has this
 /// name. A cluster is known only by its name if none of its records has a domain or a page.
 ///
-/// - First, the clusters are considered that have the name as their own name. If there is none, the
-///   clusters that have it as an alias are considered.
-/// - If several clusters have the name, nothing is united.
+/// - The clusters that have the name as their own name are considered first. If none of them fits
+///   ([`is_namesake`]), the clusters that have it as an alias are considered.
+/// - If several clusters fit, nothing is united.
 /// - The aliases of the cluster that is known only by its name are ignored, because they may be
 ///   brands.
 fn join_only_namesakes(
@@ -165,7 +165,7 @@ fn join_only_namesakes(
 ///
 /// - The seats (countries of the head offices) are compatible: [`has_compatible_seats`].
 /// - The name is clear enough. A name of one word that is only an alias in `other` is often the own
-///   name of another company. Then the two records must also have a common seat.
+///   name of another company. With such a name, the two records must also have a common seat.
 fn is_namesake(
     alone: &RecordClaims,
     name: &CompanyName,
@@ -261,8 +261,8 @@ impl<'a> Clusters<'a> {
         }
     }
 
-    /// Unites the clusters of two records that a decision merges. Does nothing if another decision
-    /// splits these clusters.
+    /// Unites the clusters of two records, because a decision says that the records are one
+    /// company. Does nothing if another decision splits these clusters.
     fn unite_by_decision(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
         if !self.are_split(a, b) {

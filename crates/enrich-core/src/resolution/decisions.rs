@@ -17,8 +17,8 @@ use super::claims::RecordClaims;
 pub enum DecisionKind {
     /// All records of both sides are one company, even if their ids differ.
     Merge,
-    /// No record of one side is ever one company with a record of the other side, even if the two
-    /// have common values.
+    /// A record of one side never describes the same company as a record of the other side, even if
+    /// the two records have values in common.
     Split,
 }
 
@@ -35,8 +35,9 @@ pub struct DecidedRecord {
     pub id: Option<String>,
     /// The name in the record, as written.
     pub name: String,
-    /// A host of the record. If the record has no host, one of its pages in the form in which
-    /// pages are compared, such as `linkedin:quill`. Empty if it has neither.
+    /// A host of the record. If the record has no host, this is one of its pages, in the form in
+    /// which pages are compared, such as `linkedin:quill`. Empty if the record has neither a host
+    /// nor a page.
     pub place: String,
 }
 
@@ -51,8 +52,9 @@ pub struct Decision {
     pub sides: [Vec<DecidedRecord>; 2],
 }
 
-/// The decisions of a directory. If decisions contradict each other, splits have priority over
-/// merges, and merges with a lower number have priority over merges with a higher number.
+/// All decisions of the operator (merges and splits). If decisions contradict each other, splits
+/// have priority over merges, and merges with a lower number have priority over merges with a
+/// higher number.
 #[derive(Clone, Debug, Default)]
 pub struct Decisions {
     all: Vec<Decision>,
@@ -248,10 +250,10 @@ pub(super) struct Applied {
     pub(super) merges: Vec<Vec<usize>>,
 }
 
-/// Classes of records, in a union-find structure. Two records are in one class if merges unite
-/// them, directly or through other records. The map leads from the [`Identity`] of a record to a
-/// smaller [`Identity`] of the same class. The smallest [`Identity`] of a class has no entry in the
-/// map, and represents the class.
+/// Classes of records, in a union-find structure. Two records are in one class if merge decisions
+/// unite them, directly or through other records. The map leads from the [`Identity`] of a record
+/// to a smaller [`Identity`] of the same class. The smallest [`Identity`] of a class has no entry
+/// in the map, and represents the class.
 struct Classes(BTreeMap<Identity, Identity>);
 
 impl Classes {

@@ -15,8 +15,9 @@ pub const MOST_BEARERS: usize = 64;
 /// Maximum number of organisations that may share a host, page or phone number. If more share it,
 /// it does not link records with similar names. A host still links records with equal names.
 const MOST_ORGANISATIONS: usize = 3;
-/// Minimum number of letters of a label, such as `quill`, by which `quill.de` and `quill.fr`
-/// count as domains of one company. Shorter labels are often equal by chance.
+/// Minimum number of letters of a domain's label, such as `quill`. If the label has fewer letters,
+/// domains with the same label, such as `quill.de` and `quill.fr`, do not count as domains of one
+/// company. Short labels are often equal by chance.
 const FEWEST_LETTERS: usize = 3;
 
 /// How strongly a link shows that two records describe one company. The variants are ordered from
@@ -122,12 +123,12 @@ fn organisations(bearers: &[&RecordClaims]) -> usize {
 
 /// Whether two records may be linked, in either of these ways:
 ///
-/// - They share a value that links them.
+/// - They have values in common that link them, such as a host and a name.
 /// - One of them has neither a domain nor a page, and both have the same name and compatible
 ///   seats.
 ///
-/// Values that many organisations share are not excluded here. So the result is `true` for all
-/// records that `clusters` unites by a link, and perhaps for more.
+/// Unlike `clusters`, this function also uses values that many organisations share. So the result
+/// is `true` for each pair of records that `clusters` links, and perhaps for other pairs.
 pub fn may_link(one: &RecordClaims, other: &RecordClaims) -> bool {
     strongest(one, other, &SharedKeys::default()).is_some()
         || ((one.is_name_alone() || other.is_name_alone())

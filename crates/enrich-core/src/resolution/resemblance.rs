@@ -89,8 +89,7 @@ impl Resemblance {
     }
 }
 
-/// Returns the value that is in both lists; `None` if there is none. If there are several, returns
-/// the first in alphabetical order.
+/// Returns the first value, in alphabetical order, that is in both lists; `None` if there is none.
 fn first_common<'a>(
     these: impl Iterator<Item = &'a str>,
     those: impl Iterator<Item = &'a str>,
@@ -102,9 +101,9 @@ fn first_common<'a>(
     these.filter(|value| those.contains(value)).min()
 }
 
-/// Returns a name that two companies have in common: an own name of one company that is an own name
-/// or an alias of the other company. The result is without spaces and legal form. Of several such
-/// names, returns the first in alphabetical order; `None` if there is no such name.
+/// Returns the first name, in alphabetical order, that two companies have in common; `None` if
+/// there is none. The name must be an own name of at least one of the companies, and may be an
+/// alias of the other company. The result is without spaces and legal form.
 fn common_name<'a>(one: &'a RecordClaims, other: &'a RecordClaims) -> Option<&'a str> {
     let own = |of: &'a RecordClaims, beside: &'a RecordClaims| {
         first_common(of.names(), beside.names().chain(beside.aliases()))
@@ -115,9 +114,9 @@ fn common_name<'a>(one: &'a RecordClaims, other: &'a RecordClaims) -> Option<&'a
 /// One of two companies that look alike.
 #[derive(Clone, Copy, Debug)]
 pub struct Alike<'a> {
-    /// The claims of all records of the company together ([`RecordClaims::of_company`]).
+    /// The values of all records of the company together ([`RecordClaims::of_company`]).
     pub company: &'a RecordClaims,
-    /// The claims of each record of the company.
+    /// The values of each record of the company.
     pub records: &'a [RecordClaims],
 }
 
@@ -151,7 +150,8 @@ pub enum WhyApart {
     /// companies share it, so it does not show that the two are one company.
     TooMany(String),
     /// The companies have a name and another value, such as a host, in common, but the name and the
-    /// value come from different records. A link needs two records that have both in common.
+    /// value come from different records. A link needs two records that have both the name and the
+    /// other value in common.
     OtherRecords,
     /// No rule keeps the companies apart. Either their records were not compared since the last
     /// import, because it was interrupted, or too many companies resemble them.

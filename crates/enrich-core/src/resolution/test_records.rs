@@ -10,7 +10,7 @@ pub(super) const SEAT: Attribute = Attribute::Country;
 pub(super) const ALIAS: Attribute = Attribute::Alias;
 pub(super) const PHONE: Attribute = Attribute::Phone;
 
-/// Makes the claims of a record from its key, its name and its other values.
+/// Makes the [`RecordClaims`] of a record from its key, its name and its other values.
 pub(super) fn claims(key: RecordKey, name: &str, values: &[(Attribute, &str)]) -> RecordClaims {
     let all = [&[(Attribute::Name, name)], values].concat();
     let facts = all.iter().map(|(attribute, value)| Fact {

@@ -62,8 +62,8 @@ fn two_records_become_what_their_values_say() {
             ("Ink", &[(DOMAIN, "quill.example")]),
             true,
         ),
-        // The second record describes a unit of the company `Quill`. The unit is a company of its
-        // own, because its name is not similar enough to `Quill`.
+        // The second record describes a unit (such as a department) of the company `Quill`. The
+        // unit is a company of its own, because its name is not similar enough to `Quill`.
         (
             ("Quill", &[(DOMAIN, "quill.example")]),
             ("Quill Web Services", &[(DOMAIN, "quill.example")]),

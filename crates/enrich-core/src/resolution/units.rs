@@ -1,5 +1,5 @@
-//! Recognises the units and subsidiaries of a company by their names and domains. This is used if
-//! no source gives their parent.
+//! Recognises the units (departments and branches) and subsidiaries of a company by their names and
+//! domains. This is used if no source gives their parent company.
 
 use enrich_text::{CompanyName, NameForm};
 
@@ -60,8 +60,8 @@ pub fn parent_among<'a>(unit: &Company, at_host: &'a [Company]) -> Option<&'a Co
     }
 }
 
-/// Returns the roots of the words of a name, which are the forms that are compared; `None` if the
-/// name has no words.
+/// Returns the words of a name, each in the form that is compared with other words (its root):
+/// `university` for `universitat`. Returns `None` if the name has no words.
 fn words(name: &str) -> Option<Vec<String>> {
     let form = NameForm::of(&CompanyName::parse(name).ok()?);
     let words: Vec<String> = form.words.into_iter().map(|word| word.root).collect();

@@ -1,5 +1,5 @@
-//! The state that all requests to the account page share. Finds the session and the client's
-//! address of a request.
+//! The state that all requests to the account page share, such as the settings. Also finds the
+//! session of a request and the client's address.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -21,8 +21,8 @@ use crate::scans::Scans;
 use crate::settings::Settings;
 use crate::threads::Threads;
 
-/// Maximum number of long reads of one account, such as exports and whole lists. Running and
-/// waiting reads are counted together.
+/// Maximum number of long reads for one account, such as exports and reads of whole lists. Running
+/// and waiting reads are counted together.
 const SCANS_OF_ONE: usize = 4;
 /// Maximum number of short reads and writes of one account's files. Running and waiting ones are
 /// counted together.
@@ -77,7 +77,8 @@ pub struct Parts {
 }
 
 impl Dashboard {
-    /// Creates the state of the account page, with the service and the stores that the pages use.
+    /// Creates the state that all requests share, from the service and the stores that the pages
+    /// use.
     ///
     /// # Errors
     ///

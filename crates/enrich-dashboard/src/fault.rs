@@ -124,8 +124,8 @@ impl Fault {
         }
     }
 
-    /// Converts an error of reading all uploaded lists of an account. The user cannot correct such
-    /// an error, so the result is always a fault.
+    /// Converts an error that occurred when all uploaded lists of an account were read. The user
+    /// cannot correct such an error, so the result is always a fault.
     pub(crate) fn of_lists(error: JobError) -> Self {
         match error {
             JobError::Records(error) => error.into(),

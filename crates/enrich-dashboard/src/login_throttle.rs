@@ -13,8 +13,8 @@ use std::net::IpAddr;
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 
-/// Maximum number of addresses that have an entry of their own; the same maximum applies to
-/// accounts. All further addresses share one entry, and all further accounts share another one.
+/// Maximum number of client addresses that have an entry of their own; the same maximum applies to
+/// accounts. All further addresses share one entry, and all further accounts share another entry.
 const MOST: usize = 10_000;
 
 /// How many attempts are possible at once (`at_once`), and the interval after which one used
@@ -48,12 +48,12 @@ struct Tries {
     back_at: HashMap<u64, Timestamp>,
 }
 
-/// The key of the entry that all addresses or accounts without their own entry share. No hash has
-/// this value.
+/// The key of the entry that all client addresses without an entry of their own share. The map of
+/// accounts has such an entry too, with the same key. No hash has this value.
 const SHARED: u64 = 0;
 
 impl LoginThrottle {
-    /// Uses up one attempt of the client address, and one attempt of the account with the typed
+    /// Uses up one sign-in attempt of the client address, and one of the account with the typed
     /// email address.
     ///
     /// # Errors
@@ -105,9 +105,9 @@ impl Tries {
         }
     }
 
-    /// Returns the key under which the attempts of an address or account are stored. This is `who`
-    /// itself if it has an entry, or if there is room for a new entry; otherwise it is [`SHARED`].
-    /// To make room, removes the entries whose attempts are all available again.
+    /// Returns the key under which the sign-in attempts of a client address or account are stored.
+    /// This is `who` itself if it has an entry, or if there is room for a new entry; otherwise it
+    /// is [`SHARED`]. To make room, removes the entries whose attempts are all available again.
     fn permit(&mut self, who: u64, now: Timestamp) -> u64 {
         if self.back_at.contains_key(&who) || self.back_at.len() < MOST {
             return who;

@@ -108,8 +108,8 @@ impl PageContext<'_> {
         self.dashboard.api_versions.iter().find_map(|api_version| api_version.endpoint(path))
     }
 
-    /// Returns the title of the endpoint at a path, or of a look-up of candidates; empty if there
-    /// is no such endpoint.
+    /// Returns the title of the endpoint at `path`; empty if there is none. Look-ups of candidates
+    /// have a title too: that of the path [`Candidate::PURPOSE`].
     pub(crate) fn title(&self, path: &str) -> &'static str {
         if path == Candidate::PURPOSE {
             return "Companies that a name may mean";

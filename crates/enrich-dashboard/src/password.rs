@@ -1,8 +1,8 @@
 //! Passwords: their rules, and hashing on separate threads.
 //!
-//! The hash is Argon2id with 19 MiB, two passes and one lane: the first choice of the OWASP
-//! Password Storage Cheat Sheet. Hashing a password takes about 40 ms of processor time, so the
-//! number of concurrent hashes and the length of the queue are limited.
+//! The hash is Argon2id with 19 MiB, two passes and a parallelism of 1. This is the first choice of
+//! the OWASP Password Storage Cheat Sheet. Hashing a password takes about 40 ms of processor time,
+//! so the number of concurrent hashes and the length of the queue are limited.
 
 use enrich_sign_in::PasswordHash;
 use std::io;
@@ -88,8 +88,8 @@ pub(crate) enum HashError {
 pub(crate) struct Passwords {
     threads: Threads,
     argon2: Argon2<'static>,
-    /// The hash of a random password. If nobody has the typed email address, the typed password is
-    /// compared with this hash. So the answer takes as long as for an existing account.
+    /// The hash of a random password. If no account has the typed email address, the typed password
+    /// is compared with this hash. So the answer takes as long as for an existing account.
     nobodys: PasswordHash,
 }
 

@@ -1,6 +1,6 @@
-//! Long reads and reads of files. They run on separate threads, so that pages do not wait for
-//! them. The reads of one account run one after the other. Otherwise one account could occupy all
-//! threads and delay other accounts.
+//! Runs long reads, such as exports, and reads of files on separate threads, so that pages do not
+//! wait for them. The reads of one account run one after the other. Otherwise one account could
+//! occupy all threads and delay other accounts.
 
 use std::sync::Arc;
 
@@ -96,8 +96,8 @@ impl Download {
         let turn = self.permit.turn().await;
         let permit = Arc::clone(&self.permit);
         let work = move || {
-            // If the future of this call is dropped, the work still runs to its end. The account
-            // keeps its turn until then.
+            // If the future of this call is dropped, the work still runs to its end. Until then,
+            // the account's next work of this kind waits.
             let _turn = (turn, permit);
             work()
         };

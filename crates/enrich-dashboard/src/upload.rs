@@ -96,7 +96,7 @@ impl Pace {
     }
 
     /// Counts the bytes of a piece that has just arrived. Returns whether the upload is fast
-    /// enough. The speed in the first window is not checked.
+    /// enough. The speed in the first time window ([`WINDOW`]) is not checked.
     fn is_fast_enough(&mut self, bytes: usize, now: Timestamp) -> bool {
         if self.since.duration_until(now) >= WINDOW {
             if !self.is_first && self.bytes < LEAST_IN_WINDOW {
@@ -180,8 +180,8 @@ async fn read(
     }
 }
 
-/// The reader of a list that arrives in pieces. `None` comes after the last piece. If the channel
-/// closes before that, the upload was interrupted.
+/// The reader of an uploaded list, which arrives in pieces. In the channel `pieces`, `None` comes
+/// after the last piece. If the channel closes before that, the upload was interrupted.
 struct Arriving {
     pieces: mpsc::Receiver<Option<Bytes>>,
     piece: Bytes,

@@ -150,8 +150,8 @@ struct Gathered {
     goes_on_before: Option<u64>,
 }
 
-/// Collects the newest charges of the range, at most one page. If `wanted` is not empty, collects
-/// only charges with this request id. Reads at most [`LOOKED_THROUGH`] entries.
+/// Collects the newest charges of the range, at most as many as a page shows. If `wanted` is not
+/// empty, collects only charges with this request id. Reads at most [`LOOKED_THROUGH`] entries.
 async fn gather(
     service: &Service,
     account: AccountId,

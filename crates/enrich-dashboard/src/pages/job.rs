@@ -168,8 +168,8 @@ async fn on_files<T: Send + 'static>(
     context.dashboard.files.run(account, move || work(&jobs, account)).await
 }
 
-/// Runs work that reads a whole list, which may take long, on the threads for long reads. For short
-/// work there is [`on_files`].
+/// Runs work on the threads for long reads. The work reads a whole uploaded list, which may take
+/// long. For short work there is [`on_files`].
 async fn on_list<T: Send + 'static>(
     context: &OwnerContext<'_>,
     work: impl FnOnce(&Jobs, AccountId) -> T + Send + 'static,
@@ -213,7 +213,8 @@ async fn shown(
         Ok(sample) => (sample, None),
         Err(said) => (Sample::default(), Some(said?)),
     };
-    // Reading the sample may have removed forgotten values from the list, so the job is read again.
+    // Reading the sample may have removed suppressed values from the list, so the job is read
+    // again.
     let job = on_files(context, move |jobs, account| jobs.get(account, id)).await?;
     let job = job.ok_or(Fault::NoSuchPage)?;
     // If the form was refused, the page shows the submitted values again.
@@ -247,8 +248,8 @@ async fn shown(
     render_page(status, &template)
 }
 
-/// Returns how long the list is delayed because its key has reached the rate limit; `None` if the
-/// list is not delayed.
+/// Returns how long the list is delayed because its API key has reached the rate limit; `None` if
+/// the list is not delayed.
 async fn held_up(context: &PageContext<'_>, job: &Job) -> Result<Option<HeldUp>, Fault> {
     let until = job.rate_limited_until.filter(|until| *until > context.now);
     let (Some(until), Some(order)) = (until, &job.order) else { return Ok(None) };

@@ -81,7 +81,7 @@ fn a_limit_with_a_window_of_its_own_lets_no_more_through_than_the_services() {
         (seen.status, rate.requests)
     };
     // The service's limit is 100 requests in 60 seconds. For a window of 1 second, this is 1
-    // request, so the owner may only set at most the 5 requests that the key already has.
+    // request. But the key already has a limit of 5 requests, so the owner may set up to 5.
     for typed in ["100", "6", ""] {
         assert_eq!(set(Some(5), 1, typed), (422, Some(5)), "{typed}");
     }

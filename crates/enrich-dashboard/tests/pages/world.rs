@@ -27,8 +27,8 @@ pub(crate) struct World {
     pub(crate) dashboard: Dashboard,
     pub(crate) ports: Arc<FakePorts>,
     pub(crate) clock: Arc<FakeClock>,
-    /// The records of lists that several servers share. In them, each server shows the others
-    /// which lists it has.
+    /// The job records that several servers share. Each server stores in them which uploaded lists
+    /// it has, so that the other servers can show this.
     pub(crate) announced: Arc<MemoryJobs>,
     /// The folder in which lists are stored.
     pub(crate) folder: tempfile::TempDir,

@@ -197,11 +197,12 @@ fn rows(endpoint: &'static Endpoint, fields: &Form, columns: &[String]) -> Vec<F
     inputs.iter().map(row).collect()
 }
 
-/// Converts the columns and fixed texts of the fields to a mapping.
+/// Creates the mapping from the rows of the form. Each row is an input field with a column, a fixed
+/// text, or neither.
 ///
 /// # Errors
 ///
-/// When a field has both a column and a fixed text, because it is unclear which of them the user
+/// When a field has both a column and a fixed text, because it is unclear which of the two the user
 /// wants.
 fn mapping(rows: &[FieldRow]) -> Result<Mapping, String> {
     let has_both = |row: &&FieldRow| !row.column.is_empty() && !row.fixed.is_empty();

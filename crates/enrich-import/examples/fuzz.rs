@@ -204,8 +204,8 @@ fn change(bytes: &mut Vec<u8>, rng: &mut Rng) {
     }
 }
 
-/// Packs the bytes as gzip, Zstandard, bzip2 or zip. Then damages about half of the results at one
-/// place.
+/// Packs the bytes as gzip, Zstandard, bzip2 or zip. About half of the results are then damaged at
+/// one place.
 fn packed(name: &str, bytes: &[u8], rng: &mut Rng) -> Seed {
     let (ending, mut packed) = match rng.u8(..4) {
         0 => {

@@ -73,7 +73,8 @@ enum State {
 impl Decoding {
     /// Returns a reader that converts `input` to UTF-8. `head` is the beginning of `input`. If
     /// `chosen` is `Some`, the text has this encoding. Otherwise it has the encoding that `head`
-    /// shows. If `head` shows no encoding, the reader decides at the first byte that isn't ASCII.
+    /// shows. If `head` shows no encoding, the encoding is decided at the first byte that isn't
+    /// ASCII: it is guessed if `guesses` is `true`, and UTF-8 otherwise.
     pub(crate) fn new(
         mut input: Box<dyn BufRead>,
         head: &[u8],

@@ -21,8 +21,8 @@ impl ExpectedRecords {
     pub(crate) fn after(&mut self, bytes: u64, records: u64) -> u64 {
         let Some(unread_bytes) = &mut self.unread_bytes else { return 0 };
         *unread_bytes = unread_bytes.saturating_sub(bytes);
-        // A source that is read twice gives no records in the first reading. The bytes of this
-        // reading say nothing about the size of a record.
+        // A source may be read twice, and the first reading gives no records. So the bytes of the
+        // first reading are not counted: they say nothing about the size of a record.
         if self.records + records > 0 {
             self.bytes += bytes;
             self.records += records;

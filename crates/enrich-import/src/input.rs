@@ -83,8 +83,8 @@ impl InputRecords {
                 records.next_member()?;
                 return Ok(records);
             }
-            // The file is a workbook. Its parts are not read in order, so the progress counts all
-            // its bytes now.
+            // The file is a workbook. The files in it are not read in order, so all bytes of the
+            // workbook are now reported as read.
             records.read_bytes.set(length);
         }
         let bytes = decompressed(begun.input, compression).map_err(ReadError::Failed)?;

@@ -17,7 +17,7 @@ use crate::source::Source;
 /// Number of rows that are sorted before progress is reported.
 const ROWS_OF_A_STEP: usize = 4_096;
 
-/// The result of one step of reading a joined source.
+/// The result of one step of reading records that are joined from several files.
 pub(crate) enum Step {
     /// A record, or the error for a row that can't be used.
     Record(InputRecord),

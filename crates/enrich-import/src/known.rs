@@ -29,8 +29,8 @@ impl KnownLines {
         Self { known, ahead: VecDeque::new(), failure: None }
     }
 
-    /// Returns the next line that is not blank, and whether the directory already has its record;
-    /// `None` at the end.
+    /// Returns the next line that is not blank, and whether the directory already has the line's
+    /// record; `None` at the end.
     pub(crate) fn next(&mut self, lines: &mut Lines) -> io::Result<Option<(Line, bool)>> {
         if self.ahead.is_empty() && self.failure.is_none() {
             self.read_ahead(lines);

@@ -3,7 +3,7 @@
 //!
 //! [`Source`] is the input, [`import`] stores its records in the directory, and [`Report`] counts
 //! the results. Records have the native format. `enrich-text` parses the values of records and the
-//! inputs of the interface by the same lenient rules.
+//! input fields of the API by the same lenient rules.
 //!
 //! [`Rows`] returns the rows of a source unchanged and parses no records. [`InputRecords`] reads
 //! the records of files with other layouts: archives, JSON, XML and tables.

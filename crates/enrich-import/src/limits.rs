@@ -8,8 +8,8 @@ pub(crate) const MAX_LINE_BYTES: usize = 1024 * 1024;
 /// closed, at most this many lines are affected.
 pub(crate) const MAX_LINES_OF_A_ROW: usize = 100;
 
-/// Maximum number of values of a list; further values are dropped. Each value becomes a row of the
-/// database, and a part of every answer with this list.
+/// Maximum number of values of a list field, such as `emails`; further values are dropped. Each
+/// value becomes a row of the database, and a part of every answer that contains the list.
 pub(crate) const MAX_LIST_VALUES: usize = 1_000;
 
 /// Maximum number of lines that are examined to detect the format and the delimiter.

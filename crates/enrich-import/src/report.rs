@@ -69,8 +69,9 @@ pub struct Report {
     pub ignored_fields: BTreeSet<String>,
     /// The number of skipped records, by reason. Most reasons come from the mapping: it made no
     /// native record from an input record. Such input records are not part of `read`. Only the
-    /// reason "not in the directory" is about native records: the import must not add subjects,
-    /// and the record's subject is not stored.
+    /// reason "not in the directory" is about native records: the import may only change subjects
+    /// (companies, persons, domains) that are already stored, and the record's subject is not
+    /// stored.
     pub skipped: BTreeMap<String, u64>,
     /// The number of values of input records that are missing in the native record, by kind, such
     /// as `addresses on platforms`. Either the mapping did not copy them, or too many records

@@ -16,8 +16,9 @@ use crate::rejection::Rejection;
 use crate::source::Source;
 use crate::splitter::Splitter;
 
-/// Maximum number of columns of a list. It limits the size of the account's web pages: they have an
-/// option for each column in every drop-down menu, and a cell for each column in every row.
+/// Maximum number of columns of an uploaded list. It limits the size of the account's web pages:
+/// they have an option for each column in every drop-down menu, and a cell for each column in every
+/// row.
 pub const MAX_COLUMNS: usize = 1_000;
 
 /// Reads a source row by row. Skips blank lines.

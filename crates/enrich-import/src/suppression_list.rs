@@ -21,15 +21,15 @@ pub use drop_file::{DropFile, DropList};
 pub use list_fault::{LineFault, ListFault};
 pub use survey::ListPart;
 
-/// The name that the reader gives to the only column of a list of hashes or values, which has no
-/// header.
+/// The name that the reader gives to the only column of a list of hashes or values. Such a list has
+/// no header.
 const VALUE: &str = "value";
 /// The column with the id of an entry, in a file from DROP (California's deletion platform).
 const ID: &str = "ID";
 /// The column with the hash of a value, in a file from DROP (California's deletion platform).
 const HASH: &str = "Hash";
-/// The column with the list of an entry, such as `Email`, in a file from DROP (California's
-/// deletion platform). Only files of removed entries have this column.
+/// The column with the name of the list that an entry belongs to, such as `Email`, in a file from
+/// DROP (California's deletion platform). Only files of removed entries have this column.
 const LIST_TYPE: &str = "ListType";
 /// Maximum length of an entry's id in a file from DROP (California's deletion platform), in
 /// characters.
@@ -96,8 +96,8 @@ pub enum EntryContent {
 }
 
 impl ListFile {
-    /// Opens a list. If no format is given, the format is detected from the file's name and first
-    /// line.
+    /// Opens a suppression list. If no format is given, the format is detected from the file's name
+    /// and first line.
     ///
     /// # Errors
     ///
@@ -124,7 +124,7 @@ impl ListFile {
     ///
     /// # Errors
     ///
-    /// When the file can't be read, or does not have the format of the list.
+    /// When the file can't be read, or is not in the list's format.
     pub fn entries(&self) -> Result<ListEntries, ListFault> {
         let name = self.name();
         let records = open(&self.path, self.format)?;

@@ -20,8 +20,8 @@ impl TextEncoding {
     /// The encoding UTF-8.
     pub const UTF_8: Self = Self::Standard(UTF_8);
 
-    /// Parses a label of the WHATWG Encoding Standard (`utf-8`, `utf-16`, `windows-1252`,
-    /// `latin1`, …), or of a code page (`cp850`, …).
+    /// Parses a label of the WHATWG Encoding Standard (`utf-8`, `utf-16`, `windows-1252`, `latin1`,
+    /// …), or the name of a code page (`cp850`, …).
     pub fn parse(label: &str) -> Option<Self> {
         let standard = Encoding::for_label_no_replacement(label.trim().as_bytes());
         standard.map(Self::Standard).or_else(|| CodePage::parse(label).map(Self::Page))

@@ -53,9 +53,10 @@ impl Header {
         let at = rows_before_header(&rows, columns);
         let row = |at: usize| rows.get(at).and_then(Option::as_ref);
         let has_all = |fields: &[String]| columns.iter().all(|column| has(fields, column));
-        // The rows that may be the upper row of a header of two rows. Without `columns`, the row
-        // `at` is one of the two rows. With `columns`, a row that has all of them is the whole
-        // header. If there is no such row, each row is tried as the upper row.
+        // The rows that may be the upper row of a header of two rows. Without `columns`, these are
+        // the row `at` and the row before it. With `columns`, there are none if the row `at` has
+        // all the columns, because this row is then the whole header; otherwise, all rows are
+        // tried.
         let uppers = match row(at) {
             _ if columns.is_empty() => at.saturating_sub(1)..at + 1,
             Some(fields) if has_all(fields) => 0..0,

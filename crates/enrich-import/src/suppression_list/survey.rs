@@ -1,5 +1,5 @@
-//! Reads a whole list once before it is loaded. Checks every line, and describes the content of the
-//! list.
+//! Reads a whole suppression list once before it is loaded. Checks every line, and describes the
+//! content of the list.
 
 use blake3::Hasher;
 use enrich_core::port::suppression_lists::DigestKind;
@@ -31,9 +31,9 @@ struct Counted {
 }
 
 impl ListFile {
-    /// Reads the list to its end, and returns what each of its files contains. If the list has
-    /// values in plain text, calls `check` with each value. `check` returns an error if the text is
-    /// not a valid value.
+    /// Reads the suppression list to its end, and returns what each of its files contains. If the
+    /// list has values in plain text, calls `check` with each value. `check` returns an error if
+    /// the text is not a valid value.
     ///
     /// # Errors
     ///

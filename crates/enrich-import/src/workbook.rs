@@ -1,9 +1,10 @@
 //! Reads the rows of a sheet of an Excel workbook (.xlsx).
 //!
-//! A file can claim any size for its parts. Libraries that load a whole workbook reserve memory for
-//! the claimed size; this reader does not. It decompresses the parts piece by piece and within
-//! limits. It stores the shared strings in one text, and keeps only a few rows in memory at a time.
-//! A separate thread reads the sheet. The thread ends when nobody receives its rows any more.
+//! A workbook is a zip archive, and its parts are the files in this archive. The archive can claim
+//! any size for a part. Libraries that load a whole workbook reserve memory for the claimed size;
+//! this reader does not. It decompresses the parts piece by piece and within limits. It stores the
+//! shared strings in one text, and keeps only a few rows in memory at a time. A separate thread
+//! reads the sheet. The thread ends when nobody receives its rows any more.
 
 mod cell;
 mod links;
@@ -73,7 +74,7 @@ impl std::fmt::Debug for Workbook {
     }
 }
 
-/// Limits on how much is read, and a signal to stop the reading.
+/// Limits on how much of a workbook is read, and a signal to stop the reading.
 #[derive(Clone)]
 pub(crate) struct Limits {
     bounds: Bounds,
@@ -252,9 +253,9 @@ fn folder_of_workbook(archive: &Archive) -> io::Result<String> {
     Err(refusal(refused))
 }
 
-/// Refuses archives with too many files, because the archive library stores the names of all
-/// files in memory. An archive has a list of its files. Each entry of this list begins with
-/// `ENTRY_MAGIC`, so the occurrences of `ENTRY_MAGIC` are counted.
+/// Refuses archives with too many files, because the archive library stores the names of all files
+/// in memory. An archive lists its files, and each entry of this list begins with `ENTRY_MAGIC`. So
+/// this function counts how often `ENTRY_MAGIC` occurs in the archive.
 fn check_file_count(file: &mut dyn Seekable, limits: &Limits) -> io::Result<()> {
     const ENTRY_MAGIC: &[u8] = b"PK\x01\x02";
     file.seek(SeekFrom::Start(0))?;

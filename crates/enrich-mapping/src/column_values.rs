@@ -73,11 +73,14 @@ const OTHER_NAMES: [&str; 24] = [
 /// no meaning. The values must differ in most records. If the same few values occur again and
 /// again, they say nothing about the record: they may name the user who added it.
 ///
-/// - `emails`, `domains`: the values are email addresses, or addresses of different websites.
-/// - `linkedin`, `company_linkedin`: the values are pages of people, or pages of companies.
+/// - `emails`: the values are email addresses.
+/// - `domains`: the values are addresses of different websites.
+/// - `linkedin`: the values are LinkedIn pages of people.
+/// - `company_linkedin`: the values are LinkedIn pages of companies.
 /// - `phones`: the values may be phone numbers, and the name of the column says so.
 /// - `country`: the values are countries, and the name of the column says so. They need not differ.
-/// - `company`: the values are names, and many of them have a legal form such as `Ltd`.
+/// - `company`: at least a third of the values have a legal form such as `Ltd`, and no value is a
+///   web or email address.
 pub(crate) fn meaning_of_values(
     column: &str,
     records: &[Map<String, Value>],
@@ -129,8 +132,9 @@ pub(crate) fn are_whole_names(column: &str, records: &[Map<String, Value>]) -> b
     values.len() >= LEAST_VALUES && 2 * whole > values.len()
 }
 
-/// Whether the name of a column says that its values have this meaning: email addresses or phone
-/// numbers. Such a column is read even if another column already has this meaning.
+/// Whether the name of a column contains a word for `meaning`, which must be `emails` or `phones`.
+/// For any other meaning, returns `false`. A column with such a word is read even if another column
+/// already has this meaning.
 pub(crate) fn names_more(column: &str, meaning: &str) -> bool {
     let name = plain_name(column);
     let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));

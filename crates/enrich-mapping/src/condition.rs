@@ -37,8 +37,8 @@ impl Condition {
         node.list().iter().map(read).collect()
     }
 
-    /// Reads a condition from a table. The table may also have other keys, such as `reason` in a
-    /// table `[[skip]]`.
+    /// Reads a condition from a table of a mapping file. The table may also have other keys, such
+    /// as `reason` in a table `[[skip]]`.
     pub(crate) fn read(table: &Table<'_, '_>) -> Result<Self, MappingError> {
         let columns = table.texts("column")?;
         let places: Vec<Path> =
@@ -65,8 +65,8 @@ impl Condition {
         Ok(Self { places, tests })
     }
 
-    /// Whether the record meets the condition. If the record has no value at the places, the
-    /// tests `equals`, `in` and `not-in` all fail.
+    /// Whether an input record meets the condition. If the record has no value at the places of the
+    /// condition, the tests `equals`, `in` and `not-in` all fail.
     pub(crate) fn is_met(&self, record: &Map<String, Value>) -> bool {
         let found = self.places.iter().flat_map(|place| place.find(record));
         let values: Vec<String> = found.flat_map(texts).collect();

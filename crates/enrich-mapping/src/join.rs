@@ -4,16 +4,16 @@
 use crate::error::MappingError;
 use crate::node::Table;
 
-/// How a record is joined from the rows of several members of an archive.
+/// How a record is joined from the rows of several members (files) of an archive. Each row has a
+/// key. Rows with the same key belong to the same record.
 ///
-/// A joined record is an object. It has the value of the key under `@key`. For each member, it
-/// has a list of the member's rows with this key, under the member's [`name`](JoinMember::name).
-/// An example with the single member `contact` is
-/// `{"@key":"7","contact":[{"id":"7","phone":"5550100"}]}`.
+/// A joined record is an object with the key under `@key`. For each member, it has a list of the
+/// member's rows with this key, under the member's [`name`](JoinMember::name). An example with the
+/// single member `contact` is `{"@key":"7","contact":[{"id":"7","phone":"5550100"}]}`.
 ///
-/// There is one record for each key in the first member. A row is left out if its key is not in
-/// the first member. A reader must not rely on the order of the rows, although some publishers
-/// sort them by the key.
+/// There is one record for each key in the first member. A row is left out if its key is not in the
+/// first member. A reader must not rely on the order of the rows, although some publishers sort
+/// them by the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Join {
     /// The files of the archive whose rows are joined. There is one record for each key in the

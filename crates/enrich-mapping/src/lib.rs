@@ -31,7 +31,7 @@
 //!    have no identifier but a name.
 //!
 //! **Joined sources.** If [`Mapping::join`] returns a [`Join`], the reader must build each record
-//! from the rows of several members of an archive.
+//! from the rows of several files of an archive.
 //!
 //! **Contact cards.** [`vcards`] reads the records of a vCard file ([`InputKind::Vcard`]).
 //!

@@ -31,16 +31,16 @@ pub(crate) fn meaning(column: &str) -> Option<&'static str> {
 
 /// Returns a column's name without the remark in parentheses at its end: `Mobile` for `Mobile (such
 /// as 0700 900123)`, and `Website` for `Website (link)`, which has the addresses of hyperlinks.
-/// Returns `None` if there is no remark, or if the remark is another single word, because this may
-/// change the meaning: `Phone (fax)`.
+/// Returns `None` if there is no remark, or if the remark is a single word other than `link`,
+/// because such a word may change the meaning: `Phone (fax)`.
 fn without_remark(column: &str) -> Option<&str> {
     let (name, remark) = column.trim_end().strip_suffix([')', '）'])?.split_once(['(', '（'])?;
     (remark == "link" || remark.split_whitespace().count() > 1).then_some(name)
 }
 
 /// Whether columns with this meaning have addresses or phone numbers. Such a column keeps its
-/// meaning if its name has a remark in parentheses. For names, the remark can change the meaning:
-/// `Name (private customers only)` has no names of companies.
+/// meaning if its name has a remark in parentheses. In a column of names, the remark can change the
+/// meaning: `Name (private customers only)` has no names of companies.
 fn is_address(meaning: &str) -> bool {
     matches!(meaning, "domains" | "emails" | "linkedin" | "phones")
 }

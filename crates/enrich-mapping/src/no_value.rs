@@ -37,8 +37,8 @@ static NO_VALUES: LazyLock<NoValues> = LazyLock::new(|| {
 
 fn shape(text: &str, more: usize) -> (u8, usize) {
     let first = text.bytes().next().unwrap_or_default();
-    // A text must have the same shape in upper and lower case. The bytes of a letter outside ASCII
-    // depend on its case, so 0 stands for all these letters.
+    // A text must have the same shape (first byte and length) in upper and lower case. The first
+    // byte of a letter outside ASCII depends on its case, so 0 stands for all these letters.
     let first = if first.is_ascii() { first.to_ascii_lowercase() } else { 0 };
     (first, text.len() + more)
 }

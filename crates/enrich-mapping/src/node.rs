@@ -64,8 +64,8 @@ impl<'t, 'i> Table<'t, 'i> {
         self.get(name).map(|node| node.text()).transpose()
     }
 
-    /// Returns the texts of a key; an empty list if the table does not have the key. A single
-    /// text counts as a list of one text.
+    /// Returns the value of a key as a list of texts. A single text becomes a list of one text. If
+    /// the table does not have the key, returns an empty list.
     pub(crate) fn texts(&self, name: &'t str) -> Result<Vec<String>, MappingError> {
         self.get(name).map_or(Ok(Vec::new()), |node| node.texts())
     }

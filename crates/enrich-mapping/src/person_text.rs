@@ -1,5 +1,5 @@
-//! Reads the names of people as they are written in lists: with salutations, with remarks, or with
-//! several people in one cell.
+//! Reads the names of people as users write them into the columns of a file: with salutations, with
+//! remarks, or with several people in one cell.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -59,9 +59,9 @@ fn without_titles(first: &str, last: &str) -> (String, String) {
     if [first, last].into_iter().any(|part| part.contains(',')) {
         return whole();
     }
-    // `PersonName::split` removes titles. But it may take a name such as `Do` for a degree. Then it
-    // fills the gap with a part of the other name, for example with a part of the last name as the
-    // first name. Its result is not used in this case.
+    // `PersonName::split` removes titles. But it may take a name such as `Do` for a degree, and
+    // remove it too. Then it puts a part of the other name in its place: for example, a part of the
+    // last name becomes the first name. Such a result is not used.
     let is_part = |(own_first, own_last): &(String, String)| {
         first.contains(own_first.as_str()) && last.contains(own_last.as_str())
     };

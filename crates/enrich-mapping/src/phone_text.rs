@@ -94,8 +94,8 @@ fn is_remark(number: &str, rest: &str) -> bool {
     number.chars().filter(|sign| is_digit(*sign)).count() >= COMPLETE && !rest.contains(is_digit)
 }
 
-/// Returns the position of a parenthesis that is still open at the end of a text, and that has at
-/// most two digits so far: `(` or `(3 `. Returns `None` if there is no such parenthesis.
+/// Returns the position of the last opening parenthesis in a text, if it is not closed and at most
+/// two digits follow it, as in `(` or `(3 `. Otherwise returns `None`.
 fn open_remark(text: &str) -> Option<usize> {
     let open = text.rfind('(')?;
     let inside = text.get(open + 1..)?;
@@ -183,8 +183,8 @@ pub(crate) fn whole_numbers(text: &str) -> Vec<&str> {
 fn whole_numbers_between<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
     /// A part with fewer digits is never a complete number.
     const LEAST_DIGITS: usize = 7;
-    /// Parts with at least this many digits are complete numbers, if ` / ` separates them. Then it
-    /// does not matter how they begin.
+    /// If ` / ` separates the parts, and each part has at least this many digits, all parts are
+    /// complete numbers, however they begin.
     const LONG: usize = 9;
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).count();
     let parts: Vec<&str> = text.split(separator).map(str::trim).collect();

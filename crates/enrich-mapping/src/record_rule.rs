@@ -23,8 +23,8 @@ pub(crate) struct RecordRule {
     id: Option<Rule>,
     fields: Vec<(Field, Rule)>,
     ids: Vec<(String, Rule)>,
-    /// Whether columns that no rule names are read too, if they have a usual column name, such as
-    /// `Website`.
+    /// Whether some columns that no rule names are read too: those with a usual column name, such
+    /// as `Website`.
     has_synonyms: bool,
     /// Whether the source is Wikidata. Its records are entities of JSON dumps, or results of its
     /// query service. These rules read only the results. The module `wikidata` reads the entities.

@@ -23,8 +23,8 @@ pub(crate) enum Rule {
     One(Box<Values>),
 }
 
-/// A rule that takes values from places of the input record, or makes a text from a template.
-/// Then it changes the values or the text.
+/// A rule that takes values from places of the input record, or makes a text from a template. Then
+/// it splits, selects or changes the values or the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Values {
     origin: Origin,
@@ -365,8 +365,8 @@ impl Filter {
     }
 }
 
-/// Splits a text at a separator. A URL that contains `|` is not split: one of its parts has neither
-/// a dot nor a slash, such as `b` in `https://quill.example/?q=a|b`.
+/// Splits a text at a separator. But a URL with a `|` is not split at `|` if a part would have
+/// neither a dot nor a slash, such as `b` in `https://quill.example/?q=a|b`.
 fn split<'t>(text: &'t str, separator: &'t str) -> Vec<&'t str> {
     let parts: Vec<&str> = text.split(separator).collect();
     let is_whole = |part: &&str| part.contains(['.', '/']);

@@ -20,8 +20,8 @@ pub struct SourceInfo {
     pub homepage: String,
     /// What the records contain, for the list of `enrich import --formats`.
     pub gives: String,
-    /// How large the whole source is, in words such as `3 million companies`, for the list of
-    /// `enrich import --formats`.
+    /// The size of the whole source in words, such as `3 million companies`. The command
+    /// `enrich import --formats` shows it.
     pub size: String,
     /// The confidence that every record of the source gets, from 1 to 100. If this is `None`, the
     /// native records have no confidence, which means 100.

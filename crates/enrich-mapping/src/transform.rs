@@ -56,8 +56,8 @@ impl Transform {
     }
 }
 
-/// Returns the page rank of a domain from its position in a list: 10 − log10(position), at least 0,
-/// with two decimals.
+/// Returns the page rank of a domain from its position in a ranking of domains. The page rank is
+/// 10 − log10(position), at least 0, with two decimals.
 ///
 /// The first domain has the page rank 10.00, the thousandth 7.00, the millionth 4.00.
 fn log_rank(text: &str) -> Option<String> {

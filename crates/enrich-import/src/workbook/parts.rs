@@ -1,5 +1,5 @@
-//! Reads the parts of a workbook besides its sheets: the list of sheets, the formats and the shared
-//! strings.
+//! Reads the parts of a workbook (files in its zip archive) that are not sheets: the list of
+//! sheets, the formats and the shared strings.
 
 use std::collections::HashMap;
 use std::io;
@@ -11,8 +11,8 @@ use super::xml::{Xml, attribute, text_of};
 use super::{Archive, Limits, MAX_CELL_BYTES, damaged, refusal};
 use crate::content::NoList;
 
-/// Maximum size of a decompressed part, in bytes. Sheets and the shared strings have other
-/// limits.
+/// Maximum size of one part of a workbook (a file in its zip archive) after decompression, in
+/// bytes. Sheets and the shared strings have other limits.
 const MAX_PART_BYTES: u64 = 16 * 1024 * 1024;
 /// Maximum number of shared strings. Each string has an offset of 4 bytes in memory, so all offsets
 /// take at most 64 MiB.
@@ -71,8 +71,9 @@ pub(super) fn sheets(archive: &mut Archive, folder: &str, limits: &Limits) -> io
     }
 }
 
-/// Returns the id of a part or an address to which a sheet or a hyperlink refers. The id is in an
-/// attribute `id`, whose namespace prefix differs between files.
+/// Returns the id in the XML element of a sheet or a hyperlink. The id stands for the part that
+/// contains the sheet, or for the address to which the hyperlink leads. It is in an attribute `id`,
+/// whose namespace prefix differs between files.
 pub(super) fn relation(tag: &quick_xml::events::BytesStart<'_>) -> Option<String> {
     let mut given = tag.attributes();
     let mut given = given.with_checks(false).flatten();
@@ -113,8 +114,8 @@ fn worksheets(
     }
 }
 
-/// Returns how each cell format displays numbers. A cell refers to its format by the index in this
-/// list.
+/// Returns a list that says, for each cell format, how it displays numbers. A cell refers to its
+/// format by an index into this list.
 pub(super) fn styles(
     archive: &mut Archive,
     folder: &str,

@@ -21,7 +21,8 @@ const BATCH_BYTES: usize = 256 * 1024;
 /// Maximum number of rows of a batch.
 const BATCH_ROWS: usize = 256;
 
-/// Sends batches of rows. At the end, sends an empty batch, or the error that ended the reading.
+/// Sends the rows of the sheet in batches. At the end, sends an empty batch, or the error that
+/// ended the reading.
 type RowSender = SyncSender<io::Result<Vec<SheetRow>>>;
 
 pub(super) struct SheetReading {

@@ -73,9 +73,10 @@ fn resolved(reference: &BytesRef<'_>) -> io::Result<String> {
     text.map(str::to_owned).ok_or_else(|| not_text(()))
 }
 
-/// Turns an XML error into an I/O error. If the reading was stopped or a limit was exceeded,
-/// returns the [`Halt`] or the [`NoList`] that says so. If the operating system could not read the
-/// file, returns its error. Any other error means that the file is damaged.
+/// Converts an error of the XML library to an I/O error. If the reading was stopped or a limit was
+/// exceeded, returns the [`Halt`] or the [`NoList`] with this reason. If the operating system could
+/// not read the file, returns the operating system's error. Any other error means that the file is
+/// damaged.
 fn failure(error: quick_xml::Error) -> io::Error {
     if let quick_xml::Error::Io(error) = &error {
         if let Some(halt) = Halt::of(error) {

@@ -1,5 +1,5 @@
-//! Tests of CSV files as users have them, with every delimiter and encoding; and of files that are
-//! not lists.
+//! Tests of CSV files as users have them, with every delimiter and encoding. Also tests of files
+//! that contain no list of records, such as pictures.
 
 use std::io::Cursor;
 

@@ -2,8 +2,8 @@
 //! adds to the ledger.
 //!
 //! A decision depends only on the account's balance. The store checks everything else: whether the
-//! account exists, whether the idempotency key was used before, and whether an entry exists that an
-//! adjustment corrects.
+//! account exists, whether the idempotency key was used before, and whether the entry that an
+//! adjustment corrects exists.
 
 use enrich_core::port::ledger::{Charge, Grant};
 use enrich_core::{Credits, Price};

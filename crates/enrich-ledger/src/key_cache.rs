@@ -60,8 +60,9 @@ impl<Changes: PartialEq> KeyCache<Changes> {
         let mut last = self.changes.lock();
         if last.as_ref() != Some(&changes) {
             *last = Some(changes);
-            // The lock on `changes` is held until the cache is cleared. Without it, a second caller
-            // with the same `changes` would not wait, and could get an outdated key from the cache.
+            // The lock on `self.changes` is held until the cache is cleared. Otherwise, another
+            // thread that calls this method with the same value could return earlier, and get an
+            // outdated key from the cache.
             self.clear();
         }
     }

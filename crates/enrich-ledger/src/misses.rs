@@ -143,8 +143,8 @@ pub fn expired_day_of_misses(now: Timestamp) -> i64 {
     day_of(now) - KEPT_DAYS
 }
 
-/// Whether a text is counted as a name. Some callers send an email address, a number or a URL in
-/// place of a name. Such texts are not counted.
+/// Whether a text is counted as a company name. Some callers send an email address, a number or a
+/// URL in place of a company name. Such texts are not counted.
 fn is_countable(text: &str) -> bool {
     let digits = text.chars().filter(char::is_ascii_digit).count();
     text.len() <= LONGEST && digits <= MOST_DIGITS && !text.contains(['@', '/'])

@@ -1,13 +1,13 @@
 //! Responses that are stored for repeated calls: how a store finds them, and how they are
 //! encrypted.
 //!
-//! A database contains only keyed hashes of the caller's idempotency key and of the question. The
-//! account is part of both hashes, so if two accounts use the same key, the hashes differ. The
-//! response is encrypted on the thread of the call, before the charge is decided. The encryption
-//! also authenticates the two hashes and the time of the charge. The balance and the id of the
-//! charge are known only after the decision. They are authenticated by another keyed hash, which is
-//! stored after the encrypted response. A record that was altered cannot be decrypted: a repeated
-//! call gets an error, and the verification of the ledger reports a fault.
+//! A database contains only keyed hashes of the caller's idempotency key and of the look-up
+//! request. The account is part of both hashes, so if two accounts use the same key, the hashes
+//! differ. The response is encrypted on the thread of the call, before the charge is decided. The
+//! encryption also authenticates the two hashes and the time of the charge. The balance and the id
+//! of the charge are known only after the decision. They are authenticated by another keyed hash,
+//! which is stored after the encrypted response. A record that was altered cannot be decrypted: a
+//! repeated call gets an error, and the verification of the ledger reports a fault.
 
 use enrich_core::{
     AccountId, BodyTemplate, ChargeId, Credits, IdempotencyKey, IdempotencyRecord, Timestamp,
@@ -33,8 +33,8 @@ pub struct ResponseName {
     /// The keyed hash of the account and its idempotency key. A store searches for a record by this
     /// hash.
     pub key_hash: [u8; 32],
-    /// The keyed hash of the account and its question. It shows whether a repeated call asks the
-    /// same question.
+    /// The keyed hash of the account and its look-up request. It shows whether a repeated call
+    /// makes the same request.
     pub asked_hash: [u8; 32],
 }
 

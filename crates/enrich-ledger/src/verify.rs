@@ -209,8 +209,9 @@ impl AccountCheck {
         Some(LastRow { sequence: self.sequence, balance: self.balance?, chain: self.chain? })
     }
 
-    /// Goes on to the next row that exists, with the number `sequence`, and returns the state
-    /// before it. If rows are missing in between, reports them as a fault.
+    /// Goes on to the row with the number `sequence`, the account's next row that exists. Returns
+    /// the account's state before this row. If there are missing rows before it, reports them as a
+    /// fault.
     pub fn step_to(&self, account: AccountId, sequence: u64, findings: &mut Findings) -> Self {
         let next = self.sequence.saturating_add(1);
         if sequence == next {
@@ -220,8 +221,8 @@ impl AccountCheck {
         Self { balance: None, chain: None, ..*self }
     }
 
-    /// Reports a row that cannot be read, and returns the state after it. `chain` is the hash of
-    /// this row, if at least the hash can be read.
+    /// Reports that the row `at` cannot be read. Returns the account's state after this row.
+    /// `chain` is the row's hash; `None` if the hash cannot be read either.
     pub fn after_unreadable(&self, at: At, chain: Option<Chain>, findings: &mut Findings) -> Self {
         findings.fault(Fault::Unreadable(at));
         Self { sequence: at.1, balance: None, chain, ..*self }
@@ -261,9 +262,9 @@ impl AccountCheck {
         }
     }
 
-    /// Checks the content of the next row, adds the row to the totals, and returns the state after
-    /// it. For an adjustment, also returns a [`Correction`]: the caller must look up the entry that
-    /// the adjustment corrects, and call [`Correction::check`].
+    /// Checks the content of the account's next row, adds the row to the totals, and returns the
+    /// account's state after it. For an adjustment, also returns a [`Correction`]: the caller must
+    /// look up the entry that the adjustment corrects, and call [`Correction::check`].
     pub fn after(
         &self,
         row: Row<'_>,

@@ -126,7 +126,7 @@ purposes! {
     NodeSeal = "enrich 2026-11 node seal",
     /// Makes the hash by which a store finds an idempotency record.
     IdempotencyKey = "enrich 2026-11 idempotency key hash",
-    /// Makes the hash that shows whether a repeated call asks the same question.
+    /// Makes the hash that shows whether a repeated call makes the same request.
     Asked = "enrich 2026-11 asked hash",
     /// Encrypts a stored response.
     ResponseSeal = "enrich 2026-11 kept answer",

@@ -41,8 +41,8 @@ const FROM_SCRIPT: HeaderName = HeaderName::from_static("hx-request");
 /// `enrich-dashboard`, which has the table of its pages. The second one redirects from `/` to the
 /// account page.
 ///
-/// actix-web decodes a path before it compares it. So `/%61ccount` would match the first resource
-/// too, but the table of pages has no such path. So the guard refuses it.
+/// actix-web decodes a path before it compares it, so `/%61ccount` would match the first resource
+/// too. The table of pages does not have this path, so the guard refuses it.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     let is_unescaped_root = fn_guard(|context| context.head().uri.path().starts_with(ROOT));
     config.service(

@@ -83,7 +83,7 @@ async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, RequestRe
 /// The HTTP layer works in turns: it reads input, polls handlers and writes answers. Most bodies
 /// arrive together with the head of their request. Then the HTTP layer polls the handler twice in
 /// one turn: after it has read the head, and after it has delivered the body. So most futures are
-/// complete at the second poll, and this function does little before it:
+/// complete at the second poll. Before this poll, this function does little:
 ///
 /// 1. The first poll uses a waker that does nothing. A real waker would make the HTTP layer process
 ///    the whole connection once more. No waker is needed, because a second poll always follows.

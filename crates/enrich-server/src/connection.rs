@@ -37,7 +37,7 @@ use crate::admission::Admission;
 #[derive(Clone, Copy, Debug)]
 pub struct StallTimeouts {
     /// Maximum time between the first byte of a request and the first byte of its answer. For an
-    /// upload of a signed-in owner, each received byte restarts this time.
+    /// upload of a signed-in account owner, each received byte restarts this time.
     pub answer: Duration,
     /// Maximum time for which the client may read nothing while an answer is being sent.
     pub write: Duration,
@@ -70,14 +70,14 @@ impl LastAnswer {
     }
 }
 
-/// A flag that is set while the current request is an upload of a signed-in owner. Such an upload
-/// may take any time in total, as long as bytes keep arriving.
+/// A flag that is set while the current request is an upload of a signed-in account owner. Such an
+/// upload may take any time in total, as long as bytes keep arriving.
 #[derive(Clone, Default)]
 pub(crate) struct UploadExemption(Rc<Cell<bool>>);
 
 impl UploadExemption {
-    /// Marks the current request as an upload of a signed-in owner. Until the answer begins, each
-    /// byte that arrives restarts the stall timeout.
+    /// Marks the current request as an upload of a signed-in account owner. Until the answer
+    /// begins, each byte that arrives restarts the stall timeout.
     pub(crate) fn begin(&self) {
         self.0.set(true);
     }

@@ -1,5 +1,5 @@
-//! The outer part of the middleware: it creates the context of each request, and closes a
-//! connection whose request was not read to its end. Otherwise the rest of this request could be
+//! The outer part of the server's middleware. It creates the context of each request. If a request
+//! was not read to its end, it closes the connection. Otherwise the rest of this request could be
 //! parsed as the next request.
 
 use actix_web::Error;

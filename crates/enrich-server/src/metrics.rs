@@ -137,8 +137,9 @@ impl Metrics {
     }
 
     /// Returns all metrics in the text format of Prometheus. `is_charging` says whether the ledger
-    /// can charge calls now. `revision` is `None` if the directory cannot be read; the metric of
-    /// the revision is then NaN (not a number).
+    /// can charge calls now. `revision` is the revision of the directory (the look-up data). If it
+    /// is `None`, the directory cannot be read, and the metric of the revision is NaN (not a
+    /// number).
     pub(crate) fn render(&self, revision: Option<DirectoryRevision>, is_charging: bool) -> String {
         self.recording(|| {
             gauge!(CHARGING).set(if is_charging { 1.0 } else { 0.0 });

@@ -33,10 +33,10 @@ pub struct Prepared {
     pub sign_ins: Arc<dyn SignIns>,
     /// The folder with the lists (files of rows to look up) that account owners upload.
     pub lists: PathBuf,
-    /// The records of uploaded lists in the store that several processes share; `None` if this
+    /// The records about uploaded lists, in a store that several processes share; `None` if this
     /// process is the only one. If `shares_lists` is true, every process can work on every list
-    /// through these records. Otherwise, a process only uses them to announce its own lists to
-    /// the others.
+    /// through these records. Otherwise, a process only uses them to announce its own lists to the
+    /// others.
     pub job_records: Option<Arc<dyn JobRecords>>,
     /// Whether the folder `lists` is one that all processes use.
     pub shares_lists: bool,

@@ -1,9 +1,9 @@
 //! The periodic work of the server, and the last steps of its shutdown.
 //!
-//! The periodic work frees memory of the metrics, deletes old uploaded lists, and removes forgotten
-//! values from the other lists. It also makes the expiry of keys, invitations and sessions final.
-//! Deleting lists and making expiries final cannot be undone. So these two steps wait until the
-//! clock can be trusted ([`ClockWatch`]).
+//! The periodic work frees memory of the metrics, deletes old uploaded lists, and removes
+//! suppressed values (values that no answer may contain) from the other uploaded lists. It also
+//! makes the expiry of keys, invitations and sessions final. Deleting lists and making expiries
+//! final cannot be undone. So these two steps wait until the clock can be trusted ([`ClockWatch`]).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

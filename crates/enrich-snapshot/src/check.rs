@@ -10,8 +10,8 @@ use crate::local_files::{LocalFiles, hash_of};
 use crate::opened::Opened;
 use crate::settings::SnapshotSettings;
 
-/// Checks the file of the snapshot in use (from which all nodes should answer) in a data folder:
-/// its length and hash, its schema, its secret and its directory revision. Changes nothing. Blocks
+/// Checks a data folder's file of the snapshot in use (from which all nodes should answer): its
+/// length and hash, its schema, its secret and its directory revision. Changes nothing. Blocks
 /// until the whole file is read. Returns the number of the snapshot.
 ///
 /// # Errors

@@ -77,8 +77,8 @@ pub enum SnapshotError {
          machine that imports share one `secret.key`"
     )]
     NodeSecret(u32),
-    /// The directory to publish was made with a secret that the store with the list of snapshots
-    /// does not have. The value is the number of this secret in `secret.key`.
+    /// The directory (look-up data) to publish was made with a secret that is missing in the store
+    /// with the list of snapshots. The value is the number of this secret in `secret.key`.
     #[error(
         "the directory was made with another secret {0} than the store; use the store's \
          `secret.key`, or run `enrich store migrate` after a secret was added"

@@ -202,9 +202,10 @@ pub(crate) fn follow_suppressions(shared: &FollowState, owner: &Owner) {
         let known = {
             let mut suppressions = shared.suppressions.lock();
             if newest < suppressions.number {
-                // The newest number is lower than the last number that was read. So the node now
-                // reads another database, such as a restored backup, and must read all suppressions
-                // again. The suppressions that this process has already read still apply.
+                // The number of the store's newest suppression is lower than the last number that
+                // this node has read. So the node now reads another database, such as a restored
+                // backup, and must read all suppressions again. The suppressions that this process
+                // has already read still apply.
                 suppressions.number = 0;
             }
             suppressions.number

@@ -33,12 +33,13 @@ pub fn forget(
 
 /// Reads the hashes of all suppressed values from the directory of a data folder, and suppresses
 /// the values on all nodes. Call this function after a suppression list was loaded into the
-/// directory. All nodes then suppress the values of the directory that are on the list.
+/// directory. Then all nodes leave out the values that this suppression list has suppressed in the
+/// directory.
 ///
 /// # Errors
 ///
-/// An error if the directory cannot be read, or an error of the store. After an error, the call
-/// may be repeated.
+/// An error if the directory cannot be read, or an error of the store. After an error, the call may
+/// be repeated.
 pub fn forget_all_of(snapshots: &dyn Snapshots, data: &Path) -> Result<(), SnapshotError> {
     let file = DirectoryFile::read_in_use(&data.join(DIRECTORY.file))?;
     Ok(suppress(snapshots, file.suppressed.into_iter())?)

@@ -25,7 +25,7 @@ use crate::importer::{empty_the_log, turn};
 /// Size of the page cache: 64 MiB. SQLite takes a negative number as a size in KiB.
 const CACHE: i64 = -64 * 1024;
 /// Each page in the write-ahead log has a header. All headers together take less than a 64th of the
-/// size of the pages, so [`needed_bytes`] adds this part for them.
+/// size of the pages, so [`needed_bytes`] adds a 64th for them.
 const LOG_PART: u64 = 64;
 
 /// The size of the directory before and after a compaction.

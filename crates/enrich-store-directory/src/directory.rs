@@ -208,8 +208,8 @@ impl SqliteDirectory {
         self.readers.read(|connection| names::judged(View::of(connection), name, country))
     }
 
-    /// Answers a question on the caller's thread. The outer `None` means that the look-up may take
-    /// long and must run on another thread; the inner `None` means that nothing was found.
+    /// Makes the look-up of `question` on the caller's thread. The outer `None` means that it may
+    /// take long and must run on another thread; the inner `None` means that nothing was found.
     fn find_inline(
         &self,
         question: &Question,
@@ -249,8 +249,8 @@ impl SqliteDirectory {
         })
     }
 
-    /// Answers a question on another thread: on a thread of `lists` if it asks for a company's
-    /// employees, otherwise on a thread of `searches`.
+    /// Makes the look-up that `question` describes, on another thread: on a thread of `lists` for a
+    /// company's employees, otherwise on a thread of `searches`.
     async fn find_on_pool(
         &self,
         tenant: Tenant,
@@ -302,8 +302,8 @@ impl Directory for SqliteDirectory {
     }
 }
 
-/// Returns the identifier in a question. Returns `None` if the question has no identifier, or one
-/// that is tried in several forms, such as an email address with and without its `+tag`.
+/// Returns the identifier in a look-up question; `None` if it has no identifier, or one that is
+/// tried in several forms, such as an email address with and without its `+tag`.
 fn one_identifier(question: &Question) -> Option<(IdentifierKind, &str)> {
     match question {
         Question::Company(company) => companies::one_identifier(company),
@@ -326,7 +326,7 @@ fn find_by(
     }))
 }
 
-/// Answers a question. All reads of this look-up see one state of the directory.
+/// Makes the look-up that `question` describes. All its reads see one state of the directory.
 fn find(
     connection: &Connection,
     index: Option<&HashIndex>,

@@ -63,12 +63,12 @@ pub(crate) enum IdentifierKind {
     /// resolution use it to find the companies that have a phone number.
     CompanyPhone = 4,
     /// A company's name without legal form and spaces, such as `quillink` for "Quill Ink Ltd". Tier
-    /// 0 is the company's current name, tier 1 an alias, and tier 2 the name of a bare company,
-    /// which is known only by names.
+    /// 0 (the strongest) is the company's current name, tier 1 an alias, and tier 2 the name of a
+    /// bare company, which is known only by names.
     CompanyName = 5,
-    /// The roots of the words of a company's name, in alphabetical order and without spaces, such
-    /// as `inkquill` for "Quill Ink". This identifier is stored only if its key differs from that
-    /// of [`Self::CompanyName`].
+    /// The words of a company's name in the forms for comparison (roots), in alphabetical order and
+    /// without spaces, such as `inkquill` for "Quill Ink". This identifier is stored only if its
+    /// key differs from that of [`Self::CompanyName`].
     CompanySorted = 6,
     /// The label of a company's domain, such as `quill` for `quill.example`. This identifier is
     /// stored only if the label differs from the company's names.

@@ -1,4 +1,4 @@
-//! Finds the company that a question is about.
+//! Finds the company that a look-up request is about.
 
 use enrich_core::{Company, CompanyRef, Confidence};
 use enrich_text::{Domain, EmailAddress, is_public_mail_host};
@@ -46,8 +46,8 @@ pub(crate) fn find(
     }
 }
 
-/// Finds every company that `company` may mean. Only a name can mean several companies. A question
-/// about an employee needs all of them, because the employee is then looked up at each company.
+/// Finds every company that `company` may mean. Only a name can mean several companies. A look-up
+/// of an employee needs all of them, because it then looks up the employee at each company.
 pub(crate) fn find_all(
     lookup: Lookup<'_>,
     company: &CompanyRef,

@@ -135,7 +135,8 @@ impl Current {
         self.0.load()
     }
 
-    /// Finds an identifier in the current hash index, without reading the database file.
+    /// Finds an identifier in the current hash index. Reads nothing from the database file, except
+    /// that `revision` reads the directory's revision if it must be checked.
     ///
     /// [`IndexResult::Nowhere`] means that no subject had the identifier when the revision was last
     /// checked. If that check was too long ago, this method calls `revision` to read the present

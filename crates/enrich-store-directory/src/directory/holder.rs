@@ -17,8 +17,8 @@ pub(crate) struct Holder {
 }
 
 impl Holder {
-    /// Returns the confidence that the identifier means this holder. This holder must be the first
-    /// one of the identifier. `next_tier` is the tier of the second holder, if there is one. If
+    /// Returns the confidence that the identifier means this subject, which must be the
+    /// identifier's first holder. `next_tier` is the tier of the second holder, if there is one. If
     /// both holders have the same tier, the confidence is at most [`Confidence::AMBIGUOUS`].
     pub(crate) fn confidence_beside(&self, next_tier: Option<u8>) -> Confidence {
         let is_ambiguous = next_tier == Some(self.tier);

@@ -59,8 +59,8 @@ impl View<'_> {
         Ok(unwritten.applied((kind, key), least, held, limit))
     }
 
-    /// Like [`Self::holders_from`], but reads only the database file. Changes that are only in
-    /// memory so far are ignored.
+    /// Like [`Self::holders_from`], but reads only the database file. Ignores changes that a load
+    /// has not yet written to the file.
     ///
     /// The statement has no parameter for `LIMIT`. With such a parameter, SQLite may plan the
     /// statement again for each value, which is slow. Instead, the loop ends after `limit` rows.
@@ -105,9 +105,10 @@ impl View<'_> {
         Ok(confidences.into_iter().max())
     }
 
-    /// Finds the first holder of an exact identifier, in the state of the directory that this view
-    /// reads. If the second holder has the same tier, the confidence is at most
-    /// [`Confidence::AMBIGUOUS`]. If the holder is a person, only the id of the employer is read.
+    /// Finds the first holder of an exact identifier (the first subject that has it), in the state
+    /// of the directory that this view reads. If the second holder has the same tier, the
+    /// confidence is at most [`Confidence::AMBIGUOUS`]. If the holder is a person, only the id of
+    /// the employer is read.
     pub(crate) fn first_with<T: Profiled>(
         &self,
         kind: IdentifierKind,

@@ -12,8 +12,8 @@ use super::variants::variants;
 /// help, because an index with any fault must be rebuilt.
 const MOST_REPORTED: usize = 20;
 
-/// Returns the faults of the index of words. All reads see one state of the directory, even if an
-/// import runs.
+/// Returns the faults of the index of words in names. All reads see one state of the directory,
+/// even if an import runs.
 pub(crate) fn problems(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let reading = connection.unchecked_transaction()?;
     let problems = problems_of_one_state(&reading)?;

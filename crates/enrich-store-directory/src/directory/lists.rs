@@ -1,10 +1,10 @@
-//! Threads for look-ups that may take long: long lists, and searches for names.
+//! Threads for look-ups that may take long: lists of a company's employees, and searches for names.
 //!
 //! All other reads take microseconds and run on the caller's thread. The queue is bounded, and
-//! tenants take turns in it ([`FairQueue`]). If one tenant fills the queue, only jobs of this
-//! tenant are refused: a new job of another tenant then replaces one of them. A job is also refused
-//! if it has waited too long behind other jobs of its own tenant, because its caller has probably
-//! stopped waiting.
+//! tenants (accounts) take turns in it ([`FairQueue`]). If one tenant fills the queue, only jobs of
+//! this tenant are refused: a new job of another tenant then replaces one of them. A job is also
+//! refused if it has waited too long behind other jobs of its own tenant, because its caller has
+//! probably stopped waiting.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;

@@ -5,7 +5,7 @@
 //! exactly one company fits best, it is the answer. In four cases, similar names are searched for
 //! and judged instead (`names/search.rs`, `enrich_core::matching`): several companies have the
 //! name; no company has it; the company is not in the country that the name contains; or the name
-//! is a single word, and neither a domain label of the company nor the country in the question
+//! is a single word, and neither a domain label of the company nor the country in the request
 //! confirms the match. Such a search takes a hundred times as long as an exact match.
 //!
 //! A bare company is known only by names: people gave it as their employer, or a register has
@@ -34,7 +34,7 @@ use super::view::{BARE_TIER, View};
 /// the key, the name alone cannot tell which one is meant, so none is returned. Bare companies
 /// (known only by names) and companies outside the requested country are not counted.
 const MOST_CANDIDATES: usize = 64;
-/// Maximum number of companies with the same look-up key that are read if the question gives a
+/// Maximum number of companies with the same look-up key that are read if the request gives a
 /// country. Of these companies, only those in the country are compared.
 const MOST_SEARCHED: usize = 1024;
 /// Maximum number of bare companies with the same look-up key that are compared with a name.
@@ -42,10 +42,10 @@ const MOST_BARE: usize = 64;
 /// Maximum number of aliases of a company that are compared with a name. The function [`fit`]
 /// explains what happens if the company has more aliases.
 const MOST_ALIASES: usize = 128;
-/// Maximum number of companies with similar names that may be the employer in a question, if no
+/// Maximum number of companies with similar names that may be the employer in the request, if no
 /// company has exactly the employer's name.
 const MOST_EMPLOYERS: usize = 4;
-/// Minimum confidence of a company with a similar name that may be the employer in a question.
+/// Minimum confidence of a company with a similar name that may be the employer in the request.
 const LEAST_EMPLOYER: Confidence = Confidence::clamped(20);
 /// Maximum number of companies with the same name that are read on the caller's thread. If there
 /// are more, the look-up runs on another thread instead.
@@ -143,7 +143,7 @@ pub(crate) fn ranked(
 }
 
 /// Finds the company that a name means. Returns `None` if no match reaches the least confidence. A
-/// bare company is the answer only if similar names find no other company.
+/// bare company (known only by names) is the answer only if similar names find no other company.
 pub(crate) fn find(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -185,8 +185,8 @@ pub(crate) fn prepare(view: View<'_>) {
 }
 
 /// Finds every company that a name may mean, with its confidence. These are the companies with the
-/// name, or else the likeliest companies. A question about an employee needs all of them, because
-/// the employee is then looked up at each company.
+/// name, or else the likeliest companies. A look-up of an employee needs all of them, because it
+/// then looks up the employee at each company.
 pub(crate) fn find_all(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -281,8 +281,8 @@ fn trust(view: View<'_>, company: SubjectId, name: &str) -> rusqlite::Result<Con
     Ok(trust.unwrap_or(Confidence::FULL))
 }
 
-/// Keeps only the companies that the name fits as well as the first company. Bare companies come
-/// last in the list, even with a better fit. They are kept if their fit is the same or better.
+/// Removes the companies that the name fits worse than the first company. Bare companies (known
+/// only by names) are the last in the list; they stay if the name fits them equally well or better.
 fn all_best(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
     let Some(best) = ranked.first().map(|best| best.fit) else { return ranked };
     ranked.retain(|one| one.fit == best || (one.is_bare && one.fit < best));

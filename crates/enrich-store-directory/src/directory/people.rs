@@ -1,4 +1,4 @@
-//! Finds the person that a question is about.
+//! Finds the person that a look-up request is about.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -135,9 +135,8 @@ pub(crate) fn name_in(scope: &str, name_key: &str) -> String {
 }
 
 /// An employer or a country within which a person's name is looked up. `key` is the company's id or
-/// the country's code. `match_confidence` is the confidence that the question means this employer
-/// or country. `source_confidence` is the confidence of the sources that give the employer its
-/// name.
+/// the country's code. `match_confidence` is the confidence that the request means this employer or
+/// country. `source_confidence` is the confidence of the sources that give the employer its name.
 struct NameScope {
     key: String,
     match_confidence: Confidence,
@@ -217,7 +216,7 @@ fn by_name(
 }
 
 /// Finds the people who have any of the name keys in any of the scopes (employers or countries).
-/// Each person comes with two confidences: the confidence that the question means this employer or
+/// Each person comes with two confidences: the confidence that the request means this employer or
 /// country, and the confidence of the sources. Returns `None` when there are too many people to
 /// compare.
 fn namesakes(

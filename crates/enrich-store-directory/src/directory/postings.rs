@@ -1,7 +1,7 @@
-//! The packed format of a word's list of companies.
+//! The packed format of a word's list of companies: of the companies that have the word in a name.
 //!
 //! A list is a sequence of entries, ordered by the id of the company. An entry begins with the
-//! difference between its id and the id of the previous entry, as a variable-length integer
+//! difference between this id and the id in the previous entry, as a variable-length integer
 //! ([`varint`]). One more byte follows: the number of words of the company's shortest name that
 //! contains the word.
 

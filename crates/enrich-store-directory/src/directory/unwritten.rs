@@ -69,9 +69,10 @@ impl UnwrittenIdentifiers {
         self.kinds[at].1.note(key.as_bytes(), change);
     }
 
-    /// Applies the changes of an identifier to `held`, its holders in the file. Returns the first
-    /// `limit` holders after the changes, ordered by tier and then by id. Only holders whose tier
-    /// has the number `least` or a higher number are considered.
+    /// Applies the changes of an identifier to `held`, the identifier's holders in the database
+    /// file. A holder is a subject that has the identifier. Returns the first `limit` holders after
+    /// the changes, ordered by tier and then by id. Only holders whose tier has the number `least`
+    /// or a higher number are considered.
     ///
     /// `held` must be in the same order. Because changes can delete holders, `held` must contain
     /// more than `limit` of them: `limit` plus the number of [`changes`](Self::changes), or all.

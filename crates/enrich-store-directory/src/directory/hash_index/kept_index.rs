@@ -29,8 +29,8 @@ pub(crate) struct KeptIndex {
     directory: PathBuf,
     /// The state of the directory before the load; `None` before the first transaction.
     before: Option<DirectoryState>,
-    /// The state after the last transaction of the load; `None` before the first transaction has
-    /// ended.
+    /// The state of the directory after the last transaction of the load; `None` before the first
+    /// transaction has ended.
     now: Option<DirectoryState>,
     /// The keys with which the stored identifiers are hashed; `None` if the load cannot change the
     /// stored index.

@@ -1,9 +1,9 @@
-//! The hash index in a file beside the directory, so that a server can use it immediately after a
-//! restart.
+//! The hash index in a file beside the directory's database file. A server can use it immediately
+//! after a restart.
 //!
 //! The header of the file contains the state of the directory for which the file is valid. If the
 //! directory has another state, the file is ignored and later replaced. After the header come the
-//! buckets of the table.
+//! buckets of the hash table.
 //!
 //! A load changes the file in place. First it writes the changed buckets and syncs them. Then it
 //! writes the header with the new state. No entry is ever removed. If an identifier has changed,
@@ -90,8 +90,8 @@ pub(crate) fn remove(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// Reads the hash index of a state. Returns `None` if the file is not valid for this state, or
-/// cannot be read.
+/// Reads the stored hash index. Returns `None` if the file is not valid for this state of the
+/// directory, or cannot be read.
 pub(super) fn load(directory: &Path, state: &DirectoryState) -> Option<HashIndex> {
     let mut file = File::open(path_of(directory)).ok()?;
     let Header { keys, size, .. } = Header::of_state(&mut file, state)?;
@@ -99,8 +99,8 @@ pub(super) fn load(directory: &Path, state: &DirectoryState) -> Option<HashIndex
     Some(HashIndex { revision: state.revision, keys, table, refresh_gate: RefreshGate::default() })
 }
 
-/// Returns the secret keys with which the identifiers in the file were hashed; `None` if the file
-/// is not valid for this state.
+/// Returns the secret keys with which the stored hash index hashes identifiers; `None` if the file
+/// is not valid for this state of the directory.
 pub(super) fn keys(directory: &Path, state: &DirectoryState) -> Option<HashKeys> {
     let mut file = File::open(path_of(directory)).ok()?;
     Header::of_state(&mut file, state).map(|header| header.keys)

@@ -229,9 +229,9 @@ fn misled(folder: &Folder, (kind, key): (IdentifierKind, &str), subject: Option<
     index
 }
 
-/// Returns the entry of an identifier in a new index of the folder. By chance, another identifier
-/// may have the same fingerprint; the index then knows neither. So this reads the folder several
-/// times: each index hashes the identifiers with other keys.
+/// Returns the entry of an identifier in a new index of the folder's directory. By chance, another
+/// identifier may have the same fingerprint; the index then gives no subject for either. So this
+/// function builds up to ten indexes: each hashes the identifiers with other keys.
 fn hit(folder: &Folder, kind: IdentifierKind, key: &str) -> IndexHit {
     let located = (0..10).find_map(|_| match folder.read().locate(kind, key) {
         IndexResult::At(hit) => Some(hit),
@@ -241,7 +241,7 @@ fn hit(folder: &Folder, kind: IdentifierKind, key: &str) -> IndexHit {
 }
 
 /// Imports two companies and two people that have identifiers of all kinds in [`KINDS`]. Returns
-/// one identifier of each kind, with the question that looks it up.
+/// one identifier of each kind, with the look-up question that contains it.
 fn one_of_each_kind(folder: &Folder) -> [(IdentifierKind, String, Question); 6] {
     let linkedin =
         |handle: &str| page_url(Network::LinkedIn, &format!("linkedin.com/company/{handle}"));
@@ -474,7 +474,7 @@ fn a_server_without_one_finds_the_same() {
     assert!(found.unwrap().is_some());
 }
 
-/// A directory that builds a hash index of its current content before each question.
+/// A directory that builds a hash index of its current content before each look-up.
 struct Indexed(DirectoryPorts, PathBuf);
 
 #[async_trait]

@@ -9,10 +9,10 @@ use super::search::{Candidates, search};
 use super::{is_bare, is_in};
 use crate::directory::view::View;
 
-/// Maximum number of companies that are compared with a requested name. If the question gives a
+/// Maximum number of companies that are compared with a requested name. If the request gives a
 /// country, only companies in the country are counted.
 const MOST_COMPARED: usize = 20;
-/// Maximum number of companies that are read if the question gives a country.
+/// Maximum number of companies that are read if the request gives a country.
 const MOST_READ_IN_COUNTRY: usize = 512;
 /// Limit for the total length of all aliases that are compared, in bytes. When the aliases of the
 /// companies that were read exceed this limit, no further company is read. Most companies have few

@@ -1,7 +1,7 @@
 //! Finds the company that is meant if only a bare company (known only by names) has exactly the
-//! requested name. If another company is probably the same one, this other company is the answer,
-//! because more is known about it. The other company is searched for by the requested name, and by
-//! the other names of the bare company.
+//! requested name. Another company, about which more is known, may be the same company as the bare
+//! one. It is searched for by the requested name, and by the other names of the bare company. If it
+//! is found, it is the answer.
 
 use enrich_core::matching::{Feature, ScoredCandidate};
 use enrich_core::{Company, Confidence};
@@ -44,8 +44,8 @@ pub(crate) fn find_only_match(
 
 /// Finds the company that is probably the same as `bare`, a bare company with the requested name.
 /// First looks among `candidates`, which were found for `name`, and then searches for the other
-/// names of `bare`. If there is no such company, returns `bare` itself. If the name fits `bare` too
-/// badly for the least confidence, returns `None` instead of `bare`.
+/// names of `bare`. If there is no such company, returns `bare` itself; but if the match of `name`
+/// with `bare` does not reach the least confidence, returns `None`.
 pub(super) fn found(
     lookup: Lookup<'_>,
     name: &CompanyName,

@@ -24,7 +24,7 @@ const MOST_OF_A_KEY: usize = 48;
 /// Maximum number of postings (entries in a word's list of companies) that are read for all words
 /// of one requested name together.
 const MOST_READ: u64 = 200_000;
-/// Maximum number of postings (companies in the lists of words) that may add new candidates.
+/// Maximum number of postings (entries in the words' lists of companies) that add new candidates.
 /// Postings beyond this number only raise the score of candidates that are known already.
 const MOST_GATHERED: u64 = 20_000;
 /// Maximum number of words of a name that are indexed and searched for; later words are ignored.
@@ -54,9 +54,9 @@ const LEAST_SHARE: f64 = 0.3;
 /// The score of a company whose whole name equals the requested name, in nats (the unit of a word's
 /// rarity). Most companies get a lower score from their words.
 const WHOLE: f64 = 30.0;
-/// The score of a company that agrees only in part, in nats (the unit of a word's rarity): one of
-/// its names or domain labels equals a part of the requested name, or its initials equal the
-/// requested name.
+/// The score of a company that fits the requested name only in part, in nats (the unit of a word's
+/// rarity): one of its names or domain labels equals a part of the requested name, or its initials
+/// equal the requested name.
 const PART: f64 = 8.0;
 /// The factor for a word that is only similar to the requested word: the word adds its rarity times
 /// this factor to the score.
@@ -81,9 +81,9 @@ pub(crate) fn index_words(form: &NameForm) -> impl Iterator<Item = String> + '_ 
 }
 
 /// Returns the labels of a domain that may contain a company's name. A registrable domain has one
-/// such label: the label before the public suffix. For a host, these are the labels before its
-/// registrable domain, because the registrable domain belongs to somebody else: `quill` for
-/// `quill.shops.example`. Hyphens are removed. Labels in other scripts (`xn--…`) are left out.
+/// such label: the label before the public suffix. A host may belong to another company than its
+/// registrable domain. So for a host, these are the labels before the registrable domain: `quill`
+/// for `quill.shops.example`. Hyphens are removed. Labels in other scripts (`xn--…`) are left out.
 pub(crate) fn domain_labels(domain: &Domain) -> Vec<String> {
     let registrable = domain.registrable();
     let labels: Vec<&str> = if domain.is_registrable() {

@@ -1,9 +1,10 @@
 //! Imports records into the SQLite database of the directory: stores their facts, and derives the
 //! look-up data from the facts.
 //!
-//! Each record is matched to its subject and merged with the stored facts. Then the profile and the
-//! identifiers of the subject are derived again. One transaction contains a whole batch of records.
-//! Imports run on separate threads, because importing a batch takes a large part of a second.
+//! Each record is matched to its subject, such as a company, and merged with the stored facts of
+//! this subject. Then the subject's profile (the values that answers need) and its identifiers are
+//! derived again. A transaction contains one batch of records or several. Imports run on separate
+//! threads, because importing a batch takes a large part of a second.
 
 mod batch;
 mod companies;
@@ -97,7 +98,8 @@ impl SqliteImporter {
     }
 
     /// Runs `write` in a new transaction, on a new thread. Afterwards, removes the hash index from
-    /// memory and its file, because both may contain values that `write` has removed.
+    /// memory, and deletes the file of the hash index, because both may contain values that `write`
+    /// has removed.
     async fn write<T: Send + 'static>(
         &self,
         at: Timestamp,
@@ -183,9 +185,9 @@ impl Importer for SqliteImporter {
 /// Moves the content of the write-ahead log into the database and empties the log, so that the log
 /// no longer contains removed values.
 ///
-/// An attempt fails while another connection reads an older state, or while another process moves
-/// the content. Then there is a further attempt. If the log is not empty after about a second, logs
-/// a warning. The next checkpoint of SQLite then empties the log.
+/// An attempt fails while another connection reads an older state of the database, or while another
+/// process moves the content. After a failed attempt, there is another one. If the log is not empty
+/// after about a second, logs a warning. The next checkpoint of SQLite then empties the log.
 pub(crate) fn empty_the_log(connection: Connection) -> rusqlite::Result<()> {
     // With a timeout, an attempt would wait for readers, and keep the write lock during this time.
     // So each attempt fails immediately if it cannot empty the log.

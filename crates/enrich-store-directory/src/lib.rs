@@ -71,8 +71,8 @@ pub struct DirectoryPorts {
     pub importer: Arc<SqliteImporter>,
 }
 
-/// Opens the directory at `path`, which must exist and have the current schema. Until both returned
-/// parts are dropped, `in_use` marks the data folder as in use.
+/// Opens the directory at `path`, which must exist and have the current schema. Until both parts of
+/// the result are dropped, `in_use` marks the data folder as in use.
 ///
 /// # Errors
 ///

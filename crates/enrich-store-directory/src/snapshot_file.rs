@@ -43,8 +43,8 @@ pub struct DirectoryFile {
     pub suppression_changes: u64,
 }
 
-/// Copies one state of the directory at `path` to a new file, without unused space. Other processes
-/// may use the directory at the same time. The new file is not synced.
+/// Copies the directory at `path` to a new file, as it is at one moment, without unused space.
+/// Other processes may use the directory at the same time. The new file is not synced.
 ///
 /// # Errors
 ///

@@ -46,8 +46,8 @@ pub struct DirectoryStatistics {
     pub shared_names: SharedNames,
 }
 
-/// The names that several companies have as their own names. Names that differ only in case,
-/// accents, punctuation or legal forms count as one name.
+/// Counts of the names that several companies share. Aliases are not counted. Names that differ
+/// only in case, accents, punctuation or legal forms count as one name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SharedNames {
     /// The number of different names that several companies have.
@@ -77,8 +77,8 @@ pub struct KindStatistics {
     /// The number of subjects that have each attribute. If there is any subject, every attribute is
     /// in the map, even with the number 0.
     pub with_attribute: BTreeMap<&'static str, u64>,
-    /// The number of subjects in each country, by its alpha-2 code. A company with two countries is
-    /// counted in both.
+    /// The number of subjects in each country. The key is the country's alpha-2 code, such as `DE`.
+    /// A company with two countries is counted in both.
     pub in_country: BTreeMap<&'static str, u64>,
 }
 

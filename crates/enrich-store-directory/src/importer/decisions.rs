@@ -24,8 +24,8 @@ const MOST_FOUND: usize = 100;
 /// The value by which an operator names a company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CompanyKey {
-    /// The number of the company in this directory. The number of a company that was merged into
-    /// another one finds this other company.
+    /// The number of the company in this directory. If this company was merged into another one,
+    /// its number finds that other company.
     Number(SubjectId),
     /// An id in a register or data set.
     Id(ExternalId),
@@ -60,7 +60,7 @@ pub enum Decided {
 }
 
 impl SqliteImporter {
-    /// Finds the companies that a key may mean, with their records, in the order of their numbers.
+    /// Finds the companies that `key` may mean, with their records, in the order of their numbers.
     /// Returns at most 100 companies.
     ///
     /// # Errors
@@ -80,7 +80,8 @@ impl SqliteImporter {
         .await
     }
 
-    /// Finds the companies that contain the records which a decision names.
+    /// Finds the companies that contain the records of `decision`. These are the records of which
+    /// an operator says that they are one company, or that they never are.
     ///
     /// # Errors
     ///
@@ -102,7 +103,8 @@ impl SqliteImporter {
         .await
     }
 
-    /// Returns the decisions that are in force, in the order of their numbers.
+    /// Returns the decisions of the operator that were not taken back, in the order of their
+    /// numbers.
     ///
     /// # Errors
     ///
@@ -111,8 +113,9 @@ impl SqliteImporter {
         self.read(|writer| stored_decisions(writer.connection)).await
     }
 
-    /// Stores a decision, and divides the named records into companies again, so that they follow
-    /// the decision. Changes nothing if an earlier decision says the same or the contrary.
+    /// Stores a decision of the operator about the records in `sides`, and divides these records
+    /// into companies again, so that they follow the decision. Changes nothing if an earlier
+    /// decision says the same or the contrary.
     ///
     /// # Errors
     ///
@@ -138,8 +141,9 @@ impl SqliteImporter {
         .await
     }
 
-    /// Takes a decision back, and divides the named records into companies again. Returns the
-    /// decision; `None` if no decision with this number is in force.
+    /// Takes back the operator's decision with this number, and divides the records that it names
+    /// into companies again. Returns the decision; `None` if no decision with this number is in
+    /// force.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Derives all look-up data of a directory again, from its facts. This is needed if a build with
-//! other derivation rules has derived the data.
+//! Derives all look-up data of a directory again, from its facts. This is needed if a build of the
+//! program with other derivation rules has derived this data.
 //!
 //! The work is divided into parts. Each part is one transaction. The last part writes the version
 //! of the rules. If a run is interrupted, the next run starts from the beginning. Until a run is
@@ -33,8 +33,8 @@ pub(crate) fn known() -> u32 {
     u32::try_from(DERIVED_BY).unwrap_or_default()
 }
 
-/// Returns the version of the rules by which a directory was derived. For an empty directory, this
-/// is the version of this build's rules.
+/// Returns the version of the rules by which the look-up data of a directory was derived. For a
+/// directory without subjects, this is the version of this build's rules.
 pub(crate) fn version(connection: &Connection) -> rusqlite::Result<u32> {
     if is_due(connection)? {
         return connection.query_row("SELECT derived_by FROM state", [], |row| row.get(0));
@@ -52,10 +52,10 @@ pub(crate) fn is_due(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(any.optional()?.is_some())
 }
 
-/// Derives all data in the directory at `path` from its facts again, and divides all records into
-/// companies again. Works on the subjects in several steps. Before the first step and after each
-/// step, calls `done` with the number of finished subjects and the number of all subjects. Returns
-/// the number of all subjects. No other process may have the directory open.
+/// Derives all look-up data in the directory at `path` from its facts again, and divides all
+/// records into companies again. Works on the subjects in several steps. Before the first step and
+/// after each step, calls `done` with the number of finished subjects and the number of all
+/// subjects. Returns the number of all subjects. No other process may have the directory open.
 ///
 /// # Errors
 ///
@@ -223,8 +223,9 @@ mod tests {
         hasher.update(format!("{identifiers:?} {:?}\n", derived.words).as_bytes());
     }
 
-    /// If this test fails, the rules or their lists have changed. Existing directories must then be
-    /// derived again, so `DERIVED_BY` must be increased.
+    /// If this test fails, the rules, or the lists of words that they use, have changed. The
+    /// look-up data of existing directories must then be derived again, so `DERIVED_BY` must be
+    /// increased.
     #[test]
     fn rules_that_changed_have_another_number() {
         let mut hasher = blake3::Hasher::new();

@@ -1,5 +1,5 @@
-//! The digests by which suppression lists name values, and the keyed hashes of these digests, which
-//! the directory stores.
+//! Makes the digests of values (hashes without a key), as suppression lists contain them. Also
+//! makes the keyed hashes of these digests, which the directory stores.
 
 use enrich_core::port::suppression_lists::DigestKind;
 use enrich_secrets::{Purpose, Secret};
@@ -10,13 +10,14 @@ use rusqlite::Connection;
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256};
 
-/// The number of digits at the end of a phone number from which a list of DROP makes the digest of
-/// the phone number. DROP is California's platform for requests to data brokers to delete data.
+/// The number of digits of a phone number that a list of DROP contains as a hash. They are the last
+/// digits of the phone number. DROP is California's platform for requests to data brokers to delete
+/// data.
 const DROP_PHONE_DIGITS: usize = 10;
 
-/// Returns the texts of an address whose digests a list may contain: the address with its host in
-/// ASCII (`ada@xn--bro-hoa.example`), and with its host in Unicode (`ada@büro.example`). If both
-/// are equal, returns only one text.
+/// Returns the texts that a suppression list may contain as a hash if it names this email address:
+/// the address with its host in ASCII (`ada@xn--bro-hoa.example`), and with its host in Unicode
+/// (`ada@büro.example`). If both are equal, returns only one text.
 pub(crate) fn texts_of_email(email: &EmailAddress) -> Vec<String> {
     let mut texts = vec![email.as_str().to_owned()];
     let domain = email.domain();
@@ -29,8 +30,8 @@ pub(crate) fn texts_of_email(email: &EmailAddress) -> Vec<String> {
     texts
 }
 
-/// Returns the part of a phone number whose digest a list contains: its last [`DROP_PHONE_DIGITS`]
-/// digits.
+/// Returns the part of a phone number that a list of DROP contains as a hash: its last
+/// [`DROP_PHONE_DIGITS`] digits.
 pub(crate) fn text_of_phone(phone: &Phone) -> &str {
     let digits = phone.digits();
     digits.get(digits.len().saturating_sub(DROP_PHONE_DIGITS)..).unwrap_or(digits)

@@ -22,9 +22,8 @@ use crate::directory::view::View;
 
 /// Maximum number of keys (domains, names, …) that one read returns.
 const PART: i64 = 1000;
-/// Maximum number of companies with the same key that are compared with each other. If more
-/// companies share a value, such as a common name, the value does not show that they are the same
-/// company.
+/// Maximum number of companies with the same value, such as a name, that are compared with each
+/// other. If more companies share a value, it does not show that they are the same company.
 const MOST_COMPARED: usize = 256;
 
 /// The settings of a search: which pairs of companies are searched for, and how many are returned.
@@ -141,8 +140,8 @@ struct Bearer {
     claims: RecordClaims,
 }
 
-/// Two companies with the same key that look alike. `one` and `other` are their indexes in the list
-/// of all companies with this key.
+/// Two companies that look alike and have the same key, such as a domain. `one` and `other` are
+/// their indexes in the list of all companies with this key.
 struct Pair {
     kind: Resemblance,
     one: usize,

@@ -65,8 +65,8 @@ struct Changes {
 struct Deriving {
     changes: Changes,
     records: Arc<Mutex<Vec<Matched>>>,
-    /// The thread; `None` if the system could not start it. In this case, [`Self::finish`] derives
-    /// the data.
+    /// The thread that derives the data; `None` if the system could not start it. In this case,
+    /// [`Self::finish`] derives the data.
     thread: Option<JoinHandle<()>>,
 }
 

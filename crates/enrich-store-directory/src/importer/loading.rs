@@ -1,10 +1,11 @@
-//! A load: one thread that has the writing connection, receives batches and imports them.
+//! A load: one thread that has the writing connection, receives batches of records and imports
+//! them.
 //!
 //! A transaction contains as many batches as fit into memory, or all batches of the load
 //! ([`Atomic::Whole`]). If another writer waits, in this or another process, the transaction ends
 //! as soon as it has lasted a second. It also ends if no further batch arrives. Between two
-//! transactions, other writers have a turn. A writer that has waited too long gets an error.
-//! Look-ups never wait: until the commit, they read the state before the transaction. If a
+//! transactions, other writers can write. A writer that has waited too long gets an error. Look-ups
+//! never wait: until the commit, they read the directory as it was before the transaction. If a
 //! transaction fails, none of its batches is written and the load ends. The user can then repeat
 //! the import.
 
@@ -154,8 +155,9 @@ struct Run<'a> {
     load: &'a Load,
     log: Log<'a>,
     kept_index: &'a RefCell<KeptIndex>,
-    /// The keys that are known to be in the file, and the state of the directory, after the last
-    /// transaction of this load. `None` before the first transaction.
+    /// The keys of the rows in the database file (for each table whose keys are known), and the
+    /// state of the directory. Both were noted after the last transaction of this load. `None`
+    /// before the first transaction.
     known_keys: RefCell<Option<(KnownKeys, DirectoryState)>>,
 }
 
@@ -280,8 +282,8 @@ impl Run<'_> {
         }
     }
 
-    /// Imports a batch of a load that is one transaction. If the unwritten rows take too much
-    /// memory, they are written now, because such a load commits only at its end.
+    /// Imports a batch of records, if the whole load is one transaction. If the unwritten rows take
+    /// too much memory, they are written now, because the load commits only at its end.
     fn take(
         &self,
         writer: &mut Writer<'_>,
@@ -301,8 +303,8 @@ impl Run<'_> {
         let known = match self.known_keys.take() {
             Some((known, state)) if state == DirectoryState::read(self.connection)? => known,
             // Either this is the first transaction of the load, or another writer has changed the
-            // directory since the last transaction of the load. In both cases, only the keys of
-            // empty tables are known: there are none.
+            // directory since the last transaction of the load. In both cases, nothing is known
+            // about the keys in the tables, except that an empty table has no keys.
             _ => KnownKeys::of_empty_tables(self.connection)?,
         };
         let (secrets, at) = (&self.target.secrets, self.load.at);

@@ -1,10 +1,10 @@
 //! Limits the length of the directory's write-ahead log during large imports.
 //!
 //! SQLite moves the content of the log into the database. But it reuses the log from its beginning
-//! only when no read uses the log. A server always keeps a read open (`directory/hold.rs`), so the
-//! log would grow until the import ends. Therefore, if the log is too long after a transaction, the
-//! import waits until no reader uses the log any more. Each reader stops using the log when its
-//! current read ends.
+//! only while no read uses the log. A server nearly always keeps a read open (`directory/hold.rs`),
+//! so the log would grow until the import ends. Therefore, if the log is too long after a
+//! transaction, the import waits until no reader uses the log any more. Each reader stops using the
+//! log when its current read ends.
 
 use std::cell::Cell;
 use std::fs;
@@ -38,9 +38,9 @@ impl<'c> Log<'c> {
         Self { connection, path, longest, next: Cell::new(longest) }
     }
 
-    /// Empties the log if it is too long. If a reader stays at an older state for many seconds, the
-    /// log is not emptied, and a warning is logged. The next attempt is then made when the log has
-    /// grown by the limit again.
+    /// Empties the log if it is too long. If another connection still reads an older state of the
+    /// directory after many seconds, the log is not emptied, and a warning is logged. The next
+    /// attempt is then made when the log has grown by `longest` again.
     pub(super) fn bound(&self) -> rusqlite::Result<()> {
         let length = self.path.as_ref().and_then(|path| fs::metadata(path).ok());
         let length = length.map_or(0, |log| log.len());

@@ -1,14 +1,12 @@
 //! Finds the stored company that a record describes.
 //!
-//! A record belongs to the stored company that has one of the record's external ids. If there is
-//! none, the rules of the native format decide ([`CompanyRecord::identity`]). If no stored company
-//! fits these rules, two more questions are asked before a new company is added:
+//! These rules are tried in order, until one of them finds a company:
 //!
-//! - Has the same source given a record with the same id before? Then the new record describes the
-//!   company of that earlier record.
-//! - Is there a bare company with this name? It was added as the employer of a person, and the
-//!   record describes this company. Because of this question, people and companies can be imported
-//!   in any order.
+//! 1. The company of an earlier record, if the same source has given both records with the same id.
+//! 2. A company with one of the record's external ids.
+//! 3. A company that the rules of the native format find ([`CompanyRecord::identity`]).
+//! 4. A bare company with the record's name. Such a company was added as the employer of a person.
+//!    Because of this rule, people and companies can be imported in any order.
 //!
 //! If a record and a company have no common external id, but different ids of the same scheme, the
 //! record is never added to this company ([`ids_differ`]).

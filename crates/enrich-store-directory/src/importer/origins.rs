@@ -1,10 +1,11 @@
-//! Remembers the subject to which each record was imported. So a record that is imported again is
-//! recognised without comparing its values. If a source has changed a record, its subject is still
-//! found by the record's id.
+//! Remembers the subject (a company or a person) to which each record was imported. So a record
+//! that is imported again is recognised without comparing its values. If a source has changed a
+//! record, the subject is still found by the id of the record.
 //!
 //! A record is stored as a fingerprint: a keyed hash of its content. If its source gives the record
-//! an id, a keyed hash of the id is stored too. Without the secret, nobody can find out from the
-//! database whether an id or a record was imported, such as the record of a forgotten person.
+//! an id, a keyed hash of the id is stored too. Without the secret of these hashes, nobody can find
+//! out from the database whether an id or a record was imported, such as the record of a forgotten
+//! person.
 //!
 //! If the subject of a remembered record no longer exists, the subject was forgotten on request, so
 //! the record is not imported again. A subject that is removed with its source can be imported
@@ -25,8 +26,8 @@ use crate::directory::codes::subject_id;
 enum RecordFingerprint<'a> {
     /// A hash of the record's content.
     Content(&'a [u8; 16]),
-    /// The id that the source gives the record. A company and a person may have the same id, so the
-    /// kind is part of the hash.
+    /// The id that the source gives the record. The records of a company and of a person may have
+    /// the same id, so the kind is part of the hash.
     Id(Kind, &'a str),
 }
 

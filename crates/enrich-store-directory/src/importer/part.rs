@@ -1,8 +1,9 @@
 //! Divides a load that does not fit into memory into parts of about equal size.
 //!
-//! To write a part costs nearly as much whether it is large or small: its keys are spread over whole
-//! tables, so it changes most of their pages. If all parts but the last one had the maximum size,
-//! the last one would often be small, and each of its records would cost several times as much.
+//! To write a part costs nearly as much whether it is large or small: the keys of its rows are
+//! spread over whole tables, so it changes most of their pages. If all parts but the last one had
+//! the maximum size, the last one would often be small, and each of its records would cost several
+//! times as much.
 
 /// The records of a load that are written together.
 #[derive(Debug)]

@@ -1,16 +1,16 @@
 //! Entity resolution: the stage of an import that divides records into companies.
 //!
 //! During a load, each record is added to the first company that fits it, because this is fast. If
-//! all records together may lead to another result, the companies are noted in the table
+//! all records together may lead to another result, the affected companies are noted in the table
 //! `unresolved` (`unresolved.rs`). After the load, this stage finds the neighbourhood of each noted
 //! company ([`neighbourhood`]), lets [`enrich_core::resolution`] divide the records, and moves
 //! records that now belong to another company ([`moves`]). So the result depends only on the
 //! records, not on their order. If only records of one source connected two companies, these
 //! companies are separate again after the source is removed.
 //!
-//! The work is divided into parts. Each part is one transaction, which also deletes the notes of
-//! the companies that it has resolved. So a look-up always sees complete companies, and if the
-//! stage is interrupted, the next import continues it.
+//! The work is divided into parts. Each part is one transaction, which also deletes the companies
+//! that it has resolved from the table `unresolved`. So a look-up always sees complete companies,
+//! and if the stage is interrupted, the next import continues it.
 
 mod assignment;
 mod decided;
@@ -43,9 +43,9 @@ pub(super) use neighbourhood::Explorer;
 /// transaction would write fewer pages in total, because a page that several companies change is
 /// written only once. But it would need more memory.
 const PART: usize = 8192;
-/// Maximum number of results that all threads together keep in memory: whether many organisations
-/// share a value ([`KnownSharing`]). These results take about 100 MB. A thread that has more than
-/// its share of them drops its results before the next part.
+/// Maximum number of results that all threads together keep in memory. A result says whether many
+/// organisations share a value ([`KnownSharing`]). All results take about 100 MB. A thread that has
+/// more than its share of them drops its results before the next part.
 const MOST_KNOWN: usize = 1 << 20;
 
 /// Minimum number of unresolved companies for each thread. With few companies, fewer threads work.

@@ -1,4 +1,5 @@
-//! The facts of a subject as they are stored: in one value, beside the subject's profile.
+//! The facts of a subject as they are stored: as one sequence of bytes, beside the subject's
+//! profile (the values that answers need).
 //!
 //! Consecutive facts usually come from one record. Such facts form one group, which contains the
 //! source, the record's id, the time and the confidence only once. A fact's value is usually a part
@@ -102,8 +103,8 @@ fn push_fact(bytes: &mut Vec<u8>, fact: &Fact, profile: &str) {
 struct ValuePosition<'a> {
     /// The position of `text` in the profile; `None` if the profile does not contain it.
     begin: Option<usize>,
-    /// The value. If `is_short` is `true`, only the part of a page after its usual beginning:
-    /// `quill` for `linkedin.com/company/quill`.
+    /// The value of the fact. If `is_short` is `true`, only the part of a page's address after its
+    /// usual beginning: `quill` for `linkedin.com/company/quill`.
     text: &'a str,
     is_short: bool,
 }

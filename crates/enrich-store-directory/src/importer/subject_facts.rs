@@ -8,8 +8,8 @@ use enrich_core::{
 use enrich_text::Country;
 use rustc_hash::FxHashMap;
 
-/// From this number of facts on, a fact is found by a hash map ([`Index`]). With fewer facts, it is
-/// faster to compare all of them.
+/// If a subject has at least this number of facts, a fact is found by a hash map ([`Index`]). With
+/// fewer facts, it is faster to compare all of them.
 const LONG: usize = 32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,14 +56,14 @@ pub(crate) struct SourceClaim {
 }
 
 impl SourceClaim {
-    /// Creates the claim for a source's record of a person or a domain.
+    /// Creates the claim (where new facts come from) for a source's record of a person or a domain.
     pub(crate) fn of(source: i64, origin: &Origin, at: Timestamp) -> Self {
         let record = origin.id.clone().map_or(RecordMark::Unknown, RecordMark::Id);
         Self { source, record, at, confidence: origin.confidence }
     }
 
-    /// Creates the claim for a source's record of a company. If the record has no id, the hash of
-    /// its content distinguishes it from other records of the source.
+    /// Creates the claim (where new facts come from) for a source's record of a company. If the
+    /// record has no id, the hash of its content distinguishes it from other records of the source.
     pub(crate) fn of_company(source: i64, origin: &Origin, at: Timestamp) -> Self {
         let [a, b, c, d, e, f, g, h, ..] = origin.content;
         let content = RecordMark::Content([a, b, c, d, e, f, g, h]);
@@ -71,8 +71,9 @@ impl SourceClaim {
         Self { source, record, at, confidence: origin.confidence }
     }
 
-    /// Returns the claim for the employer that a person's record names. It is a copy of this claim
-    /// with [`RecordMark::Unknown`]: it does not say which record gave the facts.
+    /// Returns the claim (where new facts come from) for the employer that a person's record names.
+    /// It is a copy of this claim with [`RecordMark::Unknown`]: it names the source, but not the
+    /// record that gave the facts.
     pub(crate) fn of_employer(&self) -> Self {
         Self { record: RecordMark::Unknown, ..self.clone() }
     }
@@ -93,7 +94,7 @@ impl Given {
         self.at == claim.at && self.is_of_record(claim)
     }
 
-    /// Whether `claim` comes from this record. It may come from another version of the record.
+    /// Whether the facts of `claim` come from this record, or from another version of it.
     fn is_of_record(&self, claim: &SourceClaim) -> bool {
         self.source == claim.source && self.record == claim.record
     }
@@ -289,8 +290,8 @@ impl SubjectFacts {
         gone as u64
     }
 
-    /// Finds the fact that the claim's record gave with this attribute and value. Returns the
-    /// position of the fact in `facts`.
+    /// Finds the fact with this attribute and value that the record of `claim` has given. Returns
+    /// the position of the fact in `facts`.
     fn position_of(
         &mut self,
         claim: &SourceClaim,
@@ -333,7 +334,7 @@ impl SubjectFacts {
         fact.confidence = fact.confidence.max(confidence);
     }
 
-    /// Returns the position of a claim's record in `given`; adds the record if it is new.
+    /// Returns the position in `given` of the record of `claim`; adds the record if it is new.
     fn given_with(&mut self, claim: &SourceClaim) -> usize {
         if let Some(at) = self.given.iter().rposition(|given| given.is_by(claim)) {
             return at;

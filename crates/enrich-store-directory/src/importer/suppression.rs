@@ -10,8 +10,8 @@ use rusqlite::params;
 
 use super::writer::Writer;
 
-/// The kinds of suppressed values. A kind's text is part of the hash, so these texts must never
-/// change.
+/// The kinds of suppressed values. The text of the kind is part of the hash of a value, so these
+/// texts must never change.
 mod kind {
     pub(super) const EMAIL: &[u8] = b"email";
     pub(super) const PHONE: &[u8] = b"phone";
@@ -26,7 +26,7 @@ impl Writer<'_> {
     }
 
     /// Stores that a value is suppressed because of an entry of a suppression list. Changes nothing
-    /// if the value is already suppressed and was not taken back.
+    /// if the value is already suppressed, unless this suppression was taken back.
     pub(crate) fn suppress_by_entry(
         &mut self,
         what: &Suppressed,
@@ -158,8 +158,8 @@ impl Writer<'_> {
         Ok(dropped)
     }
 
-    /// Removes suppressed addresses. If an address was removed because of an entry of a suppression
-    /// list, adds the entry to `entries`.
+    /// Removes suppressed email addresses from `emails`. If an entry of a suppression list names a
+    /// removed address, adds the entry to `entries`.
     fn screen_emails(
         &self,
         emails: &mut Vec<EmailAddress>,

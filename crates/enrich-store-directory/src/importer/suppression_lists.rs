@@ -1,6 +1,6 @@
 //! Suppression lists. Their entries are added in batches. Then each email address and phone number
-//! in the directory is compared with the entries: the digests of the value are looked up among
-//! them. If one of these digests is an entry, the value is forgotten.
+//! in the directory is compared with the entries: the digests (hashes) of the value are looked up
+//! among the entries. If one of these digests is an entry, the value is forgotten.
 
 use std::collections::HashSet;
 
@@ -22,12 +22,12 @@ use super::writer::Writer;
 use super::{SqliteImporter, empty_the_log, turn};
 use crate::directory::codes::{IdentifierKind, sql_id};
 
-/// The number of stored values that one transaction compares with the lists. This takes about 0.1
-/// seconds, during which other writers wait.
+/// The number of stored values that one transaction compares with the suppression lists. This takes
+/// about 0.1 seconds, during which other writers wait.
 const PART: i64 = 20_000;
 
-/// Size of the page cache while entries are added: 64 MiB. SQLite takes a negative number as a size
-/// in KiB.
+/// Size of the page cache while the entries of a suppression list are added: 64 MiB. SQLite takes a
+/// negative number as a size in KiB.
 const CACHE: i64 = -64 * 1024;
 
 const PHONE_KINDS: [IdentifierKind; 2] =
@@ -144,8 +144,8 @@ impl SuppressionLists for SqliteImporter {
     }
 }
 
-/// Compares all stored values with the loaded lists, and forgets the values that are on a list.
-/// `kinds` are the kinds of digests in these lists.
+/// Compares all stored values with the loaded suppression lists, and forgets the values that are on
+/// a list. `kinds` are the kinds of digests in these lists.
 fn remove_listed(
     target: &Target,
     kinds: &[DigestKind],
@@ -329,8 +329,8 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// Stores which subjects have `value`, which an entry of a list names. If the entry is taken
-    /// back later, the records of these subjects can be imported again.
+    /// Stores which subjects have `value`, which an entry of a suppression list names. If the entry
+    /// is taken back later, the records of these subjects can be imported again.
     fn note_match(&self, entry: &[u8; 32], value: &str) -> rusqlite::Result<()> {
         let note = "INSERT INTO list_match (hash, list, subject)
                     SELECT hash, list, ?2 FROM listed WHERE hash = ?1 ON CONFLICT DO NOTHING";

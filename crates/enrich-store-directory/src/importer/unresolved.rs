@@ -3,9 +3,9 @@
 //!
 //! A company is noted if it got a record, if it lost a record, or if it shares an identifier with
 //! another company that changed. Most companies are noted when a load writes its identifiers. The
-//! load writes identifiers in the order of their keys. So the other companies with the same key are
-//! found cheaply: their rows are on the same page of the database file, which the load has just
-//! read.
+//! load writes identifiers in the order of their keys. So the other companies with the same
+//! identifier are found cheaply: their rows are on the same page of the database file, which the
+//! load has just read.
 //!
 //! If companies share only a name, they are noted only if this name can link them
 //! ([`IdentifierKind::CompanyLinkableName`]). Otherwise, common names would cause much needless

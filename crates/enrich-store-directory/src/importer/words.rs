@@ -215,8 +215,8 @@ impl Word<'_> {
     }
 }
 
-/// Sets the posting of a company in a list; removes the posting if `words` is `None`. Returns the
-/// change of the number of companies: 1, 0 or -1.
+/// Sets the posting of a company in the list of a word; removes the posting if `words` is `None`.
+/// Returns the change of the number of companies: 1, 0 or -1.
 fn set(list: &mut Vec<Posting>, company: u64, words: Option<u8>) -> isize {
     let at = list.binary_search_by_key(&company, |posting| posting.company);
     match (at, words) {

@@ -158,8 +158,9 @@ impl<'c> Writer<'c> {
         self.words.write(self.connection)
     }
 
-    /// Writes the collected rows, and the state of the directory. The caller must call this before
-    /// the commit. Returns the keys of the file's rows, as far as they are known.
+    /// Writes the collected rows, and the new state of the directory (the table `state`). The
+    /// caller must call this before the commit. Returns the keys of the rows in the database file,
+    /// for each table whose keys are known.
     pub(crate) fn finish(mut self) -> rusqlite::Result<KnownKeys> {
         self.write_unwritten()?;
         if self.is_changed {

@@ -28,7 +28,7 @@ const MOST_RECORDS: usize = 4096;
 pub(in super::super) struct Loaded {
     pub(super) subject: SubjectId,
     pub(super) facts: SubjectFacts,
-    /// The claims of each record, with the number of the record in `facts`.
+    /// For each record: its number in `facts`, and its claims (what it says of the company).
     pub(in super::super) records: Vec<(usize, RecordClaims)>,
     /// For each host, page and phone number, the indexes in `records` of the records that have it.
     /// Computed when first needed.
@@ -49,7 +49,7 @@ pub(super) struct Neighbourhood {
 pub(in super::super) type KnownSharing = FxHashMap<(IdentifierKind, String), bool>;
 
 /// Finds neighbourhoods: companies whose records can be linked, directly or through others. Reads
-/// each company and each list of holders only once.
+/// each company only once, and also each list of the companies that have a value.
 pub(in super::super) struct Explorer<'w, 'c> {
     pub(super) writer: &'w Writer<'c>,
     /// The decisions of the operator that are in force.
@@ -158,13 +158,13 @@ impl<'w, 'c> Explorer<'w, 'c> {
         Ok(reachable)
     }
 
-    /// Returns the companies with the name `name` that may be linked with this company, which has
-    /// this name too. If there are too many, returns an empty list.
+    /// Returns the companies with the name `name` that may be linked with the company `loaded`,
+    /// which has this name too. If there are too many, returns an empty list.
     ///
     /// Usually, these are the companies that an equal name alone may link with others. But in two
-    /// cases, all companies with the name are returned: if an equal name alone may link this
-    /// company with others, and if `has_crowded` is `true`. Then this company has a host or an id
-    /// that too many companies share, and that links all companies with equal names.
+    /// cases, all companies with the name are returned: if an equal name alone may link `loaded`
+    /// with others, and if `has_crowded` is `true`. `has_crowded` means that `loaded` has a host or
+    /// an id that too many companies share. Such a value still links companies with equal names.
     fn namesakes(
         &mut self,
         loaded: &Loaded,
@@ -237,7 +237,7 @@ impl<'w, 'c> Explorer<'w, 'c> {
     }
 
     /// Groups the facts of a company by the records that gave them. Returns two values for each
-    /// record: the record's number, and its claims.
+    /// record: the record's number, and its claims (what it says of the company).
     fn records_of(&self, facts: &SubjectFacts) -> Vec<(usize, RecordClaims)> {
         let numbers = facts.records();
         let mut of_records: BTreeMap<usize, Vec<_>> = BTreeMap::new();

@@ -1,8 +1,8 @@
-//! Accounts and keys in `ledger.sqlite`.
+//! Accounts and API keys in `ledger.sqlite`.
 //!
-//! A key is found by its keyed hash, which nobody can calculate without the secret. So the time of
-//! a search reveals nothing about the key, and hashes need not be compared in constant time.
-//! Recently used keys are cached in memory (`accounts/recent.rs`).
+//! An API key is found by its keyed hash, which nobody can calculate without the secret. So the
+//! time of a search reveals nothing about the key, and hashes need not be compared in constant
+//! time. Recently used keys are cached in memory (`accounts/recent.rs`).
 
 mod change;
 mod keys;

@@ -265,7 +265,8 @@ async fn decided<T>(decision: Awaited<T>) -> Result<T, ChargeError> {
 impl Ledger for SqliteLedger {
     async fn balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
         if !self.is_deciding() {
-            // Charging has stopped. The balance in memory still includes all acknowledged charges.
+            // Charging has stopped. The balance in memory still includes all charges that were
+            // confirmed to callers.
             return self.known_balance(account).map(Some).ok_or(StoreError::Overloaded);
         }
         let looked = match self.ask(Job::Balance, account) {

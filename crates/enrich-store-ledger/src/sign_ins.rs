@@ -4,10 +4,10 @@
 //! memory, so a change that a command makes takes effect immediately.
 //!
 //! Some changes must not be lost: the end of a session, the use of an invitation, a new password.
-//! These changes are on disk before they are acknowledged. The beginning or the use of a session is
-//! not synced to disk: after a power failure, the owner may have to sign in again. No change of
-//! sign-ins runs on the thread that decides charges. Each change has SQLite's only write lock for a
-//! short time, in which it writes a few rows.
+//! These changes are on disk before the caller gets an answer. The beginning or the use of a
+//! session is not synced to disk: after a power failure, the owner may have to sign in again. No
+//! change of sign-ins runs on the thread that decides charges. Each change has SQLite's only write
+//! lock for a short time, in which it writes a few rows.
 
 mod rows;
 

@@ -59,7 +59,8 @@ impl Outcomes {
     }
 
     /// Returns the share of look-ups that found something, from 0 to 1; `None` when there were no
-    /// look-ups. Replays and refused calls do not count as look-ups.
+    /// look-ups. Replays (stored answers that are sent once more) and refused calls do not count as
+    /// look-ups.
     pub fn hit_rate(&self) -> Option<f64> {
         let all = self.found.saturating_add(self.not_found);
         (all > 0).then(|| self.found as f64 / all as f64)

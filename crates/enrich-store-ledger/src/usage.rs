@@ -29,15 +29,16 @@ use crate::misses;
 
 /// Interval between writes of the usage counters.
 const ROUND: Duration = Duration::from_secs(5);
-/// Interval between writes of the times when keys were last used. It is longer than [`ROUND`],
-/// because these writes cost more: each key is on another page of the database.
+/// Interval between writes of the times when API keys were last used. It is longer than [`ROUND`],
+/// the interval for the usage counters, because these writes cost more: each key is on another page
+/// of the database.
 const MARK_ROUND: Duration = Duration::from_secs(60);
 /// Interval between writes of the counts of missed names: company names that look-ups did not find.
 const MISSES_ROUND: Duration = Duration::from_secs(60);
 /// Interval between deletions of expired counts of missed names.
 const TIDY_ROUND: Duration = Duration::from_secs(60 * 60);
 /// Maximum number of counts that are written in one transaction. Such a transaction takes about a
-/// millisecond. The number is also the maximum number of keys whose last use is written in one
+/// millisecond. The number is also the maximum number of API keys whose last use is written in one
 /// transaction.
 const PER_TRANSACTION: usize = 100;
 /// Pause between two transactions. During the pause, charges can be written.
@@ -183,8 +184,8 @@ impl UsageWriter {
         }
     }
 
-    /// Writes counts once in each [`ROUND`], and when a caller requests a flush. Ends when
-    /// [`SqliteUsage`] is dropped, after it has written the last counts.
+    /// Writes the usage counts at the interval [`ROUND`], and when a caller requests a flush. Ends
+    /// when [`SqliteUsage`] is dropped, after it has written the last counts.
     fn run(mut self) {
         loop {
             match self.asked.recv_timeout(ROUND) {
@@ -213,10 +214,10 @@ impl UsageWriter {
         }
     }
 
-    /// Writes the counts of missed names. Once in each [`TIDY_ROUND`], a regular write also deletes
-    /// expired counts, even if counting is switched off. A write for which a caller waits deletes
-    /// nothing. The first regular write is [`ROUND`] after the start. So a process that ends
-    /// earlier deletes no expired counts.
+    /// Writes the counts of missed names (company names that look-ups did not find). At the
+    /// interval [`TIDY_ROUND`], a regular write also deletes expired counts, even if counting is
+    /// switched off. A write for which a caller waits deletes nothing. The first regular write is
+    /// [`ROUND`] after the start. So a process that ends earlier deletes no expired counts.
     fn write_misses(&mut self, pace: Pace) -> rusqlite::Result<()> {
         if let Some(misses) = &self.misses
             && (pace == Pace::Hurried || self.missed_at.elapsed() >= MISSES_ROUND)
@@ -280,8 +281,8 @@ impl UsageWriter {
         }
     }
 
-    /// If the times of the keys' last uses must be written now, removes them from `unmarked` and
-    /// returns them, sorted by key. Otherwise returns an empty list.
+    /// If the times of the last uses of API keys must be written now, removes them from `unmarked`
+    /// and returns them, sorted by key. Otherwise returns an empty list.
     fn due_marks(&mut self, pace: Pace) -> Vec<(KeyId, Timestamp)> {
         if pace == Pace::Steady && self.marked_at.elapsed() < MARK_ROUND {
             return Vec::new();

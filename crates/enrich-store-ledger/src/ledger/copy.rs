@@ -181,7 +181,8 @@ impl Default for NewLog {
     }
 }
 
-/// The values of a ledger row on which the heads and the seal depend.
+/// The values of a ledger row on which the account's head (its state after its last row) and the
+/// seal (a keyed hash over all rows) depend.
 struct Linked {
     account: AccountId,
     sequence: u64,
@@ -262,7 +263,8 @@ impl NewLog {
         Ok(())
     }
 
-    /// Writes the heads of all accounts, and the seal of the log.
+    /// Writes the head of each account (its state after its last row), and the seal of the log (a
+    /// keyed hash over all rows).
     fn close(self, connection: &Connection, secrets: &Secrets) -> rusqlite::Result<()> {
         let secret = secrets.current();
         for (account, head) in &self.heads {

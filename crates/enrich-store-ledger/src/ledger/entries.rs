@@ -81,8 +81,8 @@ pub(super) fn first_at(
     }
 }
 
-/// Finds the account's last row whose time is before `at`, and returns the sequence after that row.
-/// Returns 1 if there is no such row.
+/// Finds the account's last row whose time is before `at`, and returns the sequence of that row
+/// plus 1. Returns 1 if there is no such row.
 pub(super) fn end_before(
     connection: &Connection,
     account: AccountId,

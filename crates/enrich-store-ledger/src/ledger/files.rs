@@ -1,10 +1,10 @@
 //! Checks that the ledger's paths still lead to the files that this process has open. If somebody
 //! has unlinked or replaced a file, this process can still write to the old file. But everything
-//! that it writes to the old file is lost when it ends. SQLite does not check this. So this process
-//! stores the identities of three files when it opens the ledger: of the database, its write-ahead
-//! log (`-wal`) and the log's index (`-shm`). This process compares the identities with the files
-//! at the paths before each group of charges is decided, and again before the group is
-//! acknowledged. Each comparison takes three system calls.
+//! that it writes to the old file is lost when this process ends. SQLite does not check this. So
+//! this process stores the identities of three files when it opens the ledger: of the database, its
+//! write-ahead log (`-wal`) and the log's index (`-shm`). This process compares the identities with
+//! the files at the paths before each group of charges is decided, and again before the callers of
+//! the group get their answers. Each comparison takes three system calls.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

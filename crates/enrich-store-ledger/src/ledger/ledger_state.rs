@@ -84,8 +84,9 @@ struct SequenceIndexEntry {
     account: AccountId,
     sequence: u64,
     position: u64,
-    /// The earliest and the latest time of the rows from the previous index entry up to this row.
-    /// `None` if some of these rows were not read, because they are before the checkpoint.
+    /// The earliest and the latest time of the account's rows after its previous index entry, up to
+    /// and including this row. `None` if some of these rows were not read, because they are before
+    /// the checkpoint.
     span: Option<Span>,
 }
 

@@ -24,8 +24,8 @@ pub(super) struct LogPosition {
     pub(super) digest: Digest,
 }
 
-/// The end of the ledger's log, and the row of its last checkpoint (the last time when the heads of
-/// accounts were stored).
+/// The position of the last row of the ledger's log, and the position of the last checkpoint. A
+/// checkpoint stores the heads (states) of accounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seal {
     /// The last row of the log.

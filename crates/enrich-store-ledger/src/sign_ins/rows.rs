@@ -23,7 +23,7 @@ pub(super) const INVITATION: &str = "SELECT account, until FROM invitation WHERE
 
 pub(super) const END_SESSION: &str = "DELETE FROM session WHERE token_hash = ?1";
 
-/// Runs `query` with each of `hashes` in turn, and returns the first row that is found.
+/// Runs `query` for one hash after the other, and returns the first row that is found.
 pub(super) fn first_of<T>(
     connection: &Connection,
     query: &str,

@@ -1,9 +1,9 @@
-//! Accounts and keys in PostgreSQL.
+//! Accounts and API keys in PostgreSQL.
 //!
-//! A key is found by its keyed hash, which nobody can compute without the secret. So the duration
-//! of a look-up reveals nothing about the key, and hashes need not be compared in constant time.
-//! Recently used keys are cached in memory (`accounts/recent.rs`). Other keys are read in groups
-//! (`accounts/find.rs`).
+//! An API key is found by its keyed hash, which nobody can compute without the secret. So the
+//! duration of a look-up reveals nothing about the key, and hashes need not be compared in constant
+//! time. Recently used keys are cached in memory (`accounts/recent.rs`). Other keys are read in
+//! groups (`accounts/find.rs`).
 //!
 //! Every change of a key, and every change of an account's status or country, raises `key_changes`
 //! in the table `state`, in the same transaction. The higher number makes all nodes empty their

@@ -222,8 +222,8 @@ const LOWER_USAGE: &str = "WITH charged AS (
 
 /// Accepts that the database at `url` lacks rows that nodes have read, for example after an older
 /// backup was restored. Nodes then forget what they have read, and continue from the present
-/// content of the database. Then removes the credits of lost charges from the usage counts, which
-/// reads the whole ledger once. Returns the new lineage of the database.
+/// content of the database. Afterwards, this function removes the credits of lost charges from the
+/// usage counts, which reads the whole ledger once. Returns the new lineage of the database.
 ///
 /// # Errors
 ///

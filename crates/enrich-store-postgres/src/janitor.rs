@@ -23,14 +23,15 @@ use crate::heartbeat::Heartbeat;
 use crate::node::Node;
 use crate::pulse::Reading;
 
-/// Interval between two rounds of the janitor. In a round, it counts the idempotency records and
-/// removes expired rows.
+/// Interval between two rounds of the janitor. In each round, this task counts the idempotency
+/// records and removes expired rows.
 const INTERVAL: Duration = Duration::from_secs(10);
 /// Interval between removals of old rows from the table `missed_name`, which counts the look-ups of
 /// each name that was not found.
 const MISSES_INTERVAL: Duration = Duration::from_secs(60 * 60);
 /// Time limit for one statement, and for removing the rows of one table in one round of the
-/// janitor. It is shorter than the lease of 30 seconds.
+/// janitor. It is shorter than the lease, the 30 seconds for which a node may do the janitor's
+/// work.
 const LONGEST: Duration = Duration::from_secs(10);
 /// Maximum number of rows that one statement removes.
 const PER_STATEMENT: i64 = 1_000;

@@ -1,5 +1,6 @@
 //! The records of jobs in PostgreSQL. A job looks up the rows of an uploaded list. Any node may run
-//! a job while it has the job's lease. Only the database's clock decides when a lease has ended.
+//! a job while it has the job's lease: the right to run it for a limited time. Only the database's
+//! clock decides when a lease has ended.
 //!
 //! Each job has a number, its turn, which grows when a node takes the job and when a free job is
 //! changed. A change names a turn and is made only if the job still has this turn. So a node whose

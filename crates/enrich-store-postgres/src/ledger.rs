@@ -1,11 +1,12 @@
-//! The ledger in PostgreSQL. A node decides charges in groups, from the accounts' last rows that it
-//! remembers. The database compares these rows with the last rows that it has. If they are equal,
-//! the database adds the new rows.
+//! The ledger in PostgreSQL. A node decides charges in groups. It remembers the last row of each
+//! account, and decides from these rows. The database compares them with the last rows that it has.
+//! If they are equal, the database adds the new rows.
 //!
-//! Charges and grants go into one lane, or into one of several lanes if many callers wait
-//! ([`lane_choice`]). A lane has one connection and works on one group at a time. While a lane
-//! waits for the database, it collects the next group. Balances, stored responses and entries are
-//! read on another connection, which all callers share.
+//! Charges and grants (jobs) are decided by lanes. Usually, one lane gets all jobs. If many callers
+//! wait, the jobs are divided between several lanes ([`lane_choice`]). A lane has one connection
+//! and works on one group at a time. While a lane waits for the database, it collects the next
+//! group. Balances, stored responses and entries are read on another connection, which all callers
+//! share.
 //!
 //! # Outcomes of a job
 //!
@@ -31,9 +32,9 @@
 //!
 //! A lost reply does not stop charging. The lane locks the accounts of the jobs. Then no other
 //! transaction of these accounts is open. If a ledger row with the job's id exists at this time,
-//! the first attempt was written. If not, the job is decided again, with the same id. An attempt
-//! that compares last rows may reach the database even later. It then finds a different last row
-//! and adds nothing.
+//! the first attempt was written. If not, the job is decided again, with the same id. If the first
+//! attempt compares last rows, it may reach the database even later. It then finds a different last
+//! row and adds nothing.
 
 mod balances;
 mod compare;
@@ -81,7 +82,8 @@ use crate::seals::Unsealed;
 pub(crate) use crate::ledger::verify::verify;
 
 /// If the last successful read of the database began longer ago than this, no charges are accepted.
-/// The pulse reads the database several times within this time, so some reads may fail.
+/// The pulse, a task of the node, reads the database several times within this time, so some reads
+/// may fail.
 const SEEN_WITHIN: Duration = Duration::from_secs(3);
 
 /// Decides charges and grants, and reads the ledger. The rows are in PostgreSQL.
@@ -100,14 +102,16 @@ enum Unfit {
     TooManyItems,
 }
 
-/// The lane ended without a decision, so the outcome of the job is unknown.
+/// The lane (the task that decides jobs) ended before it decided the job. So the outcome of the job
+/// is unknown.
 #[derive(Debug, thiserror::Error)]
 #[error("the decision was lost")]
 struct Lost;
 
 impl PostgresLedger {
-    /// Starts the lanes of a node. The lanes add the last rows that they write to `unsealed`;
-    /// `None` if the node makes no seals.
+    /// Starts the lanes of a node: the tasks that decide charges. They add the last rows that they
+    /// write to `unsealed`, the rows that the node's next seal protects; `None` if the node makes
+    /// no seals.
     pub(crate) fn start(node: &Node, unsealed: Option<Arc<Unsealed>>) -> Self {
         let runtime = node.database.runtime();
         let connections = node.database.connections();
@@ -137,8 +141,8 @@ impl PostgresLedger {
         Self { node: node.clone(), lanes, lane_choice: LaneChoice::new(), balances, asked }
     }
 
-    /// Returns why no lane accepts charges; `None` if the database was read recently and its mode
-    /// is `serving`.
+    /// Returns why no lane (task that decides charges) accepts charges; `None` if the database was
+    /// read recently and its mode is `serving`.
     fn not_serving(&self) -> Option<NotReady> {
         let last = self.node.pulse.last();
         let silence = last.began.elapsed();
@@ -151,8 +155,8 @@ impl PostgresLedger {
         }
     }
 
-    /// Returns the reason why at least one lane refuses charges; `None` if all lanes charge. Each
-    /// lane charges its own part of the accounts.
+    /// Returns why at least one lane (task that decides charges) refuses charges; `None` if all
+    /// lanes charge. Each lane charges its own part of the accounts.
     pub(crate) fn not_charging(&self) -> Option<NotReady> {
         let mut stopped = self.lanes.iter().filter_map(|(_, status)| status.not_charging());
         self.not_serving().or_else(|| {
@@ -184,9 +188,9 @@ impl PostgresLedger {
         sum
     }
 
-    /// Puts a job into the queue of its account's lane. The returned [`Caller`] counts as a
-    /// waiting caller; drop it when the decision has arrived. Fails if the lane does not charge
-    /// or its queue is full.
+    /// Puts a job (a charge or a grant) into the queue of the lane that decides the jobs of its
+    /// account. The returned [`Caller`] counts as a waiting caller; drop it when the decision has
+    /// arrived. Fails if the lane does not charge or its queue is full.
     fn ask(&self, job: Job) -> Result<Caller<'_>, ChargeError> {
         if self.not_serving().is_some() {
             return Err(ChargeError::Stopped);
@@ -206,8 +210,8 @@ impl PostgresLedger {
     }
 }
 
-/// Waits for the decision on a job. If the lane has ended without a decision, the outcome is
-/// unknown.
+/// Waits for the decision on a job. If the lane (the task that decides jobs) has ended before it
+/// decided this job, the outcome is unknown.
 async fn decided<T>(decision: oneshot::Receiver<Result<T, ChargeError>>) -> Result<T, ChargeError> {
     decision.await.unwrap_or_else(|_| Err(ChargeError::Unknown(Lost.into())))
 }

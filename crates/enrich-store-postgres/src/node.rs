@@ -22,8 +22,8 @@ pub struct Options {
     /// Whether a database without a synchronous standby is accepted. Such a database is the only
     /// copy of the ledger.
     pub accepts_one_copy: bool,
-    /// Maximum number of charges and grants that wait for a decision in each lane.
-    /// Further ones are refused as overloaded.
+    /// Maximum number of charges and grants that wait for a decision in each lane (a task that
+    /// decides charges). If there are more, the further ones are refused as overloaded.
     pub charge_queue: usize,
     /// Maximum number of idempotency records of all accounts together. As soon as half of this
     /// number exist, one account may have at most a sixteenth of this number, so that other
@@ -92,8 +92,8 @@ impl Node {
     }
 }
 
-/// Refuses a database that can lose acknowledged commits. A server that does not know the settings
-/// `fsync` and `synchronous_standby_names` is accepted: it is not PostgreSQL itself, but a
+/// Refuses a database that can lose commits which it has confirmed. A server that does not know the
+/// settings `fsync` and `synchronous_standby_names` is accepted: it is not PostgreSQL itself, but a
 /// compatible product that replicates in its own way.
 pub(crate) async fn check_durability(
     client: &Client,

@@ -1,4 +1,4 @@
-//! Reads keys that are not cached, many keys in one statement.
+//! Reads API keys that are not cached, many keys in one statement.
 //!
 //! While one statement runs, the keys for the next statement are collected. After the start of a
 //! node, or after a change that empties the cache, the keys of all callers must be read at the same

@@ -117,8 +117,8 @@ pub(super) async fn end_key(
     run(client, end, &[(&id.0, Type::UUID), (&at, Type::INT8), (&now, Type::INT8)]).await
 }
 
-/// Adds a key, and raises the number of changes to keys in the table `state`, so that all nodes
-/// empty their caches of keys.
+/// Adds an API key, and raises the number of changes to keys in the table `state`, so that all
+/// nodes empty their caches of keys.
 pub(super) async fn insert_key(client: &Client, row: &NewKeyRow) -> Result<(), Failure> {
     let insert = "INSERT INTO api_key (id, account, label, hint, hash, sealed, secret, requests,
                       window_seconds, created_at, expires_at, ended)

@@ -1,4 +1,4 @@
-//! The cache of recently used keys, and when it is emptied.
+//! The cache of recently used API keys, and when it is emptied.
 //!
 //! The pulse, a task of the store, regularly reads the number of changes to keys from the database.
 //! The cache is emptied when this number changes, when the pulse reads another lineage (id of the
@@ -16,7 +16,7 @@ use crate::pulse::Reading;
 /// the database, has changed.
 pub(super) type RecentKeys = KeyCache<Changes>;
 
-/// A value that is different after every change of a key. The number of changes alone is not
+/// A value that is different after every change of an API key. The number of changes alone is not
 /// enough: a new connection may lead to another primary that has the same number. So the value also
 /// contains the connection and the database's lineage (the id of its history) with which the number
 /// was read.

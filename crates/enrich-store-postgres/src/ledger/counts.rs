@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use crate::ledger::job::Job;
 
-/// Counts of the groups of charges that the lanes of a store have processed since the store was
-/// opened.
+/// Counts of the groups of charges since the store was opened. The lanes of the store (tasks that
+/// decide charges) have processed these groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneCounts {
-    /// Counts of the groups of charges that took one round trip to the database. The lane sent the
-    /// last rows of accounts that it remembered, and the database compared them with the last rows
-    /// in its table. Accounts were locked only during this round trip.
+    /// Counts of the groups of charges that took one round trip to the database. The lane
+    /// remembered the last row of each account and sent these rows. The database compared them with
+    /// the last rows in its table. Accounts were locked only during this round trip.
     pub compared: PathCounts,
     /// Counts of the groups of charges that took two round trips without waiting for locks. The
     /// first round trip locked the accounts that were free, and read their last rows.

@@ -23,7 +23,8 @@ pub struct Doubts {
     pub unknown: u64,
 }
 
-/// The counts of one lane, from which [`Doubts`] is summed.
+/// The outcomes of one lane's charges and grants whose first reply from the database was lost.
+/// [`Doubts`] is the sum over all lanes (tasks that decide charges).
 #[derive(Debug, Default)]
 pub(super) struct DoubtCounts {
     taken: AtomicU64,

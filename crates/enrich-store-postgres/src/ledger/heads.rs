@@ -1,5 +1,5 @@
-//! The accounts that a lane remembers: their last rows, and which accounts others charge too.
-//! "Others" are other nodes, and the other lanes of this node.
+//! The accounts that a lane (a task that decides charges) remembers: their last rows, and which
+//! accounts others charge too. "Others" are other nodes, and the other lanes of this node.
 //!
 //! An account has one of three states. The state decides how a group of charges gets the last row
 //! of the account:
@@ -22,8 +22,8 @@ use enrich_core::AccountId;
 use enrich_ledger::LastRow;
 use rustc_hash::FxHashMap;
 
-/// Maximum number of accounts that a lane remembers. If a further account would exceed this number,
-/// the lane forgets all accounts.
+/// Maximum number of accounts that a lane (a task that decides charges) remembers. If a further
+/// account would exceed this number, the lane forgets all accounts.
 const MOST_KNOWN: usize = 50_000;
 /// If this number of consecutive reads of a shared account find no new row of another node or lane,
 /// the account is no longer shared. Groups of charges then use its remembered last row again, and
@@ -39,7 +39,7 @@ const MOST_LOCKED_GROUPS: u32 = 32;
 /// How a group of charges gets the last row of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// The group of charges uses the last row that its lane remembers.
+    /// The lane remembers the account's last row, and the group of charges uses this row.
     Remembered,
     /// The group of charges locks the account if it is free, and then reads the account's last row
     /// from the database.
@@ -49,8 +49,9 @@ pub(super) enum Access {
     Locked,
 }
 
-/// The accounts that a lane remembers, with their last rows. A remembered row may be outdated. So
-/// before the database adds a row, it compares the remembered row with the account's last row.
+/// The accounts that a lane (a task that decides charges) remembers, with their last rows. A
+/// remembered row may be outdated. So before the database adds a row, it compares the remembered
+/// row with the account's last row in its table.
 #[derive(Debug, Default)]
 pub(super) struct Heads {
     rows: FxHashMap<AccountId, LastRow>,

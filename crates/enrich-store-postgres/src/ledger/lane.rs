@@ -1,5 +1,5 @@
-//! A lane has one connection and works on one group of charges at a time. While the lane works on a
-//! group, it collects the next one.
+//! A lane is a task that decides charges and grants (jobs). It has one connection and works on one
+//! group of jobs at a time. While the lane works on a group, it collects the next one.
 //!
 //! An account has the same lane while the number of used lanes stays the same
 //! ([`lane_choice`](super::lane_choice)). After this number has changed, two lanes may charge the
@@ -8,7 +8,7 @@
 //! A group takes one of three paths:
 //!
 //! - **compared**, one round trip: the node decides from the last rows that it remembers, and the
-//!   database compares them ([`compare`](super::compare));
+//!   database compares these rows with its own ([`compare`](super::compare));
 //! - **read**, two round trips: the node locks the accounts that are free, reads their last rows
 //!   and decides ([`locked`]);
 //! - **locked**, two round trips: as in **read**, but the node waits until the accounts are free.
@@ -62,7 +62,7 @@ const RETRY_PAUSE: Duration = Duration::from_millis(50);
 /// Maximum number of attempts to write a group of charges that conflicts with other transactions.
 const ATTEMPTS: u32 = 5;
 
-/// The state of a lane, which the callers' threads read.
+/// The state of a lane (a task that decides charges). The threads of its callers read this state.
 #[derive(Debug)]
 pub(super) struct LaneStatus {
     /// Whether the database confirms commits. This becomes `false` after two seconds without a

@@ -1,4 +1,4 @@
-//! The choice of the lane that gets a job.
+//! Chooses the lane (the task that decides charges) for a job: for a charge or a grant.
 //!
 //! For the database, the cost of a group of charges depends little on its number of jobs. So while
 //! there are few callers, all of them use one lane, which decides their jobs in few groups. Many
@@ -39,8 +39,9 @@ impl LaneChoice {
         Self { callers, created: Instant::now(), all_until }
     }
 
-    /// Counts one more waiting caller, and returns the number of the lane for its job. While the
-    /// number of used lanes stays the same, an account always has the same lane.
+    /// Counts one more waiting caller, and returns the number of the lane (the task that decides
+    /// charges) for its job. While the number of used lanes stays the same, an account always has
+    /// the same lane.
     pub(super) fn enter(&self, account: AccountId) -> (usize, Caller<'_>) {
         let now = u64::try_from(self.created.elapsed().as_millis()).unwrap_or(u64::MAX);
         (self.lane_at(now, account), Caller(self))

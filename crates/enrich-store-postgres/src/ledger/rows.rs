@@ -74,8 +74,8 @@ pub(super) struct Record {
     sealed: Vec<u8>,
     recorded: RecordedCharge,
     pub(super) at: Timestamp,
-    /// The number of items of the response's charge; `None` if there is no such charge, or if the
-    /// query does not read the charge.
+    /// The number of items that the charge for the response pays for; `None` if there is no such
+    /// charge, or if the query does not read the charge.
     items: Option<u64>,
 }
 
@@ -174,7 +174,7 @@ impl Record {
     }
 
     /// Returns the stored response, or [`StoredResponse::OtherQuestion`] if `name` belongs to
-    /// another question than this idempotency record.
+    /// another request than this idempotency record.
     pub(super) fn response(
         &self,
         name: &ResponseName,

@@ -1,7 +1,7 @@
-//! The highest sequence of each account that this process has read or written. All lanes share
-//! these sequences, because each lane may charge any account. If the last row of an account in the
-//! database has a lower sequence, the database is outdated: it may be a restored backup, or an old
-//! primary. Then charging stops.
+//! The highest sequence of each account that this process has read or written. All lanes (tasks
+//! that decide charges) share these sequences, because each lane may charge any account. If the
+//! last row of an account in the database has a lower sequence, the database is outdated: it may be
+//! a restored backup, or an old primary. Then charging stops.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

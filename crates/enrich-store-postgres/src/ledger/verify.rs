@@ -40,8 +40,8 @@ const CHARGES_OF_RECORDS: &str = "SELECT k.account, k.charge, e.sequence FROM ke
     LEFT JOIN entry e ON e.id = k.charge AND e.account = k.account
     WHERE k.charge IS NOT NULL AND (e.balance IS NULL OR e.balance <> k.balance OR e.at <> k.at)";
 
-/// Checks every row, every stored response and every seal. Also checks that the counted usage of
-/// each account is at most the sum of its charges.
+/// Checks every ledger row, every stored response and every seal (which protects the newest rows of
+/// accounts). Also checks that the counted usage of each account is at most the sum of its charges.
 pub(crate) async fn verify(node: &Node) -> Result<Verification, StoreError> {
     let mut findings = Findings::default();
     // The usage is read before the charges. A call is counted after its charge. So the usage that
@@ -101,7 +101,8 @@ async fn check_rows(
     let (pages, mut received) = mpsc::channel(PAGES);
     let connections = node.database.connections();
     let reading = node.database.runtime().run(async move { send_rows(&connections, pages).await });
-    // When the checks end, even with an error, `received` is dropped, and the reading ends.
+    // When the checks end, even with an error, `received` is dropped, and then the database's
+    // thread stops reading.
     let checking = async move {
         let mut states: FxHashMap<AccountId, AccountCheck> = FxHashMap::default();
         while let Some(rows) = received.recv().await {

@@ -19,8 +19,8 @@ use crate::ledger::transaction::NotWritten;
 
 /// The jobs of a group of charges, in two parts: those that must wait for locks, and the others.
 struct Divided {
-    /// The jobs of contended accounts. They are decided only after the group of charges has waited
-    /// for the locks of these accounts.
+    /// The jobs of accounts that are contended (other nodes or lanes often lock them). The jobs are
+    /// decided only after the group of charges has waited for the locks of these accounts.
     locked: Vec<Job>,
     /// The jobs of all other accounts.
     others: Vec<Job>,
@@ -125,8 +125,8 @@ impl Lane {
         }
     }
 
-    /// Decides jobs from the last rows that this lane remembers, if the database has the same
-    /// rows. Returns the jobs that must be decided while their accounts are locked.
+    /// Decides jobs from the last rows of accounts that this lane remembers, if the database has
+    /// the same rows. Returns the jobs that must be decided while their accounts are locked.
     async fn compare_rows(&mut self, mut group: Vec<Job>) -> Vec<Job> {
         let Some(connection) = &self.state.connection else { return group };
         let plan = Plan::new(&group, self.state.heads.rows(), &self.secrets);
@@ -181,10 +181,10 @@ impl Lane {
         self.learn(written);
     }
 
-    /// Sends the decisions of the accounts whose last rows in the database were as expected. If
-    /// another node or lane had changed an account, the jobs of this account wait for the next
-    /// group of charges. Returns the remaining jobs, which must be decided while their accounts are
-    /// locked.
+    /// Sends the decisions on the jobs of the accounts whose last rows in the database were as
+    /// expected. If another node or lane had changed an account, the jobs of this account wait for
+    /// the next group of charges. Returns the remaining jobs, which must be decided while their
+    /// accounts are locked.
     fn tell_compared(
         &mut self,
         group: Vec<Job>,

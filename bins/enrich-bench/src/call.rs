@@ -12,7 +12,8 @@ pub(crate) enum Outcome {
     Found,
     /// The call finds nothing and is free.
     Missed,
-    /// The call repeats an earlier one with the same `Idempotency-Key`, so its answer is a replay.
+    /// The call repeats an earlier call with the same `Idempotency-Key`. The service sends the
+    /// stored answer of the earlier call again, free of charge.
     Replayed,
 }
 
@@ -74,8 +75,8 @@ impl Call {
         [before, key.to_owned(), behind].concat().into_bytes()
     }
 
-    /// Checks an answer: its status, its values and its cost. `price` is the cost in credits if
-    /// something is found.
+    /// Checks the service's answer to this call: its status, its values and its cost. `price` is
+    /// the cost in credits if something is found.
     pub(crate) fn check(&self, answer: &Reply, outcome: Outcome, price: u64) -> anyhow::Result<()> {
         let text = || {
             let body = &answer.body;

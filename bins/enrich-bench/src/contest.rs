@@ -26,8 +26,9 @@ use crate::workload::{Plan, Workload};
 use crate::wrk::{Wrk, WrkSummary};
 use enrich_testkit::http::{Connection, Reply};
 
-/// Maximum difference between the mean answer sizes of the yardstick (the bare server of
-/// `enrich-bench echo`) and of the service, as a share of the service's mean answer size.
+/// The answers of the yardstick (the bare server of `enrich-bench echo`) must be about as long as
+/// those of the service. Their mean sizes may differ by at most this share: 0.1 is 10 % of the
+/// service's mean size.
 const SIZE_TOLERANCE: f64 = 0.1;
 
 const READY_WITHIN: Duration = Duration::from_secs(120);
@@ -62,7 +63,7 @@ impl Target {
 pub(crate) struct Load {
     pub(crate) connections: usize,
     pub(crate) seconds: u64,
-    /// The number of the round; 0 is the warm-up.
+    /// The number of the measurement round; 0 is the warm-up.
     pub(crate) round: u64,
 }
 
@@ -225,9 +226,10 @@ impl Service {
 }
 
 impl Service {
-    /// Puts load on the server and sends the sample at the same time. Checks each answer of the
-    /// sample, because answers must also be right under load. Only the warm-up calls this
-    /// function. Returns the results of the load generator, and the number of checked answers.
+    /// Puts load on the server. At the same time, sends the requests of the sample again and again,
+    /// and checks their answers, because answers must also be right under load. Only the warm-up
+    /// calls this function. Returns the results of the load generator, and the number of checked
+    /// answers.
     fn checked(
         &self,
         workload: Workload,

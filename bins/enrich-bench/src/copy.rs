@@ -131,7 +131,7 @@ pub(crate) fn copy_to_database(program: &Program, from: &Path, url: &str) -> any
 
 /// Runs `enrich store copy`, and returns the duration in seconds. Other users of the machine can
 /// see the URL's password among the command's arguments. This is accepted, because the PostgreSQL
-/// cluster exists only for this measurement.
+/// server is started only for this measurement.
 fn seconds_of_copy(program: &Program, from: &str, to: &str) -> anyhow::Result<f64> {
     let began = Instant::now();
     let copied = program.json(["store", "copy", "--from", from, "--to", to], None);

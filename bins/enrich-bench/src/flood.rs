@@ -193,8 +193,8 @@ impl Flood {
     }
 
     /// Puts load on the service: look-ups by domain, and a flood of names over `flood` connections
-    /// (no flood if `flood` is 0). Then checks the counters: every domain must have been found, and
-    /// every name must have been searched for or refused.
+    /// (no flood if `flood` is 0). Then checks the service's counters: every domain must have been
+    /// found, and every name must have been searched for or refused.
     fn part(&self, setup: &mut Setup, flood: u16, round: u64) -> anyhow::Result<Seen> {
         let (calm, seconds) = (usize::from(self.connections), self.seconds);
         let summary = thread::scope(|scope| {
@@ -246,14 +246,15 @@ impl Flood {
     }
 }
 
-/// Returns the number of answered searches and the number of refused searches. `is_flooded` says
-/// whether this run had a flood: many searches by name beside the look-ups by domain.
+/// Returns two numbers of searches by name: how many were answered, and how many were refused.
+/// `is_flooded` says whether this run had a flood: many searches by name beside the look-ups by
+/// domain.
 ///
 /// # Errors
 ///
 /// - When a look-up by domain was refused or found nothing.
 /// - When an answered search was counted neither as "found" nor as "not found".
-/// - When a run without a flood has searches, or a run with a flood has no answered search.
+/// - When a run without a flood has answered searches, or a run with a flood has none.
 /// - When another endpoint was called.
 fn searches(tally: &Tally, is_flooded: bool) -> anyhow::Result<(u64, u64)> {
     let calm = tally.0.get(CALM).copied().unwrap_or_default();
@@ -271,8 +272,8 @@ fn searches(tally: &Tally, is_flooded: bool) -> anyhow::Result<(u64, u64)> {
     Ok((flooded.answered, flooded.refused))
 }
 
-/// Returns a row for each size of the flood, with the medians over the rounds. The row without a
-/// flood comes first.
+/// Returns the report's row for each size of the flood (its number of connections), with the
+/// medians over the rounds. The row without a flood comes first.
 fn rows(numbers: &[u16], seen: &[Vec<Seen>]) -> Option<Vec<Row>> {
     let of = |seen: &[Seen], measure: fn(&Seen) -> f64| median(seen.iter().map(measure).collect());
     let alone = of(seen.first()?, |one| one.requests_per_second)?;

@@ -20,7 +20,7 @@ use crate::generated::Generated;
 pub(crate) const SHARED: &str = "directory.sqlite";
 
 /// The folder that contains all prepared data folders. It also contains files about each data
-/// folder, such as the keys of its accounts.
+/// folder, such as the API keys of its accounts.
 #[derive(Clone, Debug)]
 pub(crate) struct Scratch(PathBuf);
 

@@ -27,7 +27,7 @@ use yardstick::Yardstick;
 
 /// The seed of the generated companies. It is fixed, so that measurements can be compared.
 const SEED: u64 = 20_261_121;
-/// Minimum number of companies for which the limits for a large directory apply.
+/// Minimum number of companies for which the limits for large look-up data apply.
 const LARGE: u64 = 10_000_000;
 /// The number of companies in one step of an import. The time of each step is measured, to show
 /// whether the import becomes slower.
@@ -270,7 +270,7 @@ impl Load {
     }
 
     /// Returns the size of `directory.sqlite` in bytes, divided by the number of records of this
-    /// load.
+    /// import.
     fn bytes_per_company(&self) -> f64 {
         self.kept_bytes as f64 / self.records as f64
     }

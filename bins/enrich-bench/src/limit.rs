@@ -23,7 +23,7 @@ pub(crate) enum Bound {
 
 impl Limit {
     pub(crate) fn new(what: impl Into<String>, measured: f64, bound: Bound) -> Self {
-        // If nothing was measured, the value is NaN. Both comparisons are then false, so the limit
+        // If nothing was measured, `measured` is NaN. Then the comparison is false, so the limit
         // does not hold.
         let holds = match bound {
             Bound::AtLeast(least) => measured >= least,

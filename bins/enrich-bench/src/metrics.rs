@@ -82,7 +82,8 @@ impl Tally {
         Ok(())
     }
 
-    /// Returns the difference between these counters and an earlier reading.
+    /// Returns these counters minus the counters `earlier`, which were read before. Leaves out
+    /// endpoints whose counters have not changed.
     pub(crate) fn since(&self, earlier: &Self) -> Self {
         let none = Counts::default();
         let difference = self.0.iter().map(|(endpoint, counts)| {
@@ -109,8 +110,7 @@ impl Counts {
         }
     }
 
-    /// Returns the difference between these counters and an earlier reading. The earlier counters
-    /// are never larger.
+    /// Returns these counters minus the counters `earlier`, which are never larger.
     fn minus(&self, earlier: &Self) -> Self {
         Self {
             answered: self.answered.saturating_sub(earlier.answered),

@@ -1,9 +1,9 @@
 //! `enrich-bench names`: times look-ups of companies by name, and checks their answers.
 //!
-//! Only the directory's work is timed, one look-up after the other, in this process. There is no
-//! connection, no request and no charge. An exact name of one company is answered on the calling
-//! thread. Any other name is searched on a thread of the directory. The time of such a look-up
-//! includes the hand-over to that thread.
+//! Only the work of the directory (the look-up data) is timed, one look-up after the other, in this
+//! process. There is no connection, no request and no charge. If a name is exactly the name of one
+//! company, the calling thread finds the company. For any other name, a thread of the directory
+//! searches, and the measured time includes the hand-over to that thread.
 
 mod drawn;
 mod report;
@@ -207,8 +207,8 @@ impl Wrong {
     }
 }
 
-/// Whether a drawn name really is of its kind: an exact name must belong to one company only, and a
-/// shared name to several. Names of the other kinds are not checked.
+/// Whether a randomly selected name is really of its kind: an exact name must belong to only one
+/// company, and a shared name to several companies. Names of the other kinds are not checked.
 fn is_of(kind: Kind, directory: &SqliteDirectory, asked: &Asked) -> anyhow::Result<bool> {
     let bears_alone = || -> anyhow::Result<bool> {
         let Question::Company(CompanyRef::Name { name, country }) = &asked.question else {

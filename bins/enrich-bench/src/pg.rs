@@ -1,9 +1,8 @@
 //! Measures only the ledger over PostgreSQL: charges per second, compared with a bare insert of the
 //! same rows.
 //!
-//! The measurement starts a PostgreSQL cluster of its own. The database, the nodes and the load
-//! share this machine. A proxy between the nodes and the database delays the bytes, as a network
-//! does.
+//! The measurement starts its own PostgreSQL servers. The database, the nodes and the load share
+//! this machine. A proxy between the nodes and the database delays the bytes, as a network does.
 
 mod bare;
 mod load;
@@ -132,8 +131,8 @@ impl Pg {
         write_report(out, &figures, self.json.as_deref())
     }
 
-    /// Measures one case. Returns the number of charges (or inserted rows) per second, and a text
-    /// about the groups of charges.
+    /// Measures one case (a kind of load). Returns the number of charges (or inserted rows) per
+    /// second, and a text about the groups in which the ledger wrote the charges.
     fn measure(&self, case: Case, setting: &Setting) -> Result<(f64, String)> {
         let seconds = Duration::from_secs(self.seconds);
         if case == Case::Bare400 {
@@ -159,10 +158,10 @@ fn counts(nodes: &[Store]) -> Vec<LaneCounts> {
     nodes.iter().map(|node| node.ledger.lane_counts()).collect()
 }
 
-/// Describes the groups of charges that all nodes wrote between two readings of their counters. A
-/// group takes one of three paths: `compared`, `read` and `locked` (see [`LaneCounts`]). For each
-/// path, the text has the number of groups, the mean number of charges in a group, and the mean
-/// time of a group. The last number is the number of conflicts.
+/// Describes the groups in which all nodes wrote their charges between two readings of the nodes'
+/// counters. A node writes a group in one of three ways: `compared`, `read` and `locked` (see
+/// [`LaneCounts`]). For each way, the text has the number of groups, the mean number of charges in
+/// a group, and the mean time of a group. The last number is the number of conflicts.
 fn groups_in_words(before: &[LaneCounts], after: &[LaneCounts]) -> String {
     let conflicts = |nodes: &[LaneCounts]| nodes.iter().map(|node| node.conflicts).sum::<u64>();
     let path = |name: &str, of: fn(&LaneCounts) -> PathCounts| {

@@ -17,8 +17,8 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
-    /// Starts a cluster, and a synchronous standby if `has_standby` is true. `delay` is the delay
-    /// of one round trip between a node and the database.
+    /// Starts a PostgreSQL server, and a synchronous standby if `has_standby` is true. `delay` is
+    /// the delay of one round trip between a node and the database.
     ///
     /// # Errors
     ///

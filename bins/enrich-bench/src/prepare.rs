@@ -130,7 +130,7 @@ pub(crate) fn make_accounts(folder: &Path) -> anyhow::Result<Keys> {
     Ok(Keys { many, hot })
 }
 
-/// Charges a folder's accounts in turn until the ledger has `charges` charges.
+/// Charges the accounts of a data folder in turn until the ledger has `charges` charges.
 fn add_charges(folder: &Path, charges: u64, err: &mut dyn Write) -> anyhow::Result<()> {
     let store = open(folder)?;
     let payers = pollster::block_on(payers(&store))?;

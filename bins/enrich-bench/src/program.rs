@@ -74,7 +74,8 @@ impl Program {
         Ok(Serving::spawn(command, log.into())?)
     }
 
-    /// Imports lines into the directory of a folder. Creates the folder if it does not exist.
+    /// Imports records into the look-up data of a data folder; each line is one record. Creates the
+    /// folder if it does not exist.
     ///
     /// # Errors
     ///

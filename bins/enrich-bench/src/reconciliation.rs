@@ -53,8 +53,8 @@ impl Reconciliation {
         Self { program, data, addresses, credits_before, tally }
     }
 
-    /// Returns the counters since the previous call. Checks that the balances have decreased by
-    /// the credits that the service counted.
+    /// Returns how much the service's counters have grown since the previous call of this function.
+    /// Checks that the balances have decreased by the credits that the service counted.
     ///
     /// The service may still answer requests of closed connections. So the counters are read until
     /// they no longer change and agree with the balances. Returns an error if they do not agree

@@ -51,8 +51,8 @@ pub(crate) struct FirstAnswers {
 }
 
 impl Row {
-    /// Returns the rows of a workload. `rounds` contains one [`Part`] for each server in each
-    /// round. The first part of each round is the yardstick's.
+    /// Returns the report's rows for one workload. For each round, `rounds` contains the
+    /// measurements of all servers, one [`Part`] each. The first one is that of the yardstick.
     pub(crate) fn all(
         workload: Workload,
         connections: usize,

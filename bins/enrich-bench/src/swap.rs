@@ -1,5 +1,5 @@
-//! `enrich-bench swap`: measures look-ups while nodes change to another snapshot of the directory,
-//! and while they forget an email address.
+//! `enrich-bench swap`: measures look-ups while nodes change to another snapshot of the look-up
+//! data, and while they forget an email address.
 
 mod callers;
 mod fleet;

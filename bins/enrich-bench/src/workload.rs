@@ -15,7 +15,7 @@ use crate::reconciliation::Prices;
 use crate::wrk::{Halves, Requests};
 
 /// Number of calls that are selected for a round: about as many as a round sends. Each round
-/// selects other calls, so that the look-ups are spread over the whole directory.
+/// selects other calls, so that the look-ups are spread over all look-up data.
 const CALLS: usize = 100_000;
 /// Number of calls that are selected for the warm-up.
 const WARMING_CALLS: usize = 1_000_000;
@@ -119,8 +119,8 @@ impl Workload {
         Ok(Plan { outcome, requests: Requests { calls, keys, fresh_after }, sample, note })
     }
 
-    /// Selects new calls for a round. Returns `None` if the workload has the same calls in every
-    /// round. The warm-up gets more calls, so that a large directory is read into memory.
+    /// Selects new calls for a measurement round. Returns `None` if the workload has the same calls
+    /// in every round. The warm-up gets more calls, so that large look-up data is read into memory.
     pub(crate) fn redraw(self, world: &World, round: u64) -> anyhow::Result<Option<Vec<Halves>>> {
         let mut chance = fastrand::Rng::with_seed(world.spec.companies ^ (round + 1) << 48);
         let number = if round == 0 { WARMING_CALLS } else { CALLS };

@@ -1,8 +1,9 @@
 //! The load generator, wrk: its script, its files, its output.
 //!
 //! The script stores every request as two strings, the parts before and after an API key. For each
-//! request, the script only joins the two parts of a random request and a random key. The script
-//! doesn't check answers, because a check would use more processor time than the request itself.
+//! request, the script only joins the two parts of a random request and a random API key. The
+//! script doesn't check answers, because a check would use more processor time than the request
+//! itself.
 
 use std::fs;
 use std::io;
@@ -20,9 +21,10 @@ const THREADS: usize = 2;
 /// Time limit for an answer. An answer that arrives later counts as an error.
 const TIMEOUT: &str = "10s";
 
-/// The part of the Lua script that all kinds of requests need. It reads the lists of servers, keys
-/// and requests, and prints the final line. Every thread sends to one server, and selects requests
-/// in its own random order. Two runs with the same seed have the same orders.
+/// The part of the Lua script that all kinds of requests need. It reads the files with servers, API
+/// keys and requests. At the end, it prints one line with the results. Every thread sends to one
+/// server, and selects requests in its own random order. Two runs with the same seed have the same
+/// orders.
 const LISTS: &str = r#"
 local function read(path)
   local file = assert(io.open(path, "rb"))
@@ -144,7 +146,7 @@ pub(crate) fn find(program: &Path) -> anyhow::Result<()> {
 }
 
 impl Wrk {
-    /// Prepares the load generator: writes its script, and the lists that the script reads, into
+    /// Prepares the load generator: writes its script, and the files that the script reads, into
     /// `folder`. The folder must exist.
     pub(crate) fn new(program: &Path, folder: &Path, requests: &Requests) -> anyhow::Result<Self> {
         let (calls, keys) = (folder.join("calls"), folder.join("keys"));
@@ -178,7 +180,8 @@ impl Wrk {
     }
 
     /// Puts load on the servers at `addresses`, each over an equal share of the connections.
-    /// `order` is the seed of the random order, and `name` is part of the idempotency keys.
+    /// `order` is the seed of the random order of the requests, and `name` is part of the
+    /// idempotency keys.
     pub(crate) fn run(
         &self,
         addresses: &[SocketAddr],

@@ -4,7 +4,8 @@
 /// neighbouring groups are joined. Only the last group may have fewer answers.
 const FEWEST: usize = 120;
 
-/// Returns the points of a rising curve from raw probabilities to shares of correct answers.
+/// Returns the points of a rising curve, which maps a raw probability to a share of correct
+/// answers.
 ///
 /// Sorts the answers by probability, and puts them into groups of [`FEWEST`] answers. Then joins
 /// neighbouring groups until the share of correct answers rises from group to group (pool adjacent

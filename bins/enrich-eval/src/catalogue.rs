@@ -84,8 +84,8 @@ pub(crate) fn companies(set: &Path) -> anyhow::Result<Vec<Row>> {
     rows(&set.join("catalog.csv.gz"))
 }
 
-/// Imports records into `folder` and opens the folder. If `folder` already contains a directory,
-/// `folder` is deleted first.
+/// Imports records into the data folder `folder`, and opens it. If the folder already contains
+/// look-up data (`directory.sqlite`), the folder is deleted first.
 pub(crate) fn imported(folder: &Path, records: &[Value]) -> anyhow::Result<(Store, Report)> {
     if folder.join("directory.sqlite").exists() {
         fs::remove_dir_all(folder)

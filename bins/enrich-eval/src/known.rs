@@ -1,7 +1,9 @@
-//! Asks for well-known organisations by name, in a directory with records from several sources.
+//! Looks up well-known organisations by name, in look-up data that was imported from several
+//! sources.
 //!
-//! A set of well-known names is a folder. Its folder `native/` contains the files to import, in the
-//! order of their names. Each `*.jsonl` file in the set is a list of queries.
+//! A set of well-known names is a folder. Its subfolder `native/` contains the files that are
+//! imported, in the order of their file names. The `*.jsonl` files in the set's folder itself
+//! contain the queries.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{self, File};
@@ -21,7 +23,7 @@ use flate2::read::GzDecoder;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The value of `kind` in queries for names that no company in the directory has.
+/// The value of `kind` in queries for names that no company in the look-up data has.
 const NOT_THERE: &str = "not-there";
 
 /// A query for a well-known name, and the domains that are correct answers. If there are no such

@@ -1,5 +1,6 @@
-//! Compares pairs of names as Enrich's matching does, and compares the results with the labels of
-//! the pairs. Groups the differences by reason.
+//! Compares pairs of company names as Enrich's matching does. Each pair has a label, which says
+//! whether both names mean the same organisation. Counts how often the matching agrees with the
+//! label, and groups the other pairs by the reason of the difference.
 
 mod reason;
 
@@ -50,8 +51,9 @@ impl Pair {
     }
 }
 
-/// Judges the pairs in the folder `name_pairs` beside the set. Reports in how many pairs the
-/// matching agrees with the label. Groups the other pairs by reason, with a few examples.
+/// Judges the name pairs in the file `name_pairs/cases.csv`. The folder `name_pairs` is beside the
+/// folder `set`. Reports in how many pairs the matching agrees with the label. Groups the other
+/// pairs by reason, with a few examples.
 pub(crate) fn report(set: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
     let path = set.join("..").join("name_pairs").join("cases.csv");
     if !path.is_file() {

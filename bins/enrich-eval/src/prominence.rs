@@ -1,7 +1,7 @@
 //! Trains the weights of the features of prominence (how well known a company is) on well-known
-//! names. All other weights keep the values that `enrich-eval train` has found. That command uses a
-//! directory without prominent companies, where all features of prominence are 0. So the new
-//! weights change no answer from that directory.
+//! names. All other weights keep the values that `enrich-eval train` has found. That command uses
+//! look-up data without prominent companies, in which all features of prominence are 0. So the new
+//! weights change no answer from that data.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -26,10 +26,10 @@ const BEST_KNOWN: usize = 1000;
 const ASKED_WEIGHT: f64 = 1.0;
 /// The weight, in the training, of a generated name that still means the original company.
 const MADE_WEIGHT: f64 = 0.2;
-/// The weight, in the training, of a generated name that means no company in the directory.
+/// The weight, in the training, of a generated name that means no company in the look-up data.
 const MADE_NEGATIVE_WEIGHT: f64 = 0.3;
-/// The weight, in the training, of a word that only looks like a misspelt company's name, such as
-/// `Channel` for Chanel. There are few such words, so their weight is high.
+/// The weight, in the training, of a word that only looks like the misspelt name of a company, such
+/// as `Channel` for Chanel. There are few such words, so their weight is high.
 const KNOWN_WORD_WEIGHT: f64 = 1.0;
 /// If at least this number of names contain a word, the word is a real word, not a misspelling.
 const LEAST_COMMON: usize = 4;

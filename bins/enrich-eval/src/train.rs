@@ -18,8 +18,8 @@ use crate::logit::{self, Choice, Example};
 use crate::queries::{self, Query};
 
 /// The query files to train on, each with the weight of its queries. Only the first two files are
-/// used for calibration, because their names were observed in real use. The other files contain
-/// cases that must not get worse.
+/// used for calibration, because the company names in them were observed in real use. The other
+/// files contain queries whose results must not get worse.
 const FILES: [(&str, f64); 4] =
     [("observed", 1.0), ("negatives", 1.0), ("synth", 1.0), ("hardextra", 0.6)];
 /// The kinds of queries that get a higher weight: misspelt, joined and reordered names. They are
@@ -198,8 +198,8 @@ fn contrasted(query: Query) -> Option<Query> {
     Some(Query { qid, query: text, expected, ..query })
 }
 
-/// Asks the directory for the candidates of a query. Returns `None` if [`CompanyName::parse`]
-/// refuses the query's text, for example an empty text.
+/// Returns a query with its candidates: the companies in the look-up data that it may mean. Returns
+/// `None` if [`CompanyName::parse`] refuses the query's text, for example an empty text.
 fn asked(
     store: &Store,
     query: Query,

@@ -29,8 +29,8 @@ const ROUNDS: u64 = 7;
 /// error.
 const LEAST: usize = 3;
 
-/// The look-ups of a server: `alone` before the import of a file, `beside` during the import. Each
-/// look-up found a company and was charged.
+/// The speed of a server's look-ups: `alone` before the import of a file, `beside` during the
+/// import. Each look-up found a company and was charged.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct LookUps {
     pub(super) alone: Pace,

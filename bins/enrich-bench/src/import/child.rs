@@ -25,14 +25,14 @@ pub(super) struct Usage {
     pub(super) written_bytes: u64,
     /// The highest private memory of the process, in bytes.
     pub(super) private_bytes: u64,
-    /// The commits of the process. For each commit: the time in seconds since the start, and the
-    /// number of companies in the directory afterwards.
+    /// The progress of the process. For each commit that was noticed: the time in seconds since the
+    /// start, and the number of companies in the look-up data afterwards.
     pub(super) commits: Vec<(f64, u64)>,
 }
 
 /// Runs a command. Returns the resources that the process has used, and the JSON that it prints.
-/// While the process runs, calls `companies` several times a second. `companies` returns how many
-/// companies the directory has; `None` if this is unknown at this moment.
+/// While the process runs, calls `companies` several times a second. `companies` returns the number
+/// of companies in the look-up data; `None` if it is unknown at this moment.
 pub(super) fn watch(
     mut command: Command,
     log: File,

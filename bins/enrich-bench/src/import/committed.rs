@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 /// Minimum time between two reads of the number of companies.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// Reads the number of companies in a directory that another process writes.
+/// Reads the number of companies in look-up data that another process writes.
 #[derive(Debug, Default)]
 pub(super) struct CommittedCompanies {
     connection: Option<Connection>,
@@ -16,8 +16,9 @@ pub(super) struct CommittedCompanies {
 }
 
 impl CommittedCompanies {
-    /// Returns the number of companies; `None` if the directory does not exist yet, if it cannot be
-    /// read at this moment, or if it was read less than [`INTERVAL`] ago.
+    /// Returns the number of companies in the database at `path`; `None` if the database does not
+    /// exist yet, if it cannot be read at this moment, or if it was read less than [`INTERVAL`]
+    /// ago.
     pub(super) fn read(&mut self, path: &Path) -> Option<u64> {
         if self.last_read.is_some_and(|last| last.elapsed() < INTERVAL) {
             return None;

@@ -81,8 +81,9 @@ fn write_rows(lines: &Path, to: &Path) -> anyhow::Result<()> {
     Ok(rows.into_inner()?.sync_all()?)
 }
 
-/// Returns the text of a field. Of a list, returns the first value, because the yardstick does not
-/// store lists. Returns an empty text for numbers and objects.
+/// Returns the text of a record's field. If the field is a list, returns the text of its first
+/// value, because the yardstick does not store lists. Returns an empty text for numbers and
+/// objects.
 fn cell(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -99,7 +99,7 @@ impl NameGenerator {
     fn unknown(&mut self, place: usize) -> anyhow::Result<String> {
         let Parts { made, trade, form, .. } = self.parts()?;
         // A company's name is a made-up word, a trade and a legal form: `Amberbank Catering GmbH`.
-        // In a large directory, every made-up word occurs with every trade. So a made-up word with
+        // In large look-up data, every made-up word occurs with every trade. So a made-up word with
         // another trade would often be the name of a company. An unknown name therefore has two
         // made-up words, or a made-up word that no company has.
         Ok(match place % 4 {

@@ -34,8 +34,8 @@ impl Figure {
     }
 }
 
-/// Writes the medians as a table in Markdown, each with its ratio to the yardstick, the case
-/// `bare400`. Writes all rates as JSON if a file is given.
+/// Writes a table in Markdown: for each case, its median rate, and the ratio of this rate to that
+/// of the yardstick, the case `bare400`. If `json` is a path, also writes all rates to this file.
 pub(crate) fn write_report(
     out: &mut dyn Write,
     figures: &[Figure],

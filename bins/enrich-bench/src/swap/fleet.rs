@@ -1,5 +1,5 @@
-//! The nodes of the measurement, which answer from snapshots, and the folder of the machine that
-//! imports.
+//! The nodes of the measurement, which answer from snapshots of the look-up data, and the data
+//! folder of the machine that imports companies.
 
 use std::cell::Cell;
 use std::fs::{self, DirBuilder, File};
@@ -193,8 +193,8 @@ impl Fleet {
         Ok(all)
     }
 
-    /// Sends requests to every node until the answer is the expected one. Returns the times at
-    /// which the first and the last node gave this answer.
+    /// Sends the request of `call` to every node, again and again, until the node gives the
+    /// expected answer. Returns the times at which the first and the last node gave it.
     fn wait_until(
         &self,
         call: &Call,
@@ -229,8 +229,8 @@ impl Fleet {
     }
 
     /// Stops the nodes, and verifies the ledger: it must have one row for each of the `found`
-    /// look-ups of the load, and for each charged request that [`Fleet`] itself has sent. Returns
-    /// the number of rows.
+    /// look-ups of the load (those that found a company), and for each charged request that
+    /// [`Fleet`] itself has sent. Returns the number of rows.
     pub(crate) fn stop(self, found: u64) -> anyhow::Result<u64> {
         let Self { program, importer, servers, charged, .. } = self;
         servers.into_iter().try_for_each(Serving::stop)?;

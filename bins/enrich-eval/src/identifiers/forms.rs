@@ -10,8 +10,9 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'
 /// A spelling: its name, such as `upper case`, and its text.
 pub(crate) type Form = (&'static str, String);
 
-/// Returns the spellings of a page with this handle. If `handle` contains a character that no
-/// handle can have, such as `/`, it is a part of a URL. Then it is returned as the only spelling.
+/// Returns the spellings of a social-media page whose handle (its name in the network) is `handle`.
+/// If `handle` contains a character that no handle can have, such as `/`, it is a part of a URL.
+/// Then only `handle` itself is returned.
 pub(crate) fn of_page(network: Network, handle: &str) -> Vec<Form> {
     if handle.contains(['/', '?', '#', '%']) || handle.contains(char::is_whitespace) {
         return vec![("it was given", handle.to_owned())];
@@ -82,8 +83,8 @@ fn of_network(network: Network, handle: &str, is_channel_id: bool) -> Vec<Form> 
     }
 }
 
-/// Returns the spellings of a domain: as a host, in a URL, and in both forms of an international
-/// name.
+/// Returns the spellings of a domain: as a host and in a URL. If the domain contains characters
+/// outside ASCII, also returns it in ASCII and in Unicode.
 pub(crate) fn of_domain(domain: &str) -> Vec<Form> {
     let mut forms = vec![
         ("host", domain.to_owned()),

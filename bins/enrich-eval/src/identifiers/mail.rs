@@ -1,5 +1,6 @@
-//! Looks up email addresses of companies. The directory does not contain these addresses, because
-//! the companies are imported without them. So only the domain after the `@` can find the company.
+//! Looks up email addresses of companies. The look-up data does not contain these addresses,
+//! because the companies are imported without them. So only the domain after the `@` can find the
+//! company.
 
 use std::collections::HashMap;
 use std::fs;

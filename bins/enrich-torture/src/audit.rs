@@ -18,7 +18,7 @@ pub(crate) struct Audit {
     folds: Vec<Fold>,
 }
 
-/// The rows that were added after the previous reading, in the form that the judge needs.
+/// The rows of the ledger that are new since it was last read, in the form that the judge needs.
 #[derive(Debug, Default)]
 pub(crate) struct NewRows {
     pub(crate) charges: Vec<Row>,
@@ -54,14 +54,14 @@ impl Audit {
         Self { folds: world.payers.iter().map(|payer| fold(payer.account)).collect() }
     }
 
-    /// Reads the new rows of every account. Checks that the last row of the previous reading still
+    /// Reads the new rows of every account. Checks that the last row that was read before still
     /// exists.
     ///
     /// # Errors
     ///
-    /// [`Broken`] when the rows are inconsistent: a gap in a sequence, a changed or missing row,
-    /// or a balance that is not the sum of the rows up to it. Other errors when the ledger cannot
-    /// be read.
+    /// [`Broken`] when the rows are inconsistent: a gap in a sequence, a changed or missing row, or
+    /// a balance that is not the sum of the rows up to it. Other errors when the ledger cannot be
+    /// read.
     pub(crate) fn read(&mut self, store: &Store) -> Result<NewRows> {
         let mut new_rows = NewRows::default();
         for (place, fold) in self.folds.iter_mut().enumerate() {

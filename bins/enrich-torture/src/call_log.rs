@@ -17,7 +17,7 @@ pub(crate) struct Call {
     pub(crate) request_id: String,
     /// The index of the request's account in `World::payers`.
     pub(crate) account: usize,
-    /// The index of the request's question in `World::questions`.
+    /// The index in `World::questions` of the request's path and body.
     pub(crate) question: usize,
     /// The `Idempotency-Key` of the request, if it has one. A repeat has the same key as the
     /// request that it repeats.
@@ -55,12 +55,13 @@ pub(crate) struct Answer {
 /// What the ledger must contain for a request. This depends on the answer to the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// The call was acknowledged as charged, so its row must exist.
+    /// The client received the answer that the call was charged. So the ledger must have a row for
+    /// it.
     Charged,
     /// The call was answered as not charged, or its price is 0, so no row may exist.
     Free,
-    /// The call got no complete answer, or its answer says that the outcome is unknown. So a row
-    /// may or may not exist.
+    /// The call got no complete answer, or its answer says that the outcome is unknown. So the
+    /// ledger may or may not have a row for it.
     Open,
 }
 
@@ -85,7 +86,7 @@ impl Call {
     ///
     /// After the cut, the server still runs, but nothing reaches the disk any more. With a real
     /// power cut, nobody would have received a later answer. So a request with a later answer
-    /// counts as in flight.
+    /// counts as unanswered.
     pub(crate) fn answer_before(&self, cut: Option<Instant>) -> Option<&Answer> {
         match &self.end {
             End::Answered(answer) if cut.is_none_or(|cut| answer.at < cut) => Some(answer),
@@ -93,8 +94,8 @@ impl Call {
         }
     }
 
-    /// Returns what the ledger must contain for the request. `price` is the price of the request's
-    /// question, and `cut` is the time of the power cut, if there was one.
+    /// Returns what the ledger must contain for the request. `price` is the price of the request,
+    /// and `cut` is the time of the power cut, if there was one.
     pub(crate) fn fate(&self, price: u64, cut: Option<Instant>) -> Fate {
         let End::Answered(answer) = &self.end else {
             return if price == 0 { Fate::Free } else { Fate::Open };
@@ -125,6 +126,6 @@ pub(crate) struct GrantCall {
     /// The index of the grant's account in `World::payers`.
     pub(crate) account: usize,
     pub(crate) credits: i64,
-    /// Whether the grant was acknowledged before the power cut. If not, the grant was in flight.
+    /// Whether the grant was confirmed. If not, the ledger may or may not have a row for it.
     pub(crate) is_acknowledged: bool,
 }

@@ -72,8 +72,8 @@ enum FlipResult {
         /// refused, or `verify` reported a fault afterwards.
         charge_refused: bool,
     },
-    /// SQLite has read the write-ahead log only up to the damage. So the ledger has an earlier
-    /// state, and no check reports the difference.
+    /// SQLite has read the write-ahead log only up to the damage. So the newest rows of the ledger
+    /// are missing, and no check reports this.
     CutOff(String),
     /// A balance, a row or a stored response is wrong, and no check reports it. Or the program
     /// panicked.
@@ -89,7 +89,7 @@ pub(super) enum StoredResponseOutcome {
     Same,
     /// At least one stored response is missing.
     Gone,
-    /// A stored response has another balance, or belongs to another question.
+    /// A stored response has another balance, or belongs to another request.
     Other,
 }
 

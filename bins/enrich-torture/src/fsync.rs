@@ -1,15 +1,15 @@
 //! Makes system calls of the server fail, and checks the answers afterwards. In the N-th run, the
 //! N-th fsync or write of each of the server's threads fails.
 //!
-//! One client sends questions with idempotency keys, one after the other, so that each failure
-//! affects few questions. These rules must hold:
+//! One client sends requests with idempotency keys, one after the other, so that each failure
+//! affects few requests. These rules must hold:
 //!
 //! - After a 500, nothing was charged, and charging continues.
 //! - After a 503, the outcome is unknown, and charging stops. Then the server is restarted, and
-//!   every question is repeated with its idempotency key. Afterwards, each question must have been
-//!   charged exactly once.
-//! - If a system call failed and no answer reports an error, the failure must not concern a
-//!   charge. For example, the call belongs to a checkpoint, or to a thread that does not write the
+//!   every request with an unknown outcome is repeated with its idempotency key. Afterwards, each
+//!   request must have been charged exactly once.
+//! - If a system call failed and no answer reports an error, the failure must not concern a charge.
+//!   For example, the system call belongs to a checkpoint, or to a thread that does not write the
 //!   ledger.
 
 mod failure_answers;
@@ -31,16 +31,16 @@ use tracer::{File, Hit, attach, has_hit, hits, ledger_thread, tracer};
 
 const POSITIONS_PER_FOLDER: u64 = 50;
 const POSITIONS_PER_PROOF: u64 = 25;
-/// Number of additional questions. To reach the N-th system call, the client sends N questions and
-/// this many more. Each question causes a commit, which syncs at least one file. So the N-th sync
-/// is reached.
+/// Number of additional requests. To reach the N-th system call, the client sends N requests and
+/// this many more. Each request causes a commit, which syncs at least one file. So the N-th sync is
+/// reached.
 const SPARE_CALLS: u64 = 10;
 /// After this number of positions, one additional run makes a system call in a checkpoint fail.
 /// Position N is the N-th system call of each thread. Few positions are in a checkpoint, so without
 /// these runs, checkpoints would hardly be tested.
 const POSITIONS_PER_CHECKPOINT: u64 = 10;
-/// Maximum number of questions until a checkpoint runs. A checkpoint runs when the write-ahead log
-/// has 4,096 pages. Each question adds several pages, so fewer questions than this are enough.
+/// Maximum number of requests until a checkpoint runs. A checkpoint runs when the write-ahead log
+/// has 4,096 pages. Each request adds several pages, so fewer requests than this are enough.
 const MAX_CALLS_TO_CHECKPOINT: u64 = 4096;
 /// Maximum position of the write that is made to fail in a checkpoint. Each checkpoint certainly
 /// makes more writes.
@@ -220,8 +220,8 @@ impl Counts {
             self.in_ledger
         );
         // After a failed fsync, the commit is still in the file, because only the process has ended
-        // and not the machine. So a repeated call gets its stored response, and at least one such
-        // replay is required.
+        // and not the machine. So a repeated call gets its stored response, and the torture
+        // requires at least one such answer.
         let replayed = u64::from(failing == FailingCall::Fsync && positions >= 10);
         let least = Least { charged: positions, failed: least, replayed, ..Least::default() };
         enough(total, &least)
@@ -273,7 +273,7 @@ fn run_folder(
 }
 
 impl Failure {
-    /// Starts a server in which the system call at this position fails, sends questions, and kills
+    /// Starts a server in which the system call at this position fails, sends requests, and kills
     /// the server. Then starts a server without a failure. Returns the effect of the failure;
     /// `None` if no call failed.
     fn run(
@@ -291,7 +291,7 @@ impl Failure {
         Ok((!hits.is_empty()).then_some(effect))
     }
 
-    /// Starts a server in which a system call fails, and sends questions to it. Returns the effect
+    /// Starts a server in which a system call fails, and sends requests to it. Returns the effect
     /// of the failure. Also returns the id of the thread that writes the ledger, or `None` if the
     /// server did not start.
     fn observe(self, trial: &mut Trial<'_>, trace: &Path) -> Result<(FailureEffect, Option<u32>)> {
@@ -333,7 +333,7 @@ impl Failure {
             }
             Counted::InCheckpoint => {
                 // A failure in a checkpoint may leave all answers successful. So the trace is read
-                // to find out whether the failure has happened. Then further questions check that
+                // to find out whether the failure has happened. Then further requests check that
                 // charging continues.
                 let mut end = MAX_CALLS_TO_CHECKPOINT;
                 ask_until_it_fails(trial, &server, self.failing, |asked| {
@@ -351,8 +351,8 @@ impl Failure {
     /// Starts a server without failures, and repeats every call whose outcome is unknown, until the
     /// outcome is known.
     ///
-    /// The write-ahead log must stay full, so that a later round has a checkpoint. SQLite empties
-    /// the log when the last process closes the ledger. So this process reads and closes the ledger
+    /// The write-ahead log must stay full, so that a later run has a checkpoint. SQLite empties the
+    /// log when the last process closes the ledger. So this process reads and closes the ledger
     /// while the server still has it open. Then the server is killed, so that it closes nothing.
     fn recover(self, trial: &mut Trial<'_>) -> Result<()> {
         let server = trial.serve(&[])?;

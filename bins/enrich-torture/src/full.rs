@@ -28,8 +28,8 @@ use crate::trial::{Least, Ruling, Trial, copy_folder, enough};
 use crate::world::{World, status_of};
 use enrich_testkit::http::Connection;
 
-/// Number of rounds after which a new tmpfs is used. The ledger grows in every round, so one tmpfs
-/// would become too small for all rounds.
+/// Number of rounds after which a new tmpfs (a file system in memory) is used. The ledger grows in
+/// every round, so one tmpfs would become too small for all rounds.
 const ROUNDS_PER_DISK: u64 = 5;
 /// Time limit for each of two waits: until charges fail on the full disk, and until they succeed
 /// again on the freed disk.
@@ -51,7 +51,7 @@ struct Counts {
     restarted: u64,
     /// The longest time from freeing the disk until charges resumed, in all rounds.
     slowest: Duration,
-    /// The number of questions with a free answer that were answered while the disk was full.
+    /// The number of requests with a free answer that were answered while the disk was full.
     free_while_full: u64,
     /// The number of charges that were refused while the disk was full.
     refused_while_full: u64,
@@ -169,7 +169,7 @@ fn live_on(
     Ok(trial.total)
 }
 
-/// Fills the disk until charges fail, and sends questions while the disk is full. Then frees the
+/// Fills the disk until charges fail, and sends requests while the disk is full. Then frees the
 /// disk, and waits until charges succeed again.
 fn fill_and_free(world: &World, server: &Serving, filler: &PathBuf, name: &str) -> Result<Filled> {
     let mut prober =
@@ -215,7 +215,7 @@ fn fill_and_free(world: &World, server: &Serving, filler: &PathBuf, name: &str) 
     Ok(Filled { resumed_after, free_while_full, refused_while_full, calls })
 }
 
-/// A client that sends one question at a time and records each call.
+/// A client that sends one request at a time and records each call.
 struct Prober<'a> {
     world: &'a World,
     connection: Connection,
@@ -224,12 +224,14 @@ struct Prober<'a> {
 }
 
 impl Prober<'_> {
-    /// Returns the index of a question whose answer costs credits; 0 if there is none.
+    /// Returns the index in `World::questions` of a request whose answer costs credits; 0 if there
+    /// is none.
     fn charged(&self) -> usize {
         self.find_by_price(|price| price > 0)
     }
 
-    /// Returns the index of a question whose answer is free; 0 if there is none.
+    /// Returns the index in `World::questions` of a request whose answer is free; 0 if there is
+    /// none.
     fn free(&self) -> usize {
         self.find_by_price(|price| price == 0)
     }

@@ -1,11 +1,11 @@
 //! The judge: compares the rows of the ledger with the answers that callers got.
 //!
-//! The rule for the number of charges is: acknowledged ≤ durable ≤ acknowledged + in flight. For a
-//! single request, it means:
+//! The ledger must have at least as many charges as calls were answered as charged. It may have
+//! more charges only for calls without an answer. For a single call, this means:
 //!
 //! - A call that was answered as charged has exactly one row.
 //! - A call that was answered as not charged has no row.
-//! - A call in flight (without an answer) has one row or none.
+//! - A call without an answer has one row or none.
 //!
 //! All calls with the same idempotency key together have at most one row, even across restarts.
 //! Each of their answers is the same as the first one, byte for byte.
@@ -39,7 +39,7 @@ pub(crate) struct Row {
 pub(crate) struct Round<'a> {
     /// The calls of the round, with their answers.
     pub(crate) calls: &'a [Call],
-    /// The rows of charges that the ledger got since the previous round.
+    /// The rows that charges have added to the ledger since the previous round.
     pub(crate) rows: &'a [Row],
     /// The time of the power cut, if there was one. A call with a later answer counts as in flight.
     pub(crate) cut: Option<Instant>,
@@ -51,7 +51,7 @@ pub(crate) struct Round<'a> {
 /// The ways in which a promise can be broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// The call was acknowledged as charged, but has no row in the ledger.
+    /// The call was answered as charged, but has no row in the ledger.
     Lost,
     /// The call was charged twice, or two calls with the same idempotency key were charged.
     Doubled,
@@ -182,8 +182,8 @@ impl Judge {
             .filter(|(call, _)| call.repeat_key.is_some())
             .map(|(call, rows)| (call, rows.len()))
             .collect();
-        // Sorts the calls by the time of their acknowledged answers. Calls without such an answer
-        // come last.
+        // Sorts the calls by the time of their answers. Calls without an answer before the power
+        // cut come last.
         keyed.sort_by_key(|(call, _)| {
             let answer = call.answer_before(round.cut);
             (answer.is_none(), answer.map(|answer| answer.at))
@@ -212,7 +212,7 @@ impl Judge {
 }
 
 impl KeyHistory {
-    /// Adds an acknowledged answer to the history of its idempotency key.
+    /// Adds a received answer to the history of its idempotency key.
     fn add_answer(&mut self, call: &Call, answer: &Answer, breaches: &mut Vec<Breach>) {
         let mut repeat = |what: String| breaches.push(Breach { kind: Kind::Repeat, what });
         let came_after = self.first.as_ref().is_some_and(|first| first.at < call.sent);
@@ -285,7 +285,7 @@ fn judge_fate(
     }
 }
 
-/// Judges one acknowledged answer by itself, without the rows of the ledger.
+/// Judges one received answer by itself, without the rows of the ledger.
 fn judge_answer(
     call: &Call,
     answer: &Answer,
@@ -327,7 +327,8 @@ fn judge_answer(
     }
 }
 
-/// Judges grants: each acknowledged grant must have exactly one row, and no other row may exist.
+/// Judges grants: each confirmed grant must have exactly one row. A grant that was not confirmed
+/// may have one. No other row may exist.
 pub(crate) fn judge_grants(calls: &[GrantCall], rows: &[(usize, String, i64)]) -> Vec<Breach> {
     let mut breaches = Vec::new();
     for call in calls {

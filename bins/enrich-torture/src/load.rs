@@ -1,4 +1,4 @@
-//! The load: several clients. Each client sends one question after the other over its own
+//! The load: several clients. Each client sends one request after the other over its own
 //! connection, and records the answers.
 
 use std::net::SocketAddr;
@@ -35,7 +35,7 @@ pub(crate) struct Keyed {
     pub(crate) key: Arc<str>,
     /// The index of the request's account in `World::payers`.
     pub(crate) account: usize,
-    /// The index of the request's question in `World::questions`.
+    /// The index in `World::questions` of the request's path and body.
     pub(crate) question: usize,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Keys {
 /// Several clients that send requests to a server at the same time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load<'a> {
-    /// The accounts and questions of the requests.
+    /// The accounts, and the paths and bodies of the requests.
     pub(crate) world: &'a World,
     /// The idempotency keys used so far.
     pub(crate) keys: &'a Keys,

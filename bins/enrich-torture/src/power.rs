@@ -1,8 +1,8 @@
 //! Cuts the power of the file system under load, again and again.
 //!
 //! The file system is in an image, a file that is mounted as a disk. An ioctl shuts down this file
-//! system. Everything that is not yet written to the image is lost. Only answers that were received
-//! before the ioctl count as acknowledged.
+//! system. Everything that is not yet written to the image is lost. An answer that arrives after
+//! the ioctl counts as not received.
 //!
 //! There are two controls: a ledger that rarely syncs, and a disk that reports syncs as done
 //! without doing them. Both must lose charges, which proves that the torture finds lost charges.

@@ -19,7 +19,7 @@ pub(crate) struct Tally {
     /// The number of requests counted in `in_flight` or `late` that were charged.
     pub(crate) in_flight_charged: u64,
     pub(crate) replayed: u64,
-    /// Free answers to questions that found nothing.
+    /// Free answers, to requests that found nothing.
     pub(crate) free: u64,
     /// Answers with status 400: the account did not have enough credits.
     pub(crate) without_credits: u64,
@@ -27,7 +27,7 @@ pub(crate) struct Tally {
     pub(crate) still_running: u64,
     /// Answers with a status of 500 or above.
     pub(crate) failed: u64,
-    /// Acknowledged charges that have no row in the ledger.
+    /// Calls that were answered as charged, but have no row in the ledger.
     pub(crate) lost: u64,
 }
 

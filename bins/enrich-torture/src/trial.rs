@@ -32,7 +32,7 @@ const TOP_UP_CREDITS: i64 = 9;
 
 /// A data folder under torture, with its calls and counts.
 pub(crate) struct Trial<'a> {
-    /// The data folder, with its accounts and questions.
+    /// The data folder, with its accounts and the requests that clients send.
     pub(crate) world: World,
     /// The counts of all calls since the torture began.
     pub(crate) total: Tally,
@@ -57,13 +57,14 @@ pub(crate) struct Ruling<'a> {
     /// The HTTP statuses of 500 or above that are allowed. Answers that arrive after a power cut
     /// may have any status, because they are not judged.
     pub(crate) excused: &'a [u16],
-    /// Whether acknowledged charges may be lost. This is true only in a control: a torture that
-    /// must lose charges.
+    /// Whether a charge may be lost although the client received its answer. This is true only in a
+    /// control: a torture that must lose charges.
     pub(crate) may_lose: bool,
 }
 
 impl<'a> Trial<'a> {
-    /// Creates a data folder, and sends every question once before the torture begins.
+    /// Creates a data folder. Before the torture begins, sends each request of `World::questions`
+    /// once, to learn the correct answers.
     pub(crate) fn begin(setting: &'a Setting, data: PathBuf, log: PathBuf) -> Result<Self> {
         let (world, grants) = World::create(&setting.enrich, data)?;
         let audit = Audit::new(&world);
@@ -131,7 +132,7 @@ impl<'a> Trial<'a> {
         fs::metadata(&self.log).map_or(0, |log| log.len())
     }
 
-    /// Sends one question, and records the call.
+    /// Sends one request, and records the call.
     pub(crate) fn ask(
         &mut self,
         connection: &mut Connection,
@@ -145,7 +146,7 @@ impl<'a> Trial<'a> {
         call
     }
 
-    /// Sends a question that finds something. The server must answer the call and charge it.
+    /// Sends a request that finds something. The server must answer and charge it.
     pub(crate) fn probe(&mut self, server: SocketAddr) -> Result<()> {
         let call = self.ask(&mut Connection::to(server), 0, 0, None);
         match &call.end {

@@ -1,4 +1,4 @@
-//! A small test world: a directory, accounts with credits, and questions with known answers.
+//! A small test world: look-up data, accounts with credits, and requests with known answers.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -24,7 +24,7 @@ const RICH_CREDITS: i64 = 1_000_000_000;
 /// refused.
 const POOR_CREDITS: i64 = 25;
 
-/// A data folder, with its accounts and questions.
+/// A data folder, with its accounts and the requests that clients send.
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) data: PathBuf,
@@ -47,9 +47,9 @@ pub(crate) struct Question {
     pub(crate) path: &'static str,
     /// The body of the request.
     pub(crate) body: String,
-    /// The price of the question's answer, in credits; 0 if nothing is found.
+    /// The price of the correct answer, in credits; 0 if nothing is found.
     pub(crate) price: u64,
-    /// If the balance is lower than this number of credits, the server refuses the question before
+    /// If the balance is lower than this number of credits, the server refuses the request before
     /// the look-up.
     pub(crate) least: u64,
     /// The body of the correct answer, without the balance; empty until [`World::learn`] has
@@ -104,8 +104,8 @@ impl World {
         Ok(GrantCall { note, account, credits, is_acknowledged: true })
     }
 
-    /// Stores the expected answers. `answers` contains the index of each question, and the body of
-    /// the answer that the server gave before the torture began.
+    /// Stores the expected answers. Each item of `answers` is the index of a request in
+    /// `questions`, and the body of the answer that the server gave before the torture began.
     pub(crate) fn learn(&mut self, answers: impl Iterator<Item = (usize, String)>) -> Result<()> {
         for (question, body) in answers {
             let (text, _) = without_balance(&body);

@@ -1,5 +1,5 @@
-//! Attack: a signed-in owner searches the account's calls for a text that does not occur. Many such
-//! searches run at the same time, while another customer looks up exact values.
+//! Attack: a signed-in owner searches the list of the account's calls for a text that does not
+//! occur. Many such searches run at the same time, while another customer looks up exact values.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -40,8 +40,8 @@ fn prepare(setting: &Setting, world: &World) -> Result<()> {
     import(&setting.enrich, &world.data, &companies)
 }
 
-/// The numbers of answers: `searched` and `refused` to the attacker, `misspelt` and
-/// `misspelt_refused` to the other customer.
+/// The numbers of answers. The attacker got `searched` and `refused`; the other customer got
+/// `misspelt` and `misspelt_refused`.
 #[derive(Default)]
 struct Counts {
     searched: AtomicUsize,

@@ -13,8 +13,8 @@ pub(super) const LOG: &str = "ledger.sqlite-wal";
 const PAGE_BYTES: usize = 4096;
 /// Maximum length of the header of a B-tree page, in bytes.
 const PAGE_HEAD_BYTES: usize = 12;
-/// Length of a pointer to a cell, in bytes. A cell is an entry of a page, such as a row. After its
-/// header, a page has one pointer for each of its cells.
+/// Length of a pointer to a cell, in bytes. SQLite calls each entry of a database page, such as a
+/// row, a cell. After its header, a page has one pointer for each of its cells.
 const CELL_POINTER_BYTES: usize = 2;
 
 /// The tables at which flips are aimed. In a large file, a random flip seldom hits a small table.
@@ -66,9 +66,9 @@ impl Pages {
         Ok(found)
     }
 
-    /// Returns the position of a random byte that is in use; `None` if there are no pages. A page
-    /// has pointers to its cells (entries) at the beginning, and the cells at the end; the space
-    /// between them is free.
+    /// Returns the position in the database file of a random used byte of these pages; `None` if
+    /// there are no pages. A page has pointers to its cells (entries) at the beginning, and the
+    /// cells at the end; the space between them is free.
     fn byte(&self, chance: &mut Rng) -> Option<usize> {
         let page = self.0.get(chance.usize(..self.0.len().max(1)))?;
         let used = PAGE_BYTES - page.unused;

@@ -11,14 +11,14 @@ use crate::trial::Trial;
 use crate::world::status_of;
 use enrich_testkit::http::Connection;
 
-/// Maximum number of times that a question may be answered with 500 after a first 500. One system
+/// Maximum number of times that a request may be answered with 500 after a first 500. One system
 /// call fails in each thread of the server, so each writing thread can cause one such answer. The
 /// server has fewer writing threads than this number.
 const MAX_THREADS: u32 = 32;
 
-/// Sends questions with idempotency keys, until one fails or `goes_on` returns `false`. `goes_on`
-/// gets the number of questions sent so far. After a failed question, checks that the server
-/// behaves as its answer says.
+/// Sends requests with idempotency keys, until one fails or `goes_on` returns `false`. `goes_on`
+/// gets the number of requests sent so far. After a failed request, checks that the server behaves
+/// as its answer says.
 pub(super) fn ask_until_it_fails(
     trial: &mut Trial<'_>,
     server: &Serving,
@@ -46,8 +46,8 @@ pub(super) fn ask_until_it_fails(
     Ok(FailureEffect::Unnoticed)
 }
 
-/// Checks that charging continues after an answer with 500: first the same question and then a new
-/// question must be charged. Each of them may get 500 a few times before, because one system call
+/// Checks that charging continues after an answer with 500: first the same request and then a new
+/// request must be charged. Each of them may get 500 a few times before, because one system call
 /// fails in each thread of the server.
 fn went_on(
     trial: &mut Trial<'_>,
@@ -83,8 +83,8 @@ fn went_on(
     Ok(FailureEffect::RolledBack)
 }
 
-/// Checks that charging has stopped after a 503. No question may be charged, not even a repetition
-/// of the failed one, and `/readyz` must report that charging has stopped.
+/// Checks that charging has stopped after a 503. No request may be charged, not even a repetition
+/// of the failed request, and `/readyz` must report that charging has stopped.
 fn stopped(
     trial: &mut Trial<'_>,
     server: &Serving,
@@ -107,7 +107,7 @@ fn stopped(
     Ok(FailureEffect::Stopped)
 }
 
-/// Sends a question with a new idempotency key.
+/// Sends a request with a new idempotency key.
 fn ask_new(trial: &mut Trial<'_>, connection: &mut Connection, number: u64) -> Call {
     let question = number as usize % trial.world.questions.len();
     let key = trial.name("position");

@@ -66,7 +66,7 @@ impl End {
 }
 
 impl Call {
-    /// Whether this call is an acknowledged charge.
+    /// Whether this call is a charge that the store reported as successful.
     pub(crate) fn is_charged(&self) -> bool {
         self.credits < 0 && matches!(self.end, End::Taken(_))
     }

@@ -161,7 +161,7 @@ impl Pair {
     }
 
     /// Makes the primary fail, promotes the standby, and makes the old primary the standby of the
-    /// new primary. Returns the time from the fault to the next acknowledged charge.
+    /// new primary. Returns the time from the fault to the next successful charge.
     fn fail(&mut self, round: Round, chance: &mut Rng) -> Result<Micros> {
         let names = if round.needs_standby { &self.names[0] } else { "" };
         self.standby.set(STANDBY_NAMES, names).context("setting the standby's standby")?;

@@ -182,8 +182,8 @@ impl Node {
             let charge = self.charge(request_id, account, chance.u64(1..4));
             return (Question::Charge(Box::new(charge)), account, None);
         }
-        // The number of the idempotency key alone determines the question. So all nodes send the
-        // same question with the same key.
+        // The number of the idempotency key alone determines the account, the price and whether
+        // something is found. So all nodes send the same request with the same key.
         let newest = (now() - self.world.since) / KEY_MICROS;
         let key = match chance.u8(..100) < OLD_PERCENT {
             true => chance.u64(..=newest),

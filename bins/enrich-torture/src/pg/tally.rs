@@ -7,9 +7,9 @@ use crate::report::Summary;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) calls: u64,
-    /// The number of acknowledged charges.
+    /// The number of charges that a node reported as successful.
     pub(crate) charged: u64,
-    /// The number of acknowledged grants.
+    /// The number of grants that a node reported as successful.
     pub(crate) granted: u64,
     /// The number of free calls: the look-up found nothing, and this response was stored.
     pub(crate) free: u64,
@@ -40,8 +40,8 @@ pub(crate) struct InFlight {
     unknown: u64,
 }
 
-/// For each fault, the time from the fault to the acknowledgement of the next charge. Charges that
-/// were requested before the fault do not count.
+/// For each fault, the time from the fault to the next successful charge. Charges that were
+/// requested before the fault do not count.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outages(Vec<Micros>);
 

@@ -27,8 +27,8 @@ pub(crate) struct Trial {
     url: String,
     /// The times of the faults.
     faults: Vec<Micros>,
-    /// Whether acknowledged charges may be lost. This is true only in a control: a torture that
-    /// must lose charges.
+    /// Whether charges that were reported as successful may be lost. This is true only in a
+    /// control: a torture that must lose charges.
     may_lose: bool,
 }
 

@@ -288,7 +288,8 @@ fn the_page_can_be_switched_off() {
 }
 
 /// Sends `body`, a form with a file, in `pieces` pieces. Waits for `pause` after each piece, and
-/// stops when an answer begins to arrive. Returns the number of pieces sent, and the answer.
+/// stops when the server's answer begins to arrive. Returns the number of pieces sent, and the
+/// answer.
 fn dripped(
     world: &World,
     head: &str,

@@ -45,7 +45,7 @@ struct Ran {
 }
 
 impl Nodes {
-    /// Creates the schema in a database, and a first node, whose directory has one company.
+    /// Creates the schema in a database, and a first node, whose look-up data has one company.
     fn over(url: String) -> Self {
         let nodes = Self { folder: tempfile::tempdir().unwrap(), url };
         assert_eq!(nodes.json("a", &["store", "migrate"])["new_secret_key"], true);
@@ -53,7 +53,7 @@ impl Nodes {
         nodes
     }
 
-    /// Imports the company [`QUILL`] into the directory of a node.
+    /// Imports the company [`QUILL`] into the look-up data of a node.
     fn import(&self, node: &str) {
         let records = self.folder.path().join("records.jsonl");
         fs::write(&records, format!("{QUILL}\n")).unwrap();
@@ -211,7 +211,7 @@ fn the_folder_and_the_database_belong_together() {
     nodes.run("c", &["store", "migrate"]).refused(2, "a ledger of its own");
 
     // A node whose data folder contains only the secrets (`secret.key`) starts without look-up
-    // data: with an empty directory.
+    // data, so it finds no company.
     nodes.add("d");
     assert_eq!(nodes.json("d", &["account", "list"]), json!([]));
     nodes.run("d", &["serve", "--listen", "127.0.0.1:0"]).refused(2, "--one-copy");

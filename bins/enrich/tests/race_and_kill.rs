@@ -1,5 +1,5 @@
-//! Checks that no credit is spent twice and no acknowledged charge is lost. In some tests, many
-//! calls compete for the last credit. In others, servers are killed.
+//! Checks that no credit is spent twice, and that no charge is lost whose answer a client received.
+//! In some tests, many calls compete for the last credit. In others, servers are killed.
 
 #![allow(
     clippy::unwrap_used,
@@ -114,8 +114,8 @@ struct History {
 }
 
 impl History {
-    /// Checks that every acknowledged call has a charge in the ledger, that every charge belongs to
-    /// a call, and that no call is charged twice.
+    /// Checks that every answered call has a charge in the ledger, that every charge belongs to a
+    /// call, and that no call is charged twice.
     fn check(&mut self, durable: &BTreeMap<String, usize>, seen: &[Sent], round: usize) {
         let twice: Vec<_> = durable.iter().filter(|(_, times)| **times != 1).collect();
         assert!(twice.is_empty(), "round {round}: charged more than once: {twice:?}");

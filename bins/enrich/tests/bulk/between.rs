@@ -68,8 +68,8 @@ fn hand_on(mut client: TcpStream, server: SocketAddr, manner: Manner) -> io::Res
     Ok(())
 }
 
-/// Reads the head of a message, and a body of the length that the head announces. Returns `None` at
-/// the end of the stream.
+/// Reads an HTTP message: its head, and a body of the length that the head announces. Returns
+/// `None` if the stream ends before.
 fn message(stream: &mut TcpStream) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];

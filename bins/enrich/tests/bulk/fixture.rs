@@ -159,8 +159,8 @@ impl Fixture {
     }
 }
 
-/// Returns a list of `rows` rows. Of every ten rows, seven are found, two are not found and one is
-/// invalid.
+/// Returns a list of `rows` rows. Of every ten rows, seven name a known company, two name an
+/// unknown company, and one has an empty name, which is invalid.
 pub(crate) fn numbered(rows: usize) -> Vec<u8> {
     let mut list = "id,Company\n".to_owned();
     for row in 0..rows {

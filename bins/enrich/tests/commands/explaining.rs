@@ -1,5 +1,5 @@
-//! Tests of `enrich lookup --min-confidence` and `--explain`: the lowest confidence with which a
-//! match by name is an answer, and the reasons for a confidence.
+//! Tests of two options of `enrich lookup`. `--min-confidence` sets the minimum confidence of an
+//! answer to a look-up by name. `--explain` prints the reasons for the confidence.
 
 use serde_json::{Value, json};
 
@@ -87,8 +87,8 @@ fn a_confidence_that_cannot_be_is_a_wrong_command_line() {
     }
 }
 
-/// Checks only the order of the parts of the text. The numbers in the text depend on the weights of
-/// the features, and another test compares complete texts.
+/// Checks only the order of the parts of the explanation. Its numbers depend on the weights of the
+/// features, and another test compares complete texts.
 #[test]
 fn a_comparison_is_explained_for_people() {
     let fixture = fixture();

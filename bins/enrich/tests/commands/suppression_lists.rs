@@ -16,7 +16,7 @@ const RECORDS: &str = r#"{"type":"company","name":"Quill Ltd","country":"GB","do
 const ANNA: &str = "KA18MT/ph6IHYjzT9zwETySDQyvSh87YuoSBpOQtkhE=";
 /// SHA-256 in Base64 of `ada@quill.example`.
 const ADA: &str = "K5bszsuw4utfYUvrBrwhkXU5CAYyFODnCoFI+cDMRRE=";
-/// SHA-256 in Base64 of an address that the directory does not have.
+/// SHA-256 in Base64 of an address that the look-up data does not have.
 const NOBODY: &str = "uMyZgjgJT4RGCrlle/ZN+4NP4uvuPWF63TgDopr6y2Q=";
 /// SHA-256 in Base64 of the phone number `4155559317`.
 const NUMBER: &str = "vGM7y5n+hBXRSEAklhHDPCbysyNgYTmXdMcagGUOY8E=";
@@ -140,7 +140,7 @@ fn an_entry_is_taken_back_and_forget_stays_final() {
     fixture.file(EMAIL_FILE, format!("ID,Hash\na,{ANNA}\nb,{ADA}\n"));
     assert_eq!(fixture.json(&["forget", "--list", EMAIL_FILE])["values"], 2);
     // `ada@quill.example` is also forgotten without a list. So this address stays suppressed when
-    // its entry is taken back.
+    // the list's entry for it is taken back.
     fixture.json(&["forget", "ada@quill.example"]);
     let removed = format!("ID,Hash,ListType\na,{ANNA},Email\nb,{ADA},Email\nc,{NOBODY},MAID\n");
     fixture.file("20260501_4821_Removed.csv", removed);
@@ -281,8 +281,8 @@ fn a_run_that_was_interrupted_is_completed_by_the_same_command() {
     assert_eq!(fixture.run(&["forget", "--list", EMAIL_FILE]).status, 2);
     assert_eq!(emails(&fixture), json!(["info@quill.example"]));
     fs::remove_dir(blocked).unwrap();
-    // An interrupted run can also leave a complete file of answers and an unfinished one. Both
-    // files are simulated here.
+    // An interrupted run can also leave a complete file of answers to the list, and an unfinished
+    // one. Both files are simulated here.
     let unfinished = format!("answers/.{EMAIL_FILE}.unfinished");
     fixture.file(&unfinished, "Id,Sta");
     fixture.file(&format!("answers/{EMAIL_FILE}"), "Id,Status\na,3\nb,5\n");

@@ -244,8 +244,8 @@ fn found(world: &World, account: &Account, call: Call) {
     world.answers_to(&format!("{call:?}"), account, &call, endpoint("/v1/cuf").answer, 1);
 }
 
-/// Expects that the body can't be decoded. Sends it to both API versions without a key, because the
-/// body is checked before the key.
+/// Checks that the server refuses this body, which it can't decode. Sends the body to both API
+/// versions without an API key, because the body is checked before the key.
 fn undecodable(world: &World, what: &str, content_type: &str, body: &[u8]) {
     for path in ["/v1/cuf", "/v2/services/name_to_domain"] {
         let call = Call::post(path).typed(content_type, body);

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::document_page::{files, pages, root};
 
-/// Symptoms that are not in the source code as one text: SQLite prints them, or the program
-/// composes them from parts.
+/// Symptoms of the runbook that are not in the source code as one text: SQLite prints them, or the
+/// program composes them from parts.
 const FROM_ELSEWHERE: [&str; 3] =
     ["database or disk is full", "Retry-After: 60", "lacks secret.key"];
 

@@ -82,9 +82,9 @@ fn send(ports: &CommandPorts, server: SocketAddr, file: &Path) -> Reply {
     call.send(server).unwrap()
 }
 
-/// Compares an answer with its snapshot: status, headers and body. The seconds until the rate-limit
-/// window ends (`;t=`) are not compared, because they depend on the time. Returns the credits that
-/// the answer costs.
+/// Compares an answer with the recorded one (in a `.snap` file): status, headers and body. The
+/// seconds until the rate-limit window ends (`;t=`) are not compared, because they depend on the
+/// time. Returns the credits that the answer costs.
 fn compare(reply: &Reply, file: &Path) -> Result<u64, String> {
     let recorded = fs::read_to_string(file.with_extension("snap")).unwrap();
     let (_, recorded) = recorded.split_once("\n---\n").unwrap();

@@ -1,4 +1,4 @@
-//! Tests of servers that answer from snapshots of the directory.
+//! Tests of servers that answer from snapshots of the look-up data.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -152,8 +152,8 @@ fn a_forgotten_address_is_gone_from_all_nodes_within_two_seconds() {
     });
     assert!(took < Duration::from_secs(2), "{took:?}");
 
-    // The folder of node `b` has no directory. If `forget` runs on such a folder, all nodes forget
-    // the value, and the command says what remains to do on the machine that imports.
+    // The data folder of node `b` has no look-up data. If `forget` runs on such a folder, all nodes
+    // forget the value, and the command says what remains to do on the machine that imports.
     let said = nodes.run("b", &["forget", "quill.example"]);
     assert!(said.status == 0 && said.err.contains("the machine that imports"), "{said:?}");
     wait_until("the domain is gone", || {

@@ -49,8 +49,9 @@ impl AccountLimit {
 }
 
 impl AccountPermit {
-    /// Waits for this permit's turn. Only one permit of an account has its turn at a time, in order
-    /// of arrival. Dropping the returned guard ends the turn.
+    /// Waits for this permit's turn. Only one permit of an account has its turn at a time. The
+    /// others wait in the order in which they called this function. Dropping the returned guard
+    /// ends the turn.
     pub async fn turn(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.line).lock_owned().await
     }

@@ -3,8 +3,8 @@
 use enrich_wire::Endpoint;
 use serde_json::{Map, Value};
 
-/// Answer fields that do not become columns of the output: the repeated inputs, the balance, and
-/// `exists`. The output has a column `status` instead of `exists`.
+/// Answer fields that do not become columns of the output: the input (`query`), the balance, and
+/// `exists`. Instead of `exists`, the output has a column `status`.
 const LEFT_OUT: [&str; 4] = ["query", "exists", "credit_count", "remaining_credits"];
 
 /// The answer format of an endpoint.

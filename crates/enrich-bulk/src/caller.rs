@@ -1,5 +1,5 @@
-//! Callers. A caller answers the rows of a list. There is a caller for a directory, one for the
-//! metered service in this process, and one for a remote server.
+//! Callers. A caller answers the rows of a bulk list. There is a caller that reads the look-up data
+//! directly, one for the metered service in this process, and one for a remote server.
 
 mod directory;
 mod metered;
@@ -41,8 +41,8 @@ impl Target {
 /// The fields of one row: each pair is an endpoint's field name and its value.
 pub type RowFields = [(&'static str, String)];
 
-/// Answers the rows of a list, one row for each call, and finds candidates for rows that have no
-/// answer.
+/// Answers the rows of a bulk list, one row for each call, and finds candidates for rows that have
+/// no answer.
 #[async_trait]
 pub trait Caller: Send + Sync {
     /// Sends the row once. `idempotency` is the idempotency key: if the row is sent again with the
@@ -50,11 +50,11 @@ pub trait Caller: Send + Sync {
     async fn call(&self, fields: &RowFields, idempotency: &str) -> CallResult;
 
     /// Asks once for the companies that a name may mean, at most `most`. If there are any, the
-    /// result is [`CallResult::Found`] with the values of the candidates' columns. If the question
-    /// is sent again with the same idempotency key, it is not charged again.
+    /// result is [`CallResult::Found`] with the values of the candidates' columns. A second call
+    /// with the same name and idempotency key is not charged again.
     ///
-    /// The default implementation refuses the question. It is for a [`RemoteCaller`], because a
-    /// server has no endpoint for candidates.
+    /// The default implementation returns [`CallResult::Refused`]. It is for a [`RemoteCaller`],
+    /// because a server has no endpoint for candidates.
     async fn candidates(&self, _: &Question, _most: usize, _idempotency: &str) -> CallResult {
         CallResult::Refused("candidates are not in the interface of a server".to_owned())
     }

@@ -1,4 +1,4 @@
-//! The lists of accounts, stored in a folder and processed in turns.
+//! The uploaded lists of accounts, and the jobs that look up the rows of these lists.
 //!
 //! Each job has a folder with the job's id as its name. The folder contains the uploaded list,
 //! `job.json`, and the output as [`Part`](crate::Part) writes it. A job can be found only through
@@ -95,8 +95,8 @@ struct JobRegistry {
     is_elsewhere: bool,
     /// The folders of those jobs whose record could not be read.
     set_aside: Vec<PathBuf>,
-    /// For each account, the number of its last turn. Every start of a job gets the next number: 1,
-    /// 2, 3.
+    /// For each account, the number of its last job start. The job starts of all accounts are
+    /// numbered together: 1, 2, 3.
     turns: BTreeMap<AccountId, u64>,
     last_turn: u64,
     /// The number of accounts that have waiting jobs in the shared job records, but no running job.
@@ -129,7 +129,7 @@ struct Entry {
     /// The lease of a shared job, while this process holds the job; otherwise `None`.
     lease: Option<Arc<Lease>>,
     /// The turn of a shared job when its record was last read or changed. The turn is a number that
-    /// grows with each new holder of the job.
+    /// grows when a process takes the job, or changes it while no process holds it.
     turn: u64,
     /// Whether the last holder of a shared job let its lease expire. If so, that holder may still
     /// write files.
@@ -226,8 +226,8 @@ impl Jobs {
     ///
     /// # Errors
     ///
-    /// When there is no such job, the job was started before, the endpoint or the mapping of the
-    /// order is invalid, or the list cannot be read.
+    /// When there is no such job, the job was started before, the endpoint or the mapping in
+    /// `order` is invalid, or the list cannot be read.
     pub fn start(&self, account: AccountId, id: JobId, order: Order) -> Result<(), JobError> {
         let Order { endpoint, mapping, candidates, .. } = &order;
         let rows = self.preview(account, id, endpoint, mapping, *candidates)?.rows;
@@ -241,8 +241,8 @@ impl Jobs {
         self.shared.put_in_line(&mut registry, record)
     }
 
-    /// Continues a job that ended early. The key and the ceiling may differ from those of the
-    /// earlier run.
+    /// Continues a job that ended early. The API key and the maximum cost may differ from those of
+    /// the earlier run.
     ///
     /// # Errors
     ///

@@ -20,9 +20,9 @@ pub struct DirectoryCaller {
     directory: Arc<dyn Directory>,
     target: Target,
     answers: Answers,
-    /// Maximum number of items of each list in an answer; `None` for no limit. It applies only if
-    /// the price of the answer does not depend on the number of items. [`enrich_core::Service`] has
-    /// the same limit.
+    /// Maximum number of items, such as email addresses, of each list in an answer; `None` for no
+    /// limit. It applies only if the price of the answer does not depend on the number of items.
+    /// [`enrich_core::Service`] has the same limit.
     max_enrichment_items: Option<NonZeroU64>,
     /// The country that is assumed for phone numbers without a country calling code. If it is
     /// `None`, such numbers are invalid.

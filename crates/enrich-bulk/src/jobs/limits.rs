@@ -74,8 +74,8 @@ impl JobsState {
         Ok(())
     }
 
-    /// Returns the limits for reading a list: its bytes and lines, and a signal that stops the
-    /// reading.
+    /// Returns the limits for reading a list: the maximum numbers of bytes and lines, and a signal
+    /// that stops the reading.
     pub(super) fn bounds(&self, stop: &Stop) -> Bounds {
         let (max_bytes, max_lines) = (self.settings.max_unpacked_bytes, self.settings.max_rows);
         let stop = stop.clone();

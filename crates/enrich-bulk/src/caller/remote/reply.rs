@@ -1,7 +1,7 @@
 //! Parses a server's replies. The header `X-Credits-Used` gives the charge, except in a replay: an
 //! earlier answer that the server repeats for the same idempotency key, at no cost. No header says
-//! whether something was found. So the parser reads from the body whether something was found, and
-//! what a replayed answer cost at first.
+//! whether something was found. So the parser finds this out from the body. From the body, it also
+//! computes what the earlier answer of a replay cost.
 
 use std::time::Duration;
 
@@ -70,7 +70,7 @@ impl RemoteAnswers {
 
     /// Returns the number of items that are charged for an answer; 0 if nothing was found. A field
     /// `exists` or a confidence shows whether something was found. An answer without these fields
-    /// is a list. If the list is empty, nothing was found.
+    /// contains a list. If this list is empty, nothing was found.
     fn items(&self, answer: &Map<String, Value>) -> u64 {
         let list = || answer.values().filter_map(Value::as_array).map(Vec::len).max();
         let length = || list().unwrap_or_default() as u64;

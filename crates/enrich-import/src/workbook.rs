@@ -61,7 +61,8 @@ pub(crate) struct Workbook {
     /// The thread that reads the sheet. It returns the values that are needed to read another
     /// sheet.
     thread: Option<JoinHandle<(SheetReading, Archive)>>,
-    links: Links,
+    /// The hyperlinks of the current sheet; `None` if they are not read.
+    links: Option<Links>,
     rows: Receiver<io::Result<Vec<SheetRow>>>,
     ready: std::vec::IntoIter<SheetRow>,
     limits: Limits,
@@ -98,7 +99,20 @@ impl Limits {
 
 impl Workbook {
     /// Opens a workbook and starts the thread that reads its first visible sheet.
-    pub(crate) fn open(mut file: Box<dyn Seekable>, limits: Limits) -> io::Result<Self> {
+    pub(crate) fn open(file: Box<dyn Seekable>, limits: Limits) -> io::Result<Self> {
+        Self::opened(file, limits, None)
+    }
+
+    /// Like [`open`](Self::open), but reads the hyperlinks of the sheet too.
+    pub(crate) fn open_with_links(file: Box<dyn Seekable>, limits: Limits) -> io::Result<Self> {
+        Self::opened(file, limits, Some(Links::default()))
+    }
+
+    fn opened(
+        mut file: Box<dyn Seekable>,
+        limits: Limits,
+        links: Option<Links>,
+    ) -> io::Result<Self> {
         check_file_count(&mut file, &limits)?;
         file.seek(SeekFrom::Start(0))?;
         let mut archive = ZipArchive::new(file).map_err(damaged)?;
@@ -111,7 +125,7 @@ impl Workbook {
             visible: sheets.visible,
             current: 0,
             thread: None,
-            links: Links::default(),
+            links,
             rows: channel().1,
             limits: limits.clone(),
             ready: Vec::new().into_iter(),
@@ -128,7 +142,7 @@ impl Workbook {
 
     /// Returns the hyperlinks of the sheet. The workbook then no longer has them.
     pub(crate) fn take_links(&mut self) -> Links {
-        mem::take(&mut self.links)
+        self.links.take().unwrap_or_default()
     }
 
     /// Chooses the first visible sheet with a table, because a sheet before it may have only a
@@ -177,8 +191,10 @@ impl Workbook {
         let part = self.visible.get(sheet).ok_or_else(|| refusal(NoList::Empty))?;
         let (into, rows) = sync_channel(2);
         let path = part.path.clone();
-        // If the sheet is damaged or too large, the thread that reads its rows reports it.
-        self.links = Links::read(&mut archive, &path, &self.limits).unwrap_or_default();
+        if let Some(links) = &mut self.links {
+            // If the sheet is damaged or too large, the thread that reads its rows reports it.
+            *links = Links::read(&mut archive, &path, &self.limits).unwrap_or_default();
+        }
         let thread = std::thread::Builder::new().name("enrich-workbook".to_owned());
         self.thread = Some(thread.spawn(move || {
             let ended = reading.run(&mut archive, &path, &into);

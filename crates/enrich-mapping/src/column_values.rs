@@ -19,7 +19,7 @@ use crate::route::{Route, route_url};
 const LEAST_VALUES: usize = 3;
 /// A column may have phone numbers if a word of its name begins with one of these texts: `Tel. 2`,
 /// `Mobiele`.
-const PHONE_WORDS: [&str; 7] = ["tel", "fon", "mobi", "gsm", "handy", "cell", "тел"];
+const PHONE_WORDS: [&str; 8] = ["tel", "tlp", "fon", "mobi", "gsm", "handy", "cell", "тел"];
 /// A column may have phone numbers if its name contains one of these texts: `Telefon-Nr.`.
 const PHONE_NAMES: [&str; 7] = ["phone", "telefon", "電話", "携帯", "전화", "휴대", "手机"];
 /// A column may have email addresses if its name contains one of these texts: `Mail 2`.
@@ -119,9 +119,7 @@ pub(crate) fn meaning_of_values(
         let hosts: Vec<String> = values.iter().map(|value| host(value)).collect();
         return are_distinct(&hosts).then_some("domains");
     }
-    let with_form = values.iter().filter(|value| has_legal_form(value)).count();
-    (3 * with_form >= values.len() && !values.iter().any(|value| is_address(value)))
-        .then_some("company")
+    (are_companies(&values) && !values.iter().any(|value| is_address(value))).then_some("company")
 }
 
 /// Whether most values of a column of names have several words. Then the values are whole names of
@@ -147,7 +145,7 @@ pub(crate) fn names_more(column: &str, meaning: &str) -> bool {
 
 /// Returns the values of the column: from each record the first text that stands for a value (not
 /// `n/a`, for example).
-fn values_of(column: &str, records: &[Map<String, Value>]) -> Vec<String> {
+pub(crate) fn values_of(column: &str, records: &[Map<String, Value>]) -> Vec<String> {
     let path = Path::column(column);
     let values = records.iter().filter_map(|record| {
         let mut found = path.find(record).into_iter().flat_map(texts);
@@ -165,6 +163,17 @@ fn are_distinct(values: &[String]) -> bool {
 fn is_email(text: &str) -> bool {
     let first = link_address(text).split([' ', ';', ',', '/']).next().unwrap_or_default();
     EmailAddress::parse(first).is_ok()
+}
+
+/// Whether the values of a column are the names of companies: at least one in three has a legal
+/// form.
+pub(crate) fn has_companies(column: &str, records: &[Map<String, Value>]) -> bool {
+    let values = values_of(column, records);
+    !values.is_empty() && are_companies(&values)
+}
+
+fn are_companies(values: &[String]) -> bool {
+    3 * values.iter().filter(|value| has_legal_form(value)).count() >= values.len()
 }
 
 /// Whether the name of a column says that the column has phone numbers. `Hotel ID` and

@@ -25,22 +25,41 @@ pub(crate) fn meaning(column: &str) -> Option<&'static str> {
         MEANINGS.get(&plain).copied().or_else(|| without_prefix(&plain))
     };
     of_name(&column)
-        .or_else(|| of_name(without_remark(&column)?).filter(|meaning| is_address(meaning)))
+        .or_else(|| of_name(without_example(&column)?).filter(|meaning| is_address(meaning)))
         .or_else(|| meaning_of_parts(&column, of_name))
 }
 
-/// Returns a column's name without the remark in parentheses at its end: `Mobile` for `Mobile (such
-/// as 0700 900123)`, and `Website` for `Website (link)`, which has the addresses of hyperlinks.
-/// Returns `None` if there is no remark, or if the remark is a single word other than `link`,
-/// because such a word may change the meaning: `Phone (fax)`.
-fn without_remark(column: &str) -> Option<&str> {
-    let (name, remark) = column.trim_end().strip_suffix([')', '）'])?.split_once(['(', '（'])?;
-    (remark == "link" || remark.split_whitespace().count() > 1).then_some(name)
+/// Returns a column's name without the example in parentheses at its end: `Mobile` for `Mobile (such
+/// as 0700 900123)`. Other texts in parentheses may change the meaning: `Phone (fax)`, `Email (head
+/// office)`. So this returns `None` if the text in parentheses has neither an email address nor a
+/// number with several digits.
+fn without_example(column: &str) -> Option<&str> {
+    /// Minimum number of digits in an example. Fewer digits may be those of a number such as `2`.
+    const LEAST_DIGITS: usize = 5;
+    let (name, example) = column.trim_end().strip_suffix([')', '）'])?.split_once(['(', '（'])?;
+    let digits = example.chars().filter(char::is_ascii_digit).count();
+    let is_fax = example.to_lowercase().contains("fa");
+    (!is_fax && (digits >= LEAST_DIGITS || example.contains('@'))).then_some(name)
 }
 
-/// Whether columns with this meaning have addresses or phone numbers. Such a column keeps its
-/// meaning if its name has a remark in parentheses. In a column of names, the remark can change the
-/// meaning: `Name (private customers only)` has no names of companies.
+/// Whether a column's name says that the column has addresses: websites, email addresses or pages.
+pub fn is_address_column(column: &str) -> bool {
+    let addresses = [
+        "domains",
+        "emails",
+        "company_emails",
+        "linkedin",
+        "company_linkedin",
+        "facebook",
+        "instagram",
+        "twitter",
+        "youtube",
+    ];
+    meaning(column).is_some_and(|meaning| addresses.contains(&meaning))
+}
+
+/// Whether columns with this meaning have addresses or phone numbers. An example in parentheses
+/// after the name is an example of such a value.
 fn is_address(meaning: &str) -> bool {
     matches!(meaning, "domains" | "emails" | "linkedin" | "phones")
 }

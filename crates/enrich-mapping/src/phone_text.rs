@@ -74,7 +74,7 @@ pub(crate) fn phone_texts(text: &str) -> Vec<String> {
                 Part::Nothing
             }
             Some("fax" | "inside" | "invalid") => Part::Nothing,
-            _ if is_remark(&number, rest) => break,
+            _ if is_remark(&number, &format!("{token}{rest}")) => break,
             _ => return vec![text.to_owned()],
         };
         found.extend(whole(&number, part));
@@ -85,13 +85,20 @@ pub(crate) fn phone_texts(text: &str) -> Vec<String> {
     found
 }
 
-/// Whether a word begins a remark. This is so if the text before the word (`number`) is a complete
-/// phone number, and the text after the word (`rest`) has no digits.
-fn is_remark(number: &str, rest: &str) -> bool {
-    /// Minimum number of digits of a complete number.
-    const COMPLETE: usize = 7;
+/// Minimum number of digits of a complete phone number.
+const COMPLETE: usize = 7;
+
+/// Whether the text after `number` is a remark that does not matter. This is so if `number` is
+/// complete, and the remark has no digits and does not say that the number must not be used. But
+/// letters can be a part of a number: `+1 800 555 CARS`.
+fn is_remark(number: &str, remark: &str) -> bool {
     let is_digit = |sign: char| sign.is_ascii_digit();
-    number.chars().filter(|sign| is_digit(*sign)).count() >= COMPLETE && !rest.contains(is_digit)
+    let are_capitals = remark.trim_end().bytes().all(|byte| byte.is_ascii_uppercase());
+    let is_of_number = are_capitals && number.contains('8') && number.contains("00");
+    number.chars().filter(|sign| is_digit(*sign)).count() >= COMPLETE
+        && !remark.contains(is_digit)
+        && !is_of_number
+        && !is_no_phone(remark)
 }
 
 /// Returns the position of the last opening parenthesis in a text, if it is not closed and at most
@@ -118,9 +125,13 @@ pub(crate) fn without_second_ending(number: &str) -> Option<&str> {
 /// Whether the second ending of a number is clearly not a part of the number itself: `57` in
 /// `031-7491856 / 57`.
 pub(crate) fn has_separate_ending(number: &str) -> bool {
-    without_second_ending(number)
-        .and_then(|first| number.strip_prefix(first))
-        .is_some_and(|ending| ending.starts_with(" / ") || ending.trim_start().starts_with('~'))
+    let Some(first) = without_second_ending(number) else { return false };
+    let ending = number.strip_prefix(first).unwrap_or_default();
+    let digits = first.chars().filter(char::is_ascii_digit).count();
+    // Slashes in the number itself separate its groups of digits: `0664 / 123 45 / 67`.
+    (ending.starts_with(" / ") || ending.trim_start().starts_with('~'))
+        && digits >= COMPLETE
+        && !first.contains('/')
 }
 
 /// Whether a remark after a number says that the number belongs to a fax machine, or is no longer
@@ -128,7 +139,9 @@ pub(crate) fn has_separate_ending(number: &str) -> bool {
 fn is_no_phone(remark: &str) -> bool {
     let remark = remark.to_lowercase();
     let mut words = remark.split(|sign: char| !sign.is_alphabetic());
-    words.any(|word| matches!(WORDS.get(word), Some(&"fax" | &"invalid")))
+    words.any(|word| {
+        word.starts_with("fax") || matches!(WORDS.get(word), Some(&"fax" | &"invalid" | &"not"))
+    })
 }
 
 /// Returns a phone number with the area code before it. If the number seems to be complete, returns
@@ -258,6 +271,9 @@ mod tests {
             ("+44 20 7946 0123", &["+44 20 7946 0123"]),
             ("0 (224) 411 20 30 Pbx", &["0 (224) 411 20 30"]),
             ("(031) 8431122 on weekdays", &["(031) 8431122"]),
+            ("030 23125299 ist die Faxnummer", &["030 23125299 ist die Faxnummer"]),
+            ("030 23125299 nicht mehr da", &["030 23125299 nicht mehr da"]),
+            ("+1 800 555 2 CARS", &["+1 800 555 2 CARS"]),
             ("call us", &["call us"]),
             ("1-800-QUILL", &["1-800-QUILL"]),
         ] {

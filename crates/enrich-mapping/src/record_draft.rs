@@ -157,8 +157,7 @@ impl RecordDraft {
     /// web`), it is added as the company's website.
     pub(crate) fn add_email(&mut self, text: &str) {
         let text = half_width(link_address(text)).into_owned();
-        let is_site = text.contains("://") || text.to_ascii_lowercase().starts_with("www.");
-        if is_site && !text.contains('@') {
+        if is_site(&text) {
             match self.kind {
                 RecordType::Person if self.company_domain.is_none() => {
                     self.set_company_domain(&text)
@@ -188,7 +187,7 @@ impl RecordDraft {
                 None => Phone::parse_international(text),
             };
             let phone = match without_second_ending(text) {
-                Some(first) if has_separate_ending(text) => parse(first),
+                Some(first) if has_separate_ending(text) => parse(first).or_else(|_| parse(text)),
                 Some(first) => parse(text).or_else(|_| parse(first)),
                 None => parse(text),
             };
@@ -358,6 +357,15 @@ impl RecordDraft {
             record.insert(network.as_str().to_owned(), one_or_list(pages));
         }
     }
+}
+
+/// Whether a text is the address of a whole website, such as `www.quill.example`. The address of a
+/// page, such as `https://fair.example/contact/7`, may be on another company's website.
+fn is_site(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let host = host.or_else(|| text.starts_with("www.").then_some(text.as_str()));
+    host.is_some_and(|host| !host.trim_end_matches('/').contains(['/', '@', '?']))
 }
 
 fn add<T: PartialEq>(list: &mut Vec<T>, value: T) {

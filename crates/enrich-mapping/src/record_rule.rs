@@ -199,7 +199,7 @@ fn fill(draft: &mut RecordDraft, field: Field, mut values: Vec<String>, seat: Op
         }
         Field::Domains => values.iter().for_each(|text| draft.add_url(text, None, true)),
         Field::Urls => values.iter().for_each(|text| draft.add_url(text, None, false)),
-        Field::Emails => values.into_iter().for_each(|text| draft.add_email(&text)),
+        Field::Emails => without_names(values).iter().for_each(|text| draft.add_email(text)),
         Field::Phones => values.iter().for_each(|text| draft.add_phone(text, seat)),
         Field::CompanyDomain => {
             if let Some(text) = values.first() {
@@ -212,6 +212,18 @@ fn fill(draft: &mut RecordDraft, field: Field, mut values: Vec<String>, seat: Op
             }
         }
     }
+}
+
+/// Returns the email addresses of a text such as `Ada Byte <ada@quill.example>`, which was split at
+/// its blanks. Returns other texts unchanged.
+fn without_names(texts: Vec<String>) -> Vec<String> {
+    let bracketed = |text: &str| Some(text.strip_prefix('<')?.strip_suffix('>')?.to_owned());
+    let is_address = |text: &String| text.contains('@');
+    if !texts.iter().any(|text| is_address(text) && bracketed(text).is_some()) {
+        return texts;
+    }
+    let addresses = texts.into_iter().filter(is_address);
+    addresses.map(|text| bracketed(&text).unwrap_or(text)).collect()
 }
 
 /// Sets a field that has a single value.

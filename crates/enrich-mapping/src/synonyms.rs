@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use crate::column_values::{are_whole_names, meaning_of_values, names_more};
+use crate::column_values::{
+    are_whole_names, has_companies, meaning_of_values, names_more, values_of,
+};
 use crate::columns::separators;
 use crate::mapping::{Mapping, is_address};
 use crate::meaning::{meaning, target};
@@ -45,7 +47,10 @@ impl Synonyms {
             .filter_map(|column| Some((column.as_str(), meaning_among(columns, column)?)));
         let mut known: Vec<_> = known.collect();
         let has_last_name = known.iter().any(|(_, meaning)| *meaning == "last_name");
-        let may_be_last_name = known.iter().any(|(_, meaning)| *meaning == "name");
+        // A column `Name` may have the last names. It does not if it has the names of companies.
+        let may_be_last_name = known
+            .iter()
+            .any(|(column, meaning)| *meaning == "name" && !has_companies(column, records));
         let is_alone = !has_last_name && !may_be_last_name;
         for (column, meaning) in &mut known {
             if *meaning == "first_name" && is_alone && are_whole_names(column, records) {
@@ -157,11 +162,10 @@ fn area_codes<'c>(known: &[(&'c str, &'static str)]) -> Option<(&'c str, &'c str
 /// Whether there are more companies than people among the records. A record with the name of a
 /// person counts as a person, even if it also has a company.
 fn are_mostly_companies(known: &[(&str, &str)], records: &[Map<String, Value>]) -> bool {
-    const PERSON: [&str; 4] = ["first_name", "last_name", "full_name", "contact"];
+    const PERSON: [&str; 5] = ["first_name", "last_name", "full_name", "contact", "name"];
     let has = |record: &Map<String, Value>, wanted: &[&str]| {
-        let columns = known.iter().filter(|(_, meaning)| wanted.contains(meaning));
-        let mut values = columns.filter_map(|(column, _)| record.get(*column)?.as_str());
-        values.any(|value| !is_no_name(value))
+        let mut columns = known.iter().filter(|(_, meaning)| wanted.contains(meaning));
+        columns.any(|(column, _)| !values_of(column, std::slice::from_ref(record)).is_empty())
     };
     let people = records.iter().filter(|record| has(record, &PERSON)).count();
     let companies =

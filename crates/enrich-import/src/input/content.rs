@@ -145,7 +145,7 @@ impl Opened {
         options: &Input,
     ) -> io::Result<Self> {
         let mut workbook = match file {
-            Some(file) => Workbook::open(Box::new(file), limits)?,
+            Some(file) => Workbook::open_with_links(Box::new(file), limits)?,
             None => {
                 let mut held = Vec::new();
                 (&mut bytes).take(MAX_HELD_WORKBOOK as u64 + 1).read_to_end(&mut held)?;
@@ -153,7 +153,7 @@ impl Opened {
                     let refused = NoList::LargeWorkbook("more than 64 MiB");
                     return Err(io::Error::other(refused));
                 }
-                Workbook::open(Box::new(Cursor::new(held)), limits)?
+                Workbook::open_with_links(Box::new(Cursor::new(held)), limits)?
             }
         };
         if options.skip_until.is_none() && options.header.is_empty() {

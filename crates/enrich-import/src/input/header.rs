@@ -1,6 +1,7 @@
 //! Finds the header of a table. Above the header, there may be titles, notes, and a row with the
 //! names of groups of columns.
 
+use std::collections::HashSet;
 use std::io;
 
 use enrich_mapping::is_known_column;
@@ -86,13 +87,15 @@ impl Header {
 /// |-----|---------|---------|--------|---------|
 /// |     |         | Phone   | E-mail |         |
 ///
-/// Other cells of the upper row extend over both rows. If several groups have a column with the
-/// same name, the name of the group is put before it: `Contact Name`.
+/// Other cells of the upper row extend over both rows, and at least one of them is the name of a
+/// known column. If there is no such cell, the upper row is a title, unless names in the lower row
+/// are repeated. The second column with a name gets the name of its group before it: `Invoice
+/// E-mail`.
 fn names_of_two_rows(upper: &[String], lower: &[String]) -> Option<Vec<String>> {
     let cell = |row: &[String], at: usize| row.get(at).map_or("", |text| text.trim()).to_owned();
     let width = upper.len().max(lower.len());
     let (mut names, mut group) = (Vec::with_capacity(width), String::new());
-    let (mut has_gap, mut has_whole) = (false, false);
+    let (mut has_gap, mut has_known_whole, mut groups) = (false, false, 0);
     for at in 0..width {
         let (above, below) = (cell(upper, at), cell(lower, at));
         let begins_group = !above.is_empty() && at + 1 < width && cell(upper, at + 1).is_empty();
@@ -101,22 +104,25 @@ fn names_of_two_rows(upper: &[String], lower: &[String]) -> Option<Vec<String>> 
             // upper row is the whole header, and the lower row is a record.
             (false, false) if !begins_group => return None,
             (true, false) => has_gap = true,
-            (false, true) => has_whole = true,
-            _ => {}
+            (false, true) => has_known_whole |= is_known_column(&above),
+            (false, false) => groups += 1,
+            (true, true) => {}
         }
         if !above.is_empty() {
             group.clone_from(&above);
         }
         names.push(if below.is_empty() { (above, None) } else { (below, Some(group.clone())) });
     }
-    let known = lower.iter().filter(|name| is_known_column(name)).count();
+    let known = || lower.iter().filter(|name| is_known_column(name));
+    let distinct = known().map(|name| name.trim()).collect::<HashSet<_>>().len();
+    let is_repeated = distinct < known().count() && groups > 1;
     let has_values = lower.iter().any(|text| text.contains('@'));
-    if !has_gap || !has_whole || known < 2 || has_values {
+    if !has_gap || !(has_known_whole || is_repeated) || distinct < 2 || has_values {
         return None;
     }
-    let is_repeated = |name: &str| names.iter().filter(|(other, _)| other == name).count() > 1;
+    let mut all = HashSet::new();
     let unique = |(name, group): &(String, Option<String>)| match group {
-        Some(group) if is_repeated(name) => format!("{group} {name}"),
+        Some(group) if !all.insert(name.clone()) => format!("{group} {name}"),
         _ => name.clone(),
     };
     Some(names.iter().map(unique).collect())
@@ -217,11 +223,23 @@ mod tests {
     }
 
     #[test]
-    fn a_name_in_two_groups_gets_the_group_s_name() {
-        let upper = ["Seat", "Member", "", "Contact", ""];
+    fn the_second_column_with_a_name_gets_the_group_s_name() {
+        let upper = ["Country", "Member", "", "Contact", ""];
         let lower = ["", "Name", "Website", "Name", "E-Mail"];
-        let found = ["Seat", "Member Name", "Website", "Contact Name", "E-Mail"];
+        let found = ["Country", "Name", "Website", "Contact Name", "E-Mail"];
         assert_eq!(names(&upper, &lower).unwrap(), found);
+        let upper = ["", "Company", "", "Contact", "", "Invoices", ""];
+        let lower = ["No.", "Name", "Web", "Person", "E-Mail", "Person", "E-Mail"];
+        let found =
+            ["No.", "Name", "Web", "Person", "E-Mail", "Invoices Person", "Invoices E-Mail"];
+        assert_eq!(names(&upper, &lower).unwrap(), found);
+    }
+
+    #[test]
+    fn a_title_is_not_the_upper_row_of_a_header() {
+        let lower = ["Firma", "Website", "Telefon"];
+        assert_eq!(names(&["Members", "", "", "", "As of 2026"], &lower), None);
+        assert_eq!(names(&["Members", "", "2026"], &lower), None);
     }
 
     #[test]

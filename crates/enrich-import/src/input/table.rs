@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 
-use enrich_mapping::{Input, is_known_column};
+use enrich_mapping::{Input, is_address_column, is_known_column};
 use serde_json::{Map, Value};
 
 use super::header::{Header, MAX_TITLE_ROWS, has, is_same, rows_of_lines};
@@ -39,8 +39,8 @@ pub(super) struct TableReader {
     delimiter: Option<Delimiter>,
     /// The hyperlinks of the sheet; none if the rows are not those of a workbook.
     links: Links,
-    /// The columns with hyperlinks: the index of each, and the name of the column in which records
-    /// have the addresses.
+    /// The columns whose hyperlinks are in columns of their own: the index of the column with the
+    /// texts, and the name of the column with the addresses.
     linked: Vec<(usize, String)>,
 }
 
@@ -71,7 +71,8 @@ impl TableReader {
             // again.
             let looked_at = lines.peek(LOOKED_AT_LINES, LOOKED_AT_BYTES);
             let first: Vec<&Line> = looked_at.iter().filter(is_text).collect();
-            let header = Header::find(rows_of_lines(&first, delimiter), &options.columns);
+            let columns = columns_of_header(&options.columns);
+            let header = Header::find(rows_of_lines(&first, delimiter), &columns);
             for _ in 0..header.rows_to_skip() {
                 lines.next_filled()?;
             }
@@ -96,7 +97,7 @@ impl TableReader {
         } else if options.header.is_empty() {
             let first = workbook.peek(MAX_TITLE_ROWS + 1)?;
             let rows = first.iter().map(|row| Some(row.cells.clone()));
-            let header = Header::find(rows, &columns_of_rows(&options.columns));
+            let header = Header::find(rows, &columns_of_header(&options.columns));
             for _ in 0..header.rows_to_skip() {
                 workbook.next_row()?;
             }
@@ -152,19 +153,26 @@ impl TableReader {
             fields.insert(column.clone(), Value::String(text.to_owned()));
         }
         for (at, address) in self.links.of_row(line) {
-            if let Some((_, name)) = self.linked.iter().find(|(column, _)| column == at) {
-                fields.insert(name.clone(), Value::String(address.clone()));
+            if let Some((_, name)) = self.linked.iter().find(|(column, _)| *column == at) {
+                fields.insert(name.clone(), address.into());
+            } else if let Some(Some(name)) = self.columns.get(at)
+                && let Some(Value::String(text)) = fields.get_mut(name)
+                && !has_address(text)
+            {
+                address.clone_into(text);
             }
         }
         Ok(fields)
     }
 
-    /// Returns the columns in which records have the addresses of hyperlinks: `Website (link)` for the
-    /// links of the column `Website`.
+    /// Returns the columns in which records have the addresses of hyperlinks: `Company (link)` for the
+    /// links of the column `Company`. A column of addresses, such as `Website`, has none: there, the
+    /// address of a hyperlink replaces a text such as `click here`.
     fn linked_columns(&self) -> Vec<(usize, String)> {
         let columns = self.links.columns_below(self.rows_above as u64 + 1);
         let named = |at: usize| {
-            let name = format!("{}{LINK}", self.columns.get(at)?.as_ref()?);
+            let name = self.columns.get(at)?.as_ref().filter(|name| !is_address_column(name))?;
+            let name = format!("{name}{LINK}");
             (!self.columns().any(|column| column == name)).then_some((at, name))
         };
         columns.into_iter().filter_map(named).collect()
@@ -206,12 +214,28 @@ impl TableReader {
     }
 }
 
-/// Returns the columns that a row of the table must have, for `columns` that records have. The row
-/// has the column `Website`, and records also have the addresses of its hyperlinks in `Website
-/// (link)`.
-fn columns_of_rows(columns: &[String]) -> Vec<String> {
-    let of_row = |column: &String| column.strip_suffix(LINK).unwrap_or(column).to_owned();
-    columns.iter().map(of_row).collect()
+/// Whether a text contains an address, such as a website or an email address. Some cells have an
+/// outdated hyperlink behind an address.
+fn has_address(text: &str) -> bool {
+    let is_address = |word: &str| {
+        let word = word.trim_matches(|sign: char| !sign.is_alphanumeric());
+        word.len() > 3 && word.contains(['.', '@'])
+    };
+    text.split(|sign: char| sign.is_whitespace() || matches!(sign, ',' | ';')).any(is_address)
+}
+
+/// Returns the names that the header must have, for `columns` that records have. Records have the
+/// hyperlinks of the column `Company` in `Company (link)`, and a second column `Notes` in
+/// `Notes (2)`.
+fn columns_of_header(columns: &[String]) -> Vec<String> {
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let of_header = |column: &String| {
+        let name = column.strip_suffix(LINK).unwrap_or(column);
+        let numbered = name.strip_suffix(')').and_then(|name| name.rsplit_once(" ("));
+        let name = numbered.filter(|(_, text)| is_number(text)).map_or(name, |(name, _)| name);
+        name.to_owned()
+    };
+    columns.iter().map(of_header).collect()
 }
 
 fn named(name: String) -> Option<String> {

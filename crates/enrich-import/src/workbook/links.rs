@@ -1,7 +1,8 @@
 //! Reads the hyperlinks of a sheet: the addresses to which its cells lead.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
+use std::sync::Arc;
 
 use quick_xml::events::Event;
 
@@ -10,16 +11,19 @@ use super::xml::{Xml, attribute};
 use super::{Archive, Limits, damaged};
 use crate::workbook::parts::relation;
 
-/// Maximum number of hyperlinks that are read. Further ones are ignored.
+/// Maximum number of hyperlinks that are read, and of addresses. Further ones are ignored.
 const MAX_LINKS: usize = 200_000;
+/// Maximum length of all addresses together, in bytes. Further addresses are ignored.
+const MAX_BYTES: usize = 16 * 1024 * 1024;
 /// Maximum length of a hyperlink's address, in bytes. A longer one is ignored.
 const MAX_ADDRESS_BYTES: usize = 2_048;
 /// Maximum size of the part with the addresses, after decompression, in bytes.
 const MAX_ADDRESSES_PART_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The hyperlinks of a sheet. Links to places in the workbook are left out.
+/// The address of each cell with a hyperlink, by the cell's row and column. Links to places in the
+/// workbook are left out.
 #[derive(Debug, Default)]
-pub(crate) struct Links(HashMap<u64, Vec<(usize, String)>>);
+pub(crate) struct Links(BTreeMap<(u64, usize), Arc<str>>);
 
 impl Links {
     /// Reads the hyperlinks of the sheet at `path`. They are at the end of the sheet, so all of it
@@ -32,11 +36,13 @@ impl Links {
         }
         let part = archive.by_name(path).map_err(damaged)?;
         let mut xml = Xml::new(part, limits.bounds.max_bytes, limits);
-        loop {
+        let mut left = MAX_LINKS;
+        while left > 0 {
             match xml.next()? {
                 Event::Start(tag) | Event::Empty(tag)
                     if tag.local_name().as_ref() == b"hyperlink" =>
                 {
+                    left -= 1;
                     let id = attribute(&tag, b"r:id").or_else(|| relation(&tag));
                     let address = id.and_then(|id| addresses.get(&id));
                     // The reference of several cells, such as `B2:B9`, begins with the first one.
@@ -44,24 +50,25 @@ impl Links {
                     if let (Some(address), Some(row), Some(column)) =
                         (address, row_of(&cell), column_of(&cell))
                     {
-                        links.0.entry(row).or_default().push((column, address.clone()));
+                        links.0.entry((row, column)).or_insert_with(|| Arc::clone(address));
                     }
                 }
-                Event::Eof => return Ok(links),
+                Event::Eof => break,
                 _ => {}
             }
         }
+        Ok(links)
     }
 
     /// Returns the indexes of the columns in which a row after `header` has a hyperlink.
     pub(crate) fn columns_below(&self, header: u64) -> BTreeSet<usize> {
-        let rows = self.0.iter().filter(|(row, _)| **row > header);
-        rows.flat_map(|(_, links)| links.iter().map(|(column, _)| *column)).collect()
+        self.0.keys().filter(|(row, _)| *row > header).map(|(_, column)| *column).collect()
     }
 
     /// Returns the hyperlinks of a row: the index of the column, and the address.
-    pub(crate) fn of_row(&self, row: u64) -> &[(usize, String)] {
-        self.0.get(&row).map_or(&[], Vec::as_slice)
+    pub(crate) fn of_row(&self, row: u64) -> impl Iterator<Item = (usize, &str)> {
+        let cells = self.0.range((row, 0)..=(row, usize::MAX));
+        cells.map(|((_, column), address)| (*column, &**address))
     }
 }
 
@@ -71,8 +78,8 @@ fn addresses(
     archive: &mut Archive,
     path: &str,
     limits: &Limits,
-) -> io::Result<HashMap<String, String>> {
-    let mut addresses = HashMap::new();
+) -> io::Result<HashMap<String, Arc<str>>> {
+    let (mut addresses, mut bytes) = (HashMap::new(), 0);
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
     let part = format!("{folder}/_rels/{file}.rels");
     if archive.index_for_name(&part).is_none() {
@@ -90,8 +97,10 @@ fn addresses(
                 let Some((id, target)) = named.filter(|_| kind.ends_with("/hyperlink")) else {
                     continue;
                 };
-                if target.len() <= MAX_ADDRESS_BYTES && addresses.len() < MAX_LINKS {
-                    addresses.insert(id, without_scheme_of_mail(&target).to_owned());
+                let is_short = target.len() <= MAX_ADDRESS_BYTES;
+                if is_short && addresses.len() < MAX_LINKS && bytes < MAX_BYTES {
+                    bytes += target.len();
+                    addresses.insert(id, Arc::from(without_scheme_of_mail(&target)));
                 }
             }
             Event::Eof => return Ok(addresses),

@@ -129,7 +129,7 @@ fn rows_before_the_header_of_a_workbook_are_skipped() {
 }
 
 #[test]
-fn the_addresses_of_hyperlinks_are_in_columns_of_their_own() {
+fn hyperlinks_replace_texts_or_are_in_columns_of_their_own() {
     let mut workbook = rust_xlsxwriter::Workbook::new();
     let sheet = workbook.add_worksheet();
     sheet.write_url_with_text(0, 0, "https://fair.example", "Exhibitors").unwrap();
@@ -141,15 +141,17 @@ fn the_addresses_of_hyperlinks_are_in_columns_of_their_own() {
     sheet.write_url_with_text(2, 2, "mailto:a@quill.example?subject=x", "write").unwrap();
     sheet.write_url_with_text(2, 3, "internal:Sheet1!A1", "Ink").unwrap();
     sheet.write(3, 0, "Nib").unwrap();
+    // The cell was edited, but not its link.
+    sheet.write_url_with_text(3, 1, "https://quill.example/en", "www.nib.example").unwrap();
     let bytes = workbook.save_to_buffer().unwrap();
     let expected = [
-        "{\"Company\":\"Quill\",\"Website\":\"click here\",\"Mail\":\"write\",\"City\":\"Ink\",\
-         \"Company (link)\":\"https://fair.example/quill\",\
-         \"Website (link)\":\"https://quill.example/en\",\"Mail (link)\":\"a@quill.example\"}",
-        "{\"Company\":\"Nib\",\"Website\":\"\",\"Mail\":\"\",\"City\":\"\"}",
+        "{\"Company\":\"Quill\",\"Website\":\"https://quill.example/en\",\
+         \"Mail\":\"a@quill.example\",\"City\":\"Ink\",\
+         \"Company (link)\":\"https://fair.example/quill\"}",
+        "{\"Company\":\"Nib\",\"Website\":\"www.nib.example\",\"Mail\":\"\",\"City\":\"\"}",
     ];
     assert_eq!(fields(&records("a.xlsx", bytes.clone(), options())), expected);
-    let columns = vec!["company".to_owned(), "Website (link)".to_owned()];
+    let columns = vec!["website".to_owned(), "Company (link)".to_owned()];
     let chosen = Input { columns, ..options() };
     assert_eq!(fields(&records("a.xlsx", bytes, chosen)), expected);
 }

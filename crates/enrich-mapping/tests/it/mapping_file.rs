@@ -194,9 +194,9 @@ fn members_of_objects_are_known_by_their_own_names() {
              E-mail (such as a@quill.example) → emails; unused: Name / City",
         ),
         (
-            &["Firma", "Website", "Website (link)", "Firma (link)"],
-            "company: Firma → name, Website → domains, Website (link) → domains; \
-             unused: Firma (link)",
+            &["English name", "Phone (fax number)", "Email (head office)", "Web (yes / no)"],
+            "company: English name → name; \
+             unused: Phone (fax number), Email (head office), Web (yes / no)",
         ),
     ];
     for (columns, expected) in cases {
@@ -218,6 +218,20 @@ fn companies_with_columns_for_private_customers_are_companies() {
     let last = ("Nachname", ["Nib", "", "Byte"]);
     let read = read_by_values(&[firm, ("Vorname", ["Bob", "", "Ada"]), last]);
     assert_eq!(read, "Firma → company, Vorname → first_name, Nachname → last_name; by values: ");
+}
+
+#[test]
+fn people_whose_names_are_in_any_kind_of_column_are_people() {
+    let name = ("Name", ["Ada Byte", "Bob Nib", "Eve Quill"]);
+    let firm = ("Company", ["Quill GmbH", "Ink KG", "Nib AG"]);
+    let read = read_by_values(&[name, ("Job title", ["CEO", "CTO", "CFO"]), firm]);
+    assert_eq!(read, "Name → full_name, Job title → title, Company → company; by values: ");
+    let columns = ["company", "contact", "contact.first_name", "contact.last_name"];
+    let columns = columns.map(str::to_owned);
+    let record = json!({"company": "Quill", "contact": {"first_name": ["Ada"], "last_name": "B"}});
+    let records = [record.as_object().unwrap().clone()];
+    let found = Mapping::from_synonyms(&columns, &records).unwrap();
+    assert_eq!(found.record_type, RecordType::Person);
 }
 
 /// Creates a mapping from columns with three values each. Returns which columns the mapping reads,
@@ -276,6 +290,8 @@ fn values_show_the_meaning_of_columns_with_unknown_names() {
     // of the companies. This column is not read, because a record of a company has no contacts.
     let whole = ("Jméno", ["Ada Byte", "Bob Nib", "Ing. Eve Quill"]);
     assert_eq!(read_by_values(&[firm, whole]), "Firma → name; by values: ");
+    let companies = ("Název", ["Quill s.r.o.", "Ink a.s.", "Nib"]);
+    assert_eq!(read_by_values(&[companies, whole]), "Název → name; by values: ");
     // A column is read as countries only if its name says so, because `CA` and `DE` are also codes
     // of states.
     let country = ("Hauptland", ["CA", "USA", "Canada"]);

@@ -326,9 +326,23 @@ fn a_column_of_email_addresses_may_also_have_websites() {
 }
 
 #[test]
+fn names_beside_email_addresses_are_left_out() {
+    let columns = ["Company", "E-mail"].map(str::to_owned);
+    let found = Mapping::from_synonyms(&columns, &[]).unwrap();
+    let row = json!({"Company": "Quill", "E-mail": "Ada Byte <ada@quill.example>"});
+    let mapped = found.mapping.map(row.as_object().unwrap(), &Settings::default());
+    let Outcome::Records(records) = mapped.outcome else { unreachable!("{mapped:?}") };
+    assert_eq!(records[0]["emails"], json!(["ada@quill.example"]));
+}
+
+#[test]
 fn a_second_ending_of_a_phone_number_is_left_out() {
     let number = (json!(["+442079460123"]), vec![]);
     for text in ["020 7946 0123 / 24", "020 7946 0123~4", "020 7946 0123 by day"] {
+        assert_eq!(phones_of("GB", text, None), number, "{text}");
+    }
+    // Here, the digits after the last slash are a part of the number.
+    for text in ["020 / 7946 / 0123", "020 / 7946 0 / 123"] {
         assert_eq!(phones_of("GB", text, None), number, "{text}");
     }
 }

@@ -172,10 +172,9 @@ impl Part {
         // The checkpoint is read again, because another process may have written it before this
         // process got the lock.
         let checkpoint = match read_checkpoint(&job)? {
-            // The mapping in the checkpoint is used instead of the one in `purpose`. Both give
-            // every field the same column or constant, but perhaps in another order, and the
-            // idempotency keys depend on the order. With other keys, rows that were already paid
-            // would be charged again.
+            // Uses the mapping of the checkpoint instead of the one in `purpose`, which may have its
+            // fields in another order. The idempotency keys depend on this order, and with other
+            // keys, rows that were already paid would be charged again.
             Some(mut checkpoint) => {
                 checkpoint.agree(purpose, &part, &job)?;
                 checkpoint.purpose.columns =

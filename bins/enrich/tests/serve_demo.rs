@@ -11,7 +11,8 @@ use std::time::Duration;
 use enrich_testkit::http::{Client, Reply};
 use process::{Process, enrich};
 
-/// Returns the lines after the first one, up to the line that says how to stop the demo.
+/// Reads the rest of the greeting, after its first line. The last line that this returns says how to
+/// stop the demo.
 fn greeting(process: &mut Process) -> Vec<String> {
     let mut lines = Vec::new();
     loop {

@@ -118,8 +118,8 @@ struct Entry {
     /// Whether the running job must stop and return to the queue, because another account waits or
     /// the job's files must be rewritten.
     is_yielding: bool,
-    /// A thread locks this before it searches the job's files for forgotten values and rewrites
-    /// them.
+    /// A thread locks this before it searches the job's files for values that must be erased, and
+    /// rewrites the files without them.
     files: Arc<Mutex<()>>,
     /// For a running job: the number of suppressed (forgotten) values when the job's files were
     /// last searched for them.

@@ -180,9 +180,10 @@ impl Findings {
 pub struct AccountCheck {
     /// The sequence of the last row; 0 before the first row.
     pub sequence: u64,
-    /// The balance after the last row; `None` after a row that is missing or cannot be read.
+    /// The balance after the last row. `None` if it is unknown: the row cannot be read, or rows are
+    /// missing after it.
     pub balance: Option<Credits>,
-    /// The hash of the last row; `None` after a missing row, or if the hash cannot be read.
+    /// The hash of the last row. `None` if it is unknown, like the balance.
     pub chain: Option<Chain>,
     /// The sum of the account's charges, in credits.
     pub charged: i128,

@@ -21,9 +21,9 @@ const RENEW_EACH: Duration = Duration::from_secs(1);
 /// Time after a renewal in which this process certainly still holds the lease. In this time, a
 /// commit of output rows does not renew the lease.
 const SURE: Duration = Duration::from_secs(10);
-/// Time after the last renewal for which this process continues to write rows if the shared job
-/// records cannot be reached. The time is shorter than [`LEASE`], so that a commit that has already
-/// begun ends before the lease expires.
+/// How long after the last renewal this process continues to write rows, if it cannot reach the
+/// shared job records. The time is shorter than [`LEASE`], so that a commit that has already begun
+/// ends before the lease expires.
 const UNREACHABLE: Duration = LEASE.saturating_sub(SURE);
 
 /// The lease of one job in this process.

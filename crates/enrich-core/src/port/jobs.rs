@@ -157,8 +157,9 @@ pub trait JobRecords: Send + Sync {
     /// lease ends.
     async fn take_next(&self) -> Result<Option<JobRow>, StoreError>;
 
-    /// Renews the lease that this node got with the turn `turn`, and saves the progress. Returns
-    /// the phase of the job; `None` if this node no longer has the lease.
+    /// Renews this node's lease of a job, and saves the progress. `turn` is the number that the job
+    /// got together with the lease. Returns the phase of the job; `None` if this node no longer has
+    /// the lease.
     async fn renew(
         &self,
         id: u128,

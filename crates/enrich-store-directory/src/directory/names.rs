@@ -326,8 +326,8 @@ fn rank_holders(
     Ok(Some(rank(name, country, candidates)))
 }
 
-/// Returns the maximum number of companies that are read: the first number is for companies that
-/// are not bare, the second for bare companies.
+/// Returns how many companies are read at most: first of companies with more than names, then of
+/// bare companies, which are known only by names.
 fn most_compared(country: Option<Country>) -> (usize, usize) {
     match country {
         None => (MOST_CANDIDATES, MOST_BARE),

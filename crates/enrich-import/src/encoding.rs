@@ -8,6 +8,7 @@ use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use enrich_mapping::CodePage;
 
 use crate::encoding_guess::guess;
+use crate::old_line_ends::{has_old_line_ends, with_usual_line_ends};
 use crate::text_encoding::TextEncoding;
 
 /// Number of bytes that are examined to guess an encoding. The examination begins at the first byte
@@ -74,13 +75,17 @@ impl Decoding {
     /// Returns a reader that converts `input` to UTF-8. `head` is the beginning of `input`. If
     /// `chosen` is `Some`, the text has this encoding. Otherwise it has the encoding that `head`
     /// shows. If `head` shows no encoding, the encoding is decided at the first byte that isn't
-    /// ASCII: it is guessed if `guesses` is `true`, and UTF-8 otherwise.
+    /// ASCII: it is guessed if `guesses` is `true`, and UTF-8 otherwise. Lines that end with CR alone
+    /// get the usual ends.
     pub(crate) fn new(
         mut input: Box<dyn BufRead>,
         head: &[u8],
         chosen: Option<TextEncoding>,
         guesses: bool,
     ) -> io::Result<(Self, KnownEncoding)> {
+        if has_old_line_ends(head) {
+            input = Box::new(with_usual_line_ends(input));
+        }
         let detected = detect_by_start(head);
         let detected = match chosen {
             // The label `utf-16` does not say which byte order the text has. So the byte order is

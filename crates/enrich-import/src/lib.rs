@@ -38,6 +38,7 @@ mod lines;
 mod mapped;
 mod native_text;
 mod object;
+mod old_line_ends;
 mod opened;
 mod parsed;
 mod quoting;

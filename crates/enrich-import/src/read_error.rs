@@ -73,9 +73,9 @@ impl ReadError {
 /// Why a CSV header can't be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
-    /// The header is longer than a line may be, or spans several lines.
-    #[error("it is longer than one line or 1 MiB")]
-    NotOneLine,
+    /// The header is longer than a line may be, or a quote in it is not closed.
+    #[error("it is longer than 1 MiB, or a quote in it is not closed")]
+    NotWhole,
     /// The header is not UTF-8.
     #[error("it is not UTF-8")]
     NotUtf8,

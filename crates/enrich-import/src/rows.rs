@@ -59,7 +59,7 @@ impl Rows {
     ///
     /// # Errors
     ///
-    /// When the source can't be read, or its header isn't one line of UTF-8 with at most
+    /// When the source can't be read, or its header isn't a row of UTF-8 with at most
     /// [`MAX_COLUMNS`] columns.
     pub fn open(source: Source) -> Result<Self, ReadError> {
         let mut opened = source.open()?;

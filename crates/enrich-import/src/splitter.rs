@@ -86,17 +86,18 @@ impl Splitter {
     }
 
     /// Reads the header into the splitter's fields. Returns `false` if the text or sheet is empty.
-    /// Returns an error if the header is not one line.
+    /// Returns an error if the header is too long, or if a quote in it is not closed.
     pub(crate) fn read_header(&mut self, lines: &mut Lines) -> io::Result<bool> {
         if let Some(workbook) = &mut self.workbook {
             let Some(row) = workbook.next_row()? else { return Ok(false) };
             self.width = row.cells.len();
             let is_whole = self.load(row).is_whole.is_ok();
-            return if is_whole { Ok(true) } else { Err(not_one_line()) };
+            return if is_whole { Ok(true) } else { Err(not_whole()) };
         }
         let Some(line) = lines.next_filled()? else { return Ok(false) };
-        let is_one_line = !line.is_too_long && self.feed(&line);
-        if is_one_line { Ok(true) } else { Err(not_one_line()) }
+        let is_whole =
+            !line.is_too_long && (self.feed(&line) || self.rest_of_row(&line, lines)?.is_some());
+        if is_whole { Ok(true) } else { Err(not_whole()) }
     }
 
     /// Returns the next row; `None` at the end. Skips blank lines between rows.
@@ -226,8 +227,8 @@ impl Splitter {
     }
 }
 
-fn not_one_line() -> io::Error {
-    io::Error::other(HeaderError::NotOneLine)
+fn not_whole() -> io::Error {
+    io::Error::other(HeaderError::NotWhole)
 }
 
 fn csv_text(cells: &[String]) -> Vec<u8> {

@@ -19,7 +19,7 @@ use crate::route::{Route, route_url};
 const LEAST_VALUES: usize = 3;
 /// A column may have phone numbers if a word of its name begins with one of these texts: `Tel. 2`,
 /// `Mobiele`.
-const PHONE_WORDS: [&str; 8] = ["tel", "tlp", "fon", "mobi", "gsm", "handy", "cell", "тел"];
+const PHONE_WORDS: [&str; 9] = ["tel", "tél", "tlp", "fon", "mobi", "gsm", "handy", "cell", "тел"];
 /// A column may have phone numbers if its name contains one of these texts: `Telefon-Nr.`.
 const PHONE_NAMES: [&str; 7] = ["phone", "telefon", "電話", "携帯", "전화", "휴대", "手机"];
 /// A column may have email addresses if its name contains one of these texts: `Mail 2`.
@@ -41,8 +41,9 @@ const COUNTRY_NAMES: [&str; 12] = [
     "국가",
 ];
 /// If the name of a column contains one of these texts, its values show no meaning. They may be fax
-/// numbers, URLs of images (`Logo`), or people who work on the row (`Record owner`).
-const OTHER_NAMES: [&str; 24] = [
+/// numbers, URLs of images (`Logo`), people who work on the row (`Record owner`), or relatives and
+/// assistants (`Conjoint`, `Emergency contact`).
+const OTHER_NAMES: [&str; 36] = [
     "fax",
     "faks",
     "télécop",
@@ -67,6 +68,18 @@ const OTHER_NAMES: [&str; 24] = [
     "feed",
     "privacy",
     "unsubscribe",
+    "conjoint",
+    "spouse",
+    "cónyuge",
+    "coniuge",
+    "ehepartner",
+    "emergency",
+    "notfall",
+    "urgence",
+    "parrain",
+    "sponsor",
+    "assistant",
+    "sekretari",
 ];
 
 /// Returns the meaning that most of a column's values have, such as `domains`; `None` if they show

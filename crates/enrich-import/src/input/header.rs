@@ -6,7 +6,6 @@ use std::io;
 
 use enrich_mapping::is_known_column;
 
-use crate::delimiter::Delimiter;
 use crate::lines::{Line, Lines};
 use crate::splitter::Splitter;
 use crate::workbook::SheetRow;
@@ -19,20 +18,22 @@ pub(super) const MAX_TITLE_ROWS: usize = 20;
 /// example, is the name of a column, but can also be a value.
 const LEAST_KNOWN: usize = 3;
 
-/// Returns the fields of the first lines that are not blank; `None` for a line that is not a
-/// complete row.
-pub(super) fn rows_of_lines<'l>(
-    first: &'l [&Line],
-    delimiter: Delimiter,
-) -> impl Iterator<Item = Option<Vec<String>>> + use<'l> {
-    let mut splitter = Splitter::new(delimiter);
-    let filled = first.iter().filter(|line| !line.is_blank()).take(MAX_TITLE_ROWS + 1);
-    filled.map(move |line| {
-        let mut row = Lines::new(Box::new(io::Cursor::new(line.bytes.clone())));
-        let row = (!line.is_too_long).then(|| splitter.next_row(&mut row).ok().flatten());
-        row.flatten().filter(|row| row.is_whole.is_ok())?;
-        Some(splitter.fields().map(|field| String::from_utf8_lossy(field).into_owned()).collect())
-    })
+/// Returns the fields of the first rows, without blank lines; `None` for a row that is not complete.
+/// `first` are the first lines, and `splitter` divides them into rows and fields.
+pub(super) fn rows_of_lines(
+    first: &[&Line],
+    mut splitter: Splitter,
+) -> impl Iterator<Item = Option<Vec<String>>> + use<> {
+    let whole = first.iter().take_while(|line| !line.is_too_long);
+    let text =
+        whole.flat_map(|line| line.bytes.iter().copied().chain([b'\n'])).collect::<Vec<u8>>();
+    let mut lines = Lines::new(Box::new(io::Cursor::new(text)));
+    let rows = std::iter::from_fn(move || {
+        let row = splitter.next_row(&mut lines).ok()??;
+        let fields = || splitter.fields().map(|field| String::from_utf8_lossy(field).into_owned());
+        Some(row.is_whole.is_ok().then(|| fields().collect()))
+    });
+    rows.take(MAX_TITLE_ROWS + 1)
 }
 
 /// Where the header of a table is, and the names of its columns if they are in two rows.

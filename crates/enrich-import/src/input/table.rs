@@ -59,6 +59,9 @@ impl TableReader {
         }
         let looked_at = lines.peek(LOOKED_AT_LINES, LOOKED_AT_BYTES);
         let delimiter = delimiter_detection::of_file(&mut lines, &looked_at, usual, chosen);
+        let escape = options.escape.and_then(|letter| u8::try_from(letter).ok());
+        let has_quoting = has_quoting(&looked_at, delimiter);
+        let splitter = || Splitter::with_quoting(delimiter, escape, has_quoting);
         let (mut rows_above, mut names) = (0, None);
         let has_header = options.skip_until.is_none() && options.header.is_empty();
         if has_header {
@@ -72,17 +75,14 @@ impl TableReader {
             let looked_at = lines.peek(LOOKED_AT_LINES, LOOKED_AT_BYTES);
             let first: Vec<&Line> = looked_at.iter().filter(is_text).collect();
             let columns = columns_of_header(&options.columns);
-            let header = Header::find(rows_of_lines(&first, delimiter), &columns);
+            let header = Header::find(rows_of_lines(&first, splitter()), &columns);
+            let mut above = splitter();
             for _ in 0..header.rows_to_skip() {
-                lines.next_filled()?;
+                above.next_row(&mut lines)?;
             }
             (rows_above, names) = (header.rows_before, header.names);
         }
-        let escape = options.escape.and_then(|letter| u8::try_from(letter).ok());
-        let has_quoting = has_quoting(&looked_at, delimiter);
-        let splitter = Splitter::with_quoting(delimiter, escape, has_quoting);
-        let columns = Vec::new();
-        let delimiter = Some(delimiter);
+        let (splitter, columns, delimiter) = (splitter(), Vec::new(), Some(delimiter));
         let (links, linked) = (Links::default(), Vec::new());
         let table =
             Self { lines, splitter, columns, records: 0, rows_above, delimiter, links, linked };
@@ -248,16 +248,19 @@ fn named(name: String) -> Option<String> {
 /// would not be read.
 fn unique(names: Vec<&str>, needed: &[String]) -> Result<Vec<String>, InputFault> {
     let mut all = HashSet::new();
-    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let mut numbers: HashMap<String, usize> = HashMap::new();
     let mut unique = Vec::with_capacity(names.len());
-    for &name in &names {
+    for name in &names {
+        // The name of a column may have line breaks: `Phone` and below it `(mobile)`.
+        let name = name.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+        let name = name.as_str();
         let is_new = name.is_empty() || all.insert(name.to_owned());
         if !is_new && (is_known_column(name) || has(needed, name)) {
             return Err(InputFault::RepeatedColumn(name.to_owned()));
         }
         let mut added = name.to_owned();
         while !is_new && !all.insert(added.clone()) {
-            let number = numbers.entry(name).or_insert(1);
+            let number = numbers.entry(name.to_owned()).or_insert(1);
             *number += 1;
             added = format!("{name} ({number})");
         }

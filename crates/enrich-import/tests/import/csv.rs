@@ -70,7 +70,7 @@ fn a_header_that_can_not_be_used_stops_the_import() {
     let cases: [(&[u8], &str); 4] = [
         (b"title;country\nx;DE\n", "none of its columns is `first_name`, `name` or `domain`"),
         (b"name,country,name\nQuill,DE,x\n", "it has the column `name` twice"),
-        (b"name,\"open\nQuill,DE\n", "it is longer than one line or 1 MiB"),
+        (b"name,\"open\nQuill,DE\n", "it is longer than 1 MiB, or a quote in it is not closed"),
         (b"name,\xff\xc3\xa9\xc3\xa9\nQuill,DE\n", "it is not UTF-8"),
     ];
     for (bytes, reason) in cases {

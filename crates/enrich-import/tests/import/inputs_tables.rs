@@ -81,6 +81,26 @@ fn a_header_may_have_two_rows() {
 }
 
 #[test]
+fn names_of_columns_may_have_line_breaks() {
+    let text = "\"Members\n2026\",,\nCompany,\"Phone\r\n(office)\",Website\n\
+        Quill,,quill.example\n";
+    let rows = records("a.csv", text, options());
+    let expected =
+        r#"{"Company":"Quill","Phone (office)":"","Website":"quill.example"}"#.to_owned();
+    assert_eq!((fields(&rows), lines(&rows)), (vec![expected], vec![5]));
+}
+
+#[test]
+fn lines_may_end_with_cr_alone() {
+    let text = "Name,Site\rQuill,quill.example\r\"Ink\u{b}Ltd\",ink.example\r";
+    let expected = [
+        r#"{"Name":"Quill","Site":"quill.example"}"#,
+        r#"{"Name":"Ink Ltd","Site":"ink.example"}"#,
+    ];
+    assert_eq!(fields(&records("a.csv", text, options())), expected);
+}
+
+#[test]
 fn quotes_between_tabs_are_text_unless_each_encloses_a_field() {
     let text = "company_name\tnote\n\"Quill\tx\nInk\ty\nNib\t\"z\n\"The Barn\" Mill\tw\n";
     let expected = [

@@ -149,7 +149,7 @@ fn a_row_too_long_is_rejected_alone_and_a_header_too_long_is_refused() {
     assert_eq!(list.next_row().unwrap().unwrap().cells, Ok(Cells::Csv(vec![b"Quill".to_vec()])));
     let refused = read(held(workbook(&worksheet(&format!("{long}{short}")), strings.as_bytes())));
     let refused = refused.map(|(rows, _)| rows.len());
-    let expected = HeaderError::NotOneLine;
+    let expected = HeaderError::NotWhole;
     assert!(matches!(refused, Err(ReadError::Header(error)) if error == expected), "{refused:?}");
 }
 

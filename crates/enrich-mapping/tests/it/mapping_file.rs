@@ -265,7 +265,7 @@ fn values_show_the_meaning_of_columns_with_unknown_names() {
     let fax = ("Telefax Büro", ["030 23125 001", "030 23125002", "030 23125003"]);
     let date = ("Telefonisch erreicht", ["01.11.2026", "02.11.2026", "03.11.2026"]);
     let owner = ("Record owner", ["ada@quill.example", "bob@quill.example", "eve@quill.example"]);
-    let user = ("Login", ["a.byte", "b.nib", "c.quill"]);
+    let user = ("Courriel conjoint", ["x@quill.example", "y@ink.example", "z@nib.example"]);
     let same = ("Team", ["x@quill.example", "x@quill.example", "x@quill.example"]);
     assert_eq!(
         read_by_values(&[("Firma", ["Quill", "Ink", "Nib"]), fax, date, owner, user, same]),

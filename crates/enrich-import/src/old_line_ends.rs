@@ -1,0 +1,59 @@
+//! Reads texts whose lines end with CR alone, as FileMaker and other programs of the Macintosh write
+//! them.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+/// Whether the lines of a text that begins with `head` end with CR alone. Returns `false` for
+/// UTF-16.
+pub(crate) fn has_old_line_ends(head: &[u8]) -> bool {
+    let count = |wanted: u8| head.iter().filter(|byte| **byte == wanted).count();
+    count(b'\r') > 1 && count(b'\n') == 0 && count(0) == 0
+}
+
+/// Returns a reader that gives LF for each CR of `input`. FileMaker writes line breaks inside a field
+/// as VT, and separates the values of a repeated field by GS. The reader gives blanks for both.
+pub(crate) fn with_usual_line_ends(input: impl Read) -> impl BufRead {
+    BufReader::new(UsualLineEnds(input))
+}
+
+struct UsualLineEnds<R>(R);
+
+impl<R: Read> Read for UsualLineEnds<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.0.read(buffer)?;
+        for byte in buffer.iter_mut().take(read) {
+            match *byte {
+                b'\r' => *byte = b'\n',
+                0x0b | 0x1d => *byte = b' ',
+                _ => {}
+            }
+        }
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_end_with_cr_alone_are_recognised() {
+        for (head, expected) in [
+            ("a,b\r1,2\r", true),
+            ("a,b\r\n1,2\r\n", false),
+            ("a,b\n\"1\r2\r\",3\n", false),
+            ("a\0,\0\r\0b\0\r\0", false),
+            ("a,b", false),
+        ] {
+            assert_eq!(has_old_line_ends(head.as_bytes()), expected, "{head:?}");
+        }
+    }
+
+    #[test]
+    fn the_text_has_usual_line_ends() {
+        let mut text = String::new();
+        let input = io::Cursor::new("a,b\r1\u{b}2,x\u{1d}y\r");
+        with_usual_line_ends(input).read_to_string(&mut text).unwrap();
+        assert_eq!(text, "a,b\n1 2,x y\n");
+    }
+}

@@ -13,22 +13,37 @@ pub(crate) fn has_old_line_ends(head: &[u8]) -> bool {
 /// Returns a reader that gives LF for each CR of `input`. FileMaker writes line breaks inside a field
 /// as VT, and separates the values of a repeated field by GS. The reader gives blanks for both.
 pub(crate) fn with_usual_line_ends(input: impl Read) -> impl BufRead {
-    BufReader::new(UsualLineEnds(input))
+    BufReader::new(UsualLineEnds { input, is_after_return: false })
 }
 
-struct UsualLineEnds<R>(R);
+struct UsualLineEnds<R> {
+    input: R,
+    /// Whether the last byte that was read is CR.
+    is_after_return: bool,
+}
 
 impl<R: Read> Read for UsualLineEnds<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.0.read(buffer)?;
-        for byte in buffer.iter_mut().take(read) {
-            match *byte {
-                b'\r' => *byte = b'\n',
-                0x0b | 0x1d => *byte = b' ',
-                _ => {}
+        loop {
+            let (read, mut given) = (self.input.read(buffer)?, 0);
+            for at in 0..read {
+                let byte = buffer[at];
+                // Later lines of the text may have usual ends.
+                let is_second = byte == b'\n' && self.is_after_return;
+                self.is_after_return = byte == b'\r';
+                if !is_second {
+                    buffer[given] = match byte {
+                        b'\r' => b'\n',
+                        0x0b | 0x1d => b' ',
+                        _ => byte,
+                    };
+                    given += 1;
+                }
+            }
+            if given > 0 || read == 0 {
+                return Ok(given);
             }
         }
-        Ok(read)
     }
 }
 
@@ -52,8 +67,8 @@ mod tests {
     #[test]
     fn the_text_has_usual_line_ends() {
         let mut text = String::new();
-        let input = io::Cursor::new("a,b\r1\u{b}2,x\u{1d}y\r");
+        let input = io::Cursor::new("a,b\r1\u{b}2,x\u{1d}y\r\n\r");
         with_usual_line_ends(input).read_to_string(&mut text).unwrap();
-        assert_eq!(text, "a,b\n1 2,x y\n");
+        assert_eq!(text, "a,b\n1 2,x y\n\n");
     }
 }

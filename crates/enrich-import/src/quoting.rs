@@ -43,6 +43,29 @@ fn are_well_formed(lines: &[Line]) -> bool {
     opened_at.is_none_or(may_end_later)
 }
 
+/// Whether each quote that encloses a field of a CSV row ends it: a delimiter or the end of the row
+/// follows. A row that a stray quote has joined with later lines is not well formed, because the
+/// next quote begins a field there.
+pub(crate) fn is_well_formed(row: &[u8], delimiter: Delimiter) -> bool {
+    let mut rest = row;
+    loop {
+        let begin = match rest.strip_prefix(b"\"") {
+            Some(field) => match closing_quote(field) {
+                Some(quote) => field.get(quote + 1..).unwrap_or_default(),
+                None => return false,
+            },
+            None => {
+                let end = rest.iter().position(|byte| *byte == delimiter.as_byte());
+                rest.get(end.unwrap_or(rest.len())..).unwrap_or_default()
+            }
+        };
+        match begin.strip_prefix(&[delimiter.as_byte()]) {
+            Some(next) => rest = next,
+            None => return begin.trim_ascii().is_empty(),
+        }
+    }
+}
+
 /// Returns the position of the quote character (`"`) that closes the field. Two of them
 /// together (`""`) do not close it, but stand for one quote character in the text.
 fn closing_quote(text: &[u8]) -> Option<usize> {
@@ -70,6 +93,19 @@ mod tests {
         };
         let lines: Vec<Line> = text.split('\n').map(line).collect();
         has_quoting(&lines, Delimiter::Tab)
+    }
+
+    #[test]
+    fn a_stray_quote_makes_a_row_not_well_formed() {
+        for (row, expected) in [
+            ("a,\"b\nc\",d", true),
+            ("\"a \"\"b\"\"\",\"\",c\r", true),
+            ("\"Members\nCompany,City\nQuill,\"Bern\"", false),
+            ("Company,\"City\nQuill,Bern\nNib,\"Zug, CH\"", false),
+            ("a,\"b", false),
+        ] {
+            assert_eq!(is_well_formed(row.as_bytes(), Delimiter::Comma), expected, "{row}");
+        }
     }
 
     #[test]

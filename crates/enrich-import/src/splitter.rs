@@ -8,6 +8,7 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 use crate::delimiter::Delimiter;
 use crate::limits::{MAX_LINE_BYTES, MAX_LINES_OF_A_ROW};
 use crate::lines::{Line, Lines};
+use crate::quoting::is_well_formed;
 use crate::read_error::HeaderError;
 use crate::rejection::Rejection;
 use crate::workbook::{SheetRow, Workbook};
@@ -27,6 +28,7 @@ pub(crate) struct RawRow {
 #[derive(Debug)]
 pub(crate) struct Splitter {
     reader: Reader,
+    delimiter: Delimiter,
     output: Vec<u8>,
     ends: Vec<usize>,
     written: usize,
@@ -64,6 +66,7 @@ impl Splitter {
             .build();
         Self {
             reader,
+            delimiter,
             output: vec![0; 4096],
             ends: vec![0; 32],
             written: 0,
@@ -95,8 +98,13 @@ impl Splitter {
             return if is_whole { Ok(true) } else { Err(not_whole()) };
         }
         let Some(line) = lines.next_filled()? else { return Ok(false) };
-        let is_whole =
-            !line.is_too_long && (self.feed(&line) || self.rest_of_row(&line, lines)?.is_some());
+        if line.is_too_long {
+            return Err(not_whole());
+        }
+        let is_whole = self.feed(&line) || {
+            let row = self.rest_of_row(&line, lines)?;
+            row.is_some_and(|row| is_well_formed(&row, self.delimiter))
+        };
         if is_whole { Ok(true) } else { Err(not_whole()) }
     }
 
@@ -205,7 +213,7 @@ impl Splitter {
     }
 
     /// Discards the incomplete row, so that the next line begins a new row.
-    fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.reader.reset();
         self.is_whole = true;
     }

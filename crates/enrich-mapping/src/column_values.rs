@@ -43,7 +43,7 @@ const COUNTRY_NAMES: [&str; 12] = [
 /// If the name of a column contains one of these texts, its values show no meaning. They may be fax
 /// numbers, URLs of images (`Logo`), people who work on the row (`Record owner`), or relatives and
 /// assistants (`Conjoint`, `Emergency contact`).
-const OTHER_NAMES: [&str; 36] = [
+const OTHER_NAMES: [&str; 34] = [
     "fax",
     "faks",
     "télécop",
@@ -77,9 +77,7 @@ const OTHER_NAMES: [&str; 36] = [
     "notfall",
     "urgence",
     "parrain",
-    "sponsor",
     "assistant",
-    "sekretari",
 ];
 
 /// Returns the meaning that most of a column's values have, such as `domains`; `None` if they show

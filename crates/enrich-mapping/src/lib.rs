@@ -88,6 +88,7 @@ pub use name_only::name_only;
 pub use native::{Field, Named, RecordType, plain_name};
 pub use no_value::{is_no_name, is_no_value};
 pub use outcome::{Mapped, Note, Outcome, Settings};
+pub use path::is_same_column;
 pub use route::{Route, route_url};
 pub use source::SourceInfo;
 pub use synonyms::Synonyms;

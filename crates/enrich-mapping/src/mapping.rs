@@ -12,6 +12,7 @@ use crate::join::Join;
 use crate::native::Field;
 use crate::node::{self, Node, Table, list};
 use crate::outcome::{Mapped, Outcome, Settings};
+use crate::path::is_same_column;
 use crate::record_rule::RecordRule;
 use crate::source::SourceInfo;
 use crate::wikidata;
@@ -187,8 +188,7 @@ impl Mapping {
         let Some(first) = records.first() else { return Vec::new() };
         let mut read = Vec::new();
         self.records.iter().for_each(|rule| rule.columns_read(first, &mut read));
-        let is_read =
-            |key: &str| read.iter().any(|name| name.trim().eq_ignore_ascii_case(key.trim()));
+        let is_read = |key: &str| read.iter().any(|name| is_same_column(name, key));
         let is_unused = |key: &&String| {
             !is_read(key)
                 && records.iter().filter_map(|record| record.get(*key)?.as_str()).any(is_address)

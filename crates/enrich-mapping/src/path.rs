@@ -82,14 +82,19 @@ fn range(text: &str) -> Option<(&str, &str, &str)> {
     inside.contains("..").then_some((before, inside, after))
 }
 
-/// Returns the value of the column with this name. Case and blanks around the name do not matter.
+/// Returns the value of the column with this name ([`is_same_column`]).
 fn column<'v>(record: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
-    let name = name.trim();
-    let is_same = |key: &str| {
-        let key = key.trim();
-        key.len() == name.len() && key.eq_ignore_ascii_case(name)
+    record.iter().find(|(key, _)| is_same_column(key, name)).map(|(_, value)| value)
+}
+
+/// Whether two names mean the same column. Case, and how many blanks or line breaks are between the
+/// words, do not matter: `Phone (office)` is the same as `phone`, a line break and `(office)`.
+pub fn is_same_column(one: &str, other: &str) -> bool {
+    let signs = |name: &str| {
+        let words = name.split_whitespace().flat_map(|word| word.bytes().chain([b' ']));
+        words.map(|byte| byte.to_ascii_lowercase()).collect::<Vec<u8>>()
     };
-    record.iter().find(|(key, _)| is_same(key)).map(|(_, value)| value)
+    one == other || signs(one) == signs(other)
 }
 
 fn in_object<'v>(object: &'v Map<String, Value>, steps: &[String], found: &mut Vec<&'v Value>) {

@@ -50,7 +50,7 @@ pub(crate) fn phone_texts(text: &str) -> Vec<String> {
         // A remark in parentheses after a number is left out: `(dem. Quill)`, `(3 lines)`. If the
         // remark says that the number is a fax number (`(nur Fax)`) or invalid, the number is left
         // out too.
-        if kind.is_none()
+        if matches!(kind, None | Some("not"))
             && let Some(open) = open_remark(&number)
             && let Some((remark, after)) = rest.split_once(')')
             && !remark.contains(|sign: char| sign.is_ascii_digit())
@@ -92,13 +92,19 @@ const COMPLETE: usize = 7;
 /// complete, and the remark has no digits and does not say that the number must not be used. But
 /// letters can be a part of a number: `+1 800 555 CARS`.
 fn is_remark(number: &str, remark: &str) -> bool {
-    let is_digit = |sign: char| sign.is_ascii_digit();
+    /// Numbers that are often written with letters begin with these digits.
+    const TOLL_FREE: [&str; 9] =
+        ["1800", "1833", "1844", "1855", "1866", "1877", "1888", "800", "0800"];
+    let digits: String = number.chars().filter(char::is_ascii_digit).collect();
     let are_capitals = remark.trim_end().bytes().all(|byte| byte.is_ascii_uppercase());
-    let is_of_number = are_capitals && number.contains('8') && number.contains("00");
-    number.chars().filter(|sign| is_digit(*sign)).count() >= COMPLETE
-        && !remark.contains(is_digit)
+    let is_of_number = are_capitals && TOLL_FREE.iter().any(|begin| digits.starts_with(begin));
+    let remark = remark.to_lowercase();
+    let mut words = remark.split(|sign: char| !sign.is_alphabetic());
+    digits.len() >= COMPLETE
+        && !remark.contains(|sign: char| sign.is_ascii_digit())
         && !is_of_number
-        && !is_no_phone(remark)
+        && !is_no_phone(&remark)
+        && !words.any(|word| WORDS.get(word) == Some(&"not"))
 }
 
 /// Returns the position of the last opening parenthesis in a text, if it is not closed and at most
@@ -139,9 +145,7 @@ pub(crate) fn has_separate_ending(number: &str) -> bool {
 fn is_no_phone(remark: &str) -> bool {
     let remark = remark.to_lowercase();
     let mut words = remark.split(|sign: char| !sign.is_alphabetic());
-    words.any(|word| {
-        word.starts_with("fax") || matches!(WORDS.get(word), Some(&"fax" | &"invalid" | &"not"))
-    })
+    words.any(|word| matches!(WORDS.get(word), Some(&"fax" | &"invalid")))
 }
 
 /// Returns a phone number with the area code before it. If the number seems to be complete, returns
@@ -274,6 +278,9 @@ mod tests {
             ("030 23125299 ist die Faxnummer", &["030 23125299 ist die Faxnummer"]),
             ("030 23125299 nicht mehr da", &["030 23125299 nicht mehr da"]),
             ("+1 800 555 2 CARS", &["+1 800 555 2 CARS"]),
+            ("+49 89 2000 4567 HQ", &["+49 89 2000 4567"]),
+            ("030 23125061 (nicht am Wochenende)", &["030 23125061"]),
+            ("+47 22 12 34 56 (NO)", &["+47 22 12 34 56"]),
             ("call us", &["call us"]),
             ("1-800-QUILL", &["1-800-QUILL"]),
         ] {

@@ -10,7 +10,7 @@ use crate::meaning::{meaning, target};
 use crate::native::{Field, RecordType};
 use crate::no_value::{is_no_name, is_no_value};
 use crate::node::{Node, Table, list};
-use crate::path::texts;
+use crate::path::{is_same_column, texts};
 use crate::record_draft::RecordDraft;
 use crate::rule::Rule;
 use crate::source::SourceInfo;
@@ -151,7 +151,7 @@ impl RecordRule {
             let is_value = |text: &String| !is_no_value(text) && !null.contains(text);
             texts(value).into_iter().filter(is_value).collect::<Vec<_>>()
         };
-        let is_read = |key: &str| read.iter().any(|name| name.eq_ignore_ascii_case(key.trim()));
+        let is_read = |key: &str| read.iter().any(|name| is_same_column(name, key));
         for (key, value) in record.iter().filter(|(key, _)| !is_read(key)) {
             let name = meaning(key).and_then(|meaning| target(self.kind, meaning, true));
             if let Some(scheme) = name.and_then(|name| name.strip_prefix("ids.")) {

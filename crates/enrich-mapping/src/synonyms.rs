@@ -163,6 +163,9 @@ fn area_codes<'c>(known: &[(&'c str, &'static str)]) -> Option<(&'c str, &'c str
 /// person counts as a person, even if it also has a company.
 fn are_mostly_companies(known: &[(&str, &str)], records: &[Map<String, Value>]) -> bool {
     const PERSON: [&str; 5] = ["first_name", "last_name", "full_name", "contact", "name"];
+    let is_of_company =
+        |(column, meaning): &&(&str, &str)| *meaning == "name" && has_companies(column, records);
+    let known: Vec<_> = known.iter().filter(|column| !is_of_company(column)).collect();
     let has = |record: &Map<String, Value>, wanted: &[&str]| {
         let mut columns = known.iter().filter(|(_, meaning)| wanted.contains(meaning));
         columns.any(|(column, _)| !values_of(column, std::slice::from_ref(record)).is_empty())

@@ -1,12 +1,13 @@
 //! Finds the header of a table. Above the header, there may be titles, notes, and a row with the
 //! names of groups of columns.
 
+use enrich_mapping::{is_known_column, is_same_column};
 use std::collections::HashSet;
-use std::io;
 
-use enrich_mapping::is_known_column;
-
-use crate::lines::{Line, Lines};
+use crate::delimiter::Delimiter;
+use crate::limits::MAX_LINES_OF_A_ROW;
+use crate::lines::Line;
+use crate::quoting::is_well_formed;
 use crate::splitter::Splitter;
 use crate::workbook::SheetRow;
 
@@ -18,22 +19,48 @@ pub(super) const MAX_TITLE_ROWS: usize = 20;
 /// example, is the name of a column, but can also be a value.
 const LEAST_KNOWN: usize = 3;
 
-/// Returns the fields of the first rows, without blank lines; `None` for a row that is not complete.
-/// `first` are the first lines, and `splitter` divides them into rows and fields.
-pub(super) fn rows_of_lines(
+/// One of the first rows of CSV.
+pub(super) struct FirstRow {
+    /// The number of lines of the row, without blank lines.
+    pub(super) lines: usize,
+    /// The fields of the row; `None` if it is not complete.
+    pub(super) fields: Option<Vec<String>>,
+}
+
+/// Returns the first rows of CSV. `first` are its first lines, and `splitter` divides a row into
+/// fields. A row may have several lines. But if a stray quote has joined them, each line is a row
+/// that is not complete.
+pub(super) fn first_rows(
     first: &[&Line],
+    delimiter: Delimiter,
     mut splitter: Splitter,
-) -> impl Iterator<Item = Option<Vec<String>>> + use<> {
-    let whole = first.iter().take_while(|line| !line.is_too_long);
-    let text =
-        whole.flat_map(|line| line.bytes.iter().copied().chain([b'\n'])).collect::<Vec<u8>>();
-    let mut lines = Lines::new(Box::new(io::Cursor::new(text)));
-    let rows = std::iter::from_fn(move || {
-        let row = splitter.next_row(&mut lines).ok()??;
-        let fields = || splitter.fields().map(|field| String::from_utf8_lossy(field).into_owned());
-        Some(row.is_whole.is_ok().then(|| fields().collect()))
-    });
-    rows.take(MAX_TITLE_ROWS + 1)
+) -> Vec<FirstRow> {
+    let filled: Vec<&&Line> = first.iter().filter(|line| !line.is_blank()).collect();
+    let (mut rows, mut at) = (Vec::new(), 0);
+    while at < filled.len() && rows.len() <= MAX_TITLE_ROWS {
+        let (mut text, mut lines) = (Vec::new(), 0);
+        let mut is_whole = false;
+        for line in filled[at..].iter().take(MAX_LINES_OF_A_ROW).take_while(|it| !it.is_too_long) {
+            text.extend(line.bytes.iter().chain(if line.had_return {
+                &b"\r\n"[..]
+            } else {
+                b"\n"
+            }));
+            lines += 1;
+            is_whole = splitter.feed(line);
+            if is_whole {
+                break;
+            }
+        }
+        is_whole &= lines == 1 || is_well_formed(&text, delimiter);
+        let field = |field| String::from_utf8_lossy(field).into_owned();
+        let fields = is_whole.then(|| splitter.fields().map(field).collect());
+        splitter.reset();
+        let lines = if is_whole { lines } else { 1 };
+        rows.push(FirstRow { lines, fields });
+        at += lines;
+    }
+    rows
 }
 
 /// Where the header of a table is, and the names of its columns if they are in two rows.
@@ -121,12 +148,18 @@ fn names_of_two_rows(upper: &[String], lower: &[String]) -> Option<Vec<String>> 
     if !has_gap || !(has_known_whole || is_repeated) || distinct < 2 || has_values {
         return None;
     }
-    let mut all = HashSet::new();
+    let whole = names.iter().filter(|(_, group)| group.is_none());
+    let mut all: HashSet<String> = whole.map(|(name, _)| name.clone()).collect();
     let unique = |(name, group): &(String, Option<String>)| match group {
-        Some(group) if !all.insert(name.clone()) => format!("{group} {name}"),
-        _ => name.clone(),
+        Some(group) if !all.insert(name.clone()) => {
+            let mut numbers = (2..).map(|number| format!("{group} {name} ({number})"));
+            let named = format!("{group} {name}");
+            let is_new = all.insert(named.clone());
+            if is_new { Some(named) } else { numbers.find(|name| all.insert(name.clone())) }
+        }
+        _ => Some(name.clone()),
     };
-    Some(names.iter().map(unique).collect())
+    names.iter().map(unique).collect()
 }
 
 /// Returns the number of rows before the header, given the first rows of a table; 0 if none of
@@ -174,14 +207,19 @@ fn known(fields: &[String]) -> usize {
     fields.iter().filter(|field| is_known_column(field)).count()
 }
 
-/// Whether one of the fields is the name of this column.
-pub(super) fn has(fields: &[String], column: &str) -> bool {
-    fields.iter().any(|field| is_same(field, column))
+/// Whether one of the fields is the name of a column of records. Records have the hyperlinks of the
+/// column `Company` in `Company (link)`, and a second column `Notes` in `Notes (2)`. So for these,
+/// the name without the ending is enough.
+fn has(fields: &[String], column: &str) -> bool {
+    let named = |name: &str| fields.iter().any(|field| is_same_column(field, name));
+    named(column) || without_ending(column).is_some_and(named)
 }
 
-/// Whether two names mean the same column. Case and blanks around a name do not matter.
-pub(super) fn is_same(one: &str, other: &str) -> bool {
-    one.trim().eq_ignore_ascii_case(other.trim())
+/// Returns the name of a column without ` (link)`, or without the number of a repeated column.
+fn without_ending(column: &str) -> Option<&str> {
+    let (name, ending) = column.strip_suffix(')')?.rsplit_once(" (")?;
+    let is_number = !ending.is_empty() && ending.bytes().all(|byte| byte.is_ascii_digit());
+    (ending == "link" || is_number).then_some(name)
 }
 
 fn filled(fields: &[String]) -> impl Iterator<Item = &String> {
@@ -228,6 +266,10 @@ mod tests {
         let upper = ["Country", "Member", "", "Contact", ""];
         let lower = ["", "Name", "Website", "Name", "E-Mail"];
         let found = ["Country", "Name", "Website", "Contact Name", "E-Mail"];
+        assert_eq!(names(&upper, &lower).unwrap(), found);
+        let upper = ["Company", "E-Mail", "Contact", "", "", ""];
+        let lower = ["", "", "Name", "E-Mail", "Phone", "Phone"];
+        let found = ["Company", "E-Mail", "Name", "Contact E-Mail", "Phone", "Contact Phone"];
         assert_eq!(names(&upper, &lower).unwrap(), found);
         let upper = ["", "Company", "", "Contact", "", "Invoices", ""];
         let lower = ["No.", "Name", "Web", "Person", "E-Mail", "Person", "E-Mail"];

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 
-use enrich_mapping::{Input, is_address_column, is_known_column};
+use enrich_mapping::{Input, is_address_column, is_known_column, is_no_value, is_same_column};
 use serde_json::{Map, Value};
 
-use super::header::{Header, MAX_TITLE_ROWS, has, is_same, rows_of_lines};
+use super::header::{Header, MAX_TITLE_ROWS, first_rows};
 use super::record::{InputRecord, RecordPosition};
 use crate::delimiter::Delimiter;
 use crate::delimiter_detection;
@@ -74,11 +74,12 @@ impl TableReader {
             // again.
             let looked_at = lines.peek(LOOKED_AT_LINES, LOOKED_AT_BYTES);
             let first: Vec<&Line> = looked_at.iter().filter(is_text).collect();
-            let columns = columns_of_header(&options.columns);
-            let header = Header::find(rows_of_lines(&first, splitter()), &columns);
-            let mut above = splitter();
-            for _ in 0..header.rows_to_skip() {
-                above.next_row(&mut lines)?;
+            let rows = first_rows(&first, delimiter, splitter());
+            let fields = rows.iter().map(|row| row.fields.clone());
+            let header = Header::find(fields, &options.columns);
+            let skipped = rows.iter().take(header.rows_to_skip()).map(|row| row.lines);
+            for _ in 0..skipped.sum::<usize>() {
+                lines.next_filled()?;
             }
             (rows_above, names) = (header.rows_before, header.names);
         }
@@ -97,7 +98,7 @@ impl TableReader {
         } else if options.header.is_empty() {
             let first = workbook.peek(MAX_TITLE_ROWS + 1)?;
             let rows = first.iter().map(|row| Some(row.cells.clone()));
-            let header = Header::find(rows, &columns_of_header(&options.columns));
+            let header = Header::find(rows, &options.columns);
             for _ in 0..header.rows_to_skip() {
                 workbook.next_row()?;
             }
@@ -157,6 +158,7 @@ impl TableReader {
                 fields.insert(name.clone(), address.into());
             } else if let Some(Some(name)) = self.columns.get(at)
                 && let Some(Value::String(text)) = fields.get_mut(name)
+                && !is_no_value(text)
                 && !has_address(text)
             {
                 address.clone_into(text);
@@ -205,7 +207,8 @@ impl TableReader {
         self.columns = unique(names, &options.columns)?.into_iter().map(named).collect();
         self.splitter.set_width(self.columns.len());
         self.linked = self.linked_columns();
-        let is_missing = |column: &&String| !self.columns().any(|name| is_same(name, column));
+        let is_missing =
+            |column: &&String| !self.columns().any(|name| is_same_column(name, column));
         if let Some(column) = options.columns.iter().find(is_missing) {
             let has = self.columns().map(str::to_owned).collect();
             return Err(InputFault::MissingColumn { column: column.clone(), has }.into());
@@ -224,20 +227,6 @@ fn has_address(text: &str) -> bool {
     text.split(|sign: char| sign.is_whitespace() || matches!(sign, ',' | ';')).any(is_address)
 }
 
-/// Returns the names that the header must have, for `columns` that records have. Records have the
-/// hyperlinks of the column `Company` in `Company (link)`, and a second column `Notes` in
-/// `Notes (2)`.
-fn columns_of_header(columns: &[String]) -> Vec<String> {
-    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let of_header = |column: &String| {
-        let name = column.strip_suffix(LINK).unwrap_or(column);
-        let numbered = name.strip_suffix(')').and_then(|name| name.rsplit_once(" ("));
-        let name = numbered.filter(|(_, text)| is_number(text)).map_or(name, |(name, _)| name);
-        name.to_owned()
-    };
-    columns.iter().map(of_header).collect()
-}
-
 fn named(name: String) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
@@ -248,19 +237,16 @@ fn named(name: String) -> Option<String> {
 /// would not be read.
 fn unique(names: Vec<&str>, needed: &[String]) -> Result<Vec<String>, InputFault> {
     let mut all = HashSet::new();
-    let mut numbers: HashMap<String, usize> = HashMap::new();
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut unique = Vec::with_capacity(names.len());
-    for name in &names {
-        // The name of a column may have line breaks: `Phone` and below it `(mobile)`.
-        let name = name.lines().map(str::trim).collect::<Vec<_>>().join(" ");
-        let name = name.as_str();
+    for &name in &names {
         let is_new = name.is_empty() || all.insert(name.to_owned());
-        if !is_new && (is_known_column(name) || has(needed, name)) {
+        if !is_new && (is_known_column(name) || needed.iter().any(|it| is_same_column(it, name))) {
             return Err(InputFault::RepeatedColumn(name.to_owned()));
         }
         let mut added = name.to_owned();
         while !is_new && !all.insert(added.clone()) {
-            let number = numbers.entry(name.to_owned()).or_insert(1);
+            let number = numbers.entry(name).or_insert(1);
             *number += 1;
             added = format!("{name} ({number})");
         }

@@ -86,8 +86,17 @@ fn names_of_columns_may_have_line_breaks() {
         Quill,,quill.example\n";
     let rows = records("a.csv", text, options());
     let expected =
-        r#"{"Company":"Quill","Phone (office)":"","Website":"quill.example"}"#.to_owned();
-    assert_eq!((fields(&rows), lines(&rows)), (vec![expected], vec![5]));
+        r#"{"Company":"Quill","Phone\r\n(office)":"","Website":"quill.example"}"#.to_owned();
+    assert_eq!((fields(&rows), lines(&rows)), (vec![expected.clone()], vec![5]));
+    let columns = vec!["phone (office)".to_owned()];
+    let chosen = Input { columns, ..options() };
+    assert_eq!(fields(&records("a.csv", text, chosen)), [expected]);
+    // A stray quote does not join the title with the header.
+    let text = "\"Members\nCompany,Website\nQuill,\"quill.example\"\n";
+    let columns = vec!["Website".to_owned()];
+    let chosen = Input { columns, ..options() };
+    let expected = r#"{"Company":"Quill","Website":"quill.example"}"#;
+    assert_eq!(fields(&records("a.csv", text, chosen)), [expected]);
 }
 
 #[test]

@@ -51,7 +51,7 @@ pub(super) fn note_columns(file: &Path, synonyms: &Synonyms, console: &mut Conso
     let used: Vec<_> = synonyms
         .used
         .iter()
-        .map(|(column, field)| format!("{field}={}", without_text_sign(column)))
+        .map(|(column, field)| format!("{field}={}", printed(column)))
         .collect();
     console.note(&format!("{}: read as {}", file.display(), used.join(", ")));
     if !synonyms.by_values.is_empty() {
@@ -92,7 +92,7 @@ fn note_not_used(file: &Path, columns: &[String], console: &mut Console<'_>) {
 
 /// Returns the names of the first columns as text, and how many more columns there are.
 fn shown(columns: &[String]) -> String {
-    let columns: Vec<&str> = columns.iter().map(|column| without_text_sign(column)).collect();
+    let columns: Vec<String> = columns.iter().map(|column| printed(column)).collect();
     let (first, others) = columns.split_at(columns.len().min(MOST_SHOWN));
     match others.len() {
         0 => first.join(", "),
@@ -100,7 +100,9 @@ fn shown(columns: &[String]) -> String {
     }
 }
 
-/// Returns the name of an XML element: `name` for `name.$`, which stands for the element's text.
-fn without_text_sign(column: &str) -> &str {
-    column.strip_suffix(".$").unwrap_or(column)
+/// Returns the name of a column as it is printed: without line breaks, and without the `.$` after the
+/// name of an XML element, which stands for the element's text.
+fn printed(column: &str) -> String {
+    let name = column.strip_suffix(".$").unwrap_or(column);
+    name.split_whitespace().collect::<Vec<_>>().join(" ")
 }

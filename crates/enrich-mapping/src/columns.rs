@@ -70,8 +70,13 @@ impl Mapping {
 /// value can contain is no separator: a phone number, for example, can contain blanks.
 pub(crate) fn separators(field: Field) -> &'static [&'static str] {
     match field {
-        Field::Domains | Field::Emails => &["\n", "|", ";", ",", " "],
-        Field::Phones => &["\n", "|", ";", ","],
+        // The last ones are the comma and the semicolon of Arabic, and those of Japanese and Chinese.
+        Field::Domains | Field::Emails => {
+            &["\n", "|", ";", ",", " ", "\u{60c}", "\u{61b}", "\u{3001}", "\u{ff0c}", "\u{ff1b}"]
+        }
+        Field::Phones => {
+            &["\n", "|", ";", ",", "\u{60c}", "\u{61b}", "\u{3001}", "\u{ff0c}", "\u{ff1b}"]
+        }
         Field::Aliases
         | Field::LinkedIn
         | Field::Facebook

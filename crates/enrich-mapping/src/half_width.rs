@@ -1,14 +1,26 @@
 //! Replaces full-width characters, which Japanese and Chinese keyboards write, and Arabic digits.
+//! Leaves out invisible marks.
 
 use std::borrow::Cow;
 
 /// Replaces the full-width characters and the Arabic digits in a text by ASCII characters:
-/// `０３－１２３４` becomes `03-1234`.
+/// `０３－１２３４` becomes `03-1234`. Leaves out the marks that only set the direction of the text.
 pub(crate) fn half_width(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }
-    text.chars().map(|sign| ascii(sign).unwrap_or(sign)).collect()
+    let visible = text.chars().filter(|sign| !is_mark(*sign));
+    visible.map(|sign| ascii(sign).unwrap_or(sign)).collect()
+}
+
+/// Whether a character is an invisible mark: of the direction of text, of width zero, or of the byte
+/// order.
+fn is_mark(sign: char) -> bool {
+    let is_direction = matches!(
+        sign,
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{61c}'
+    );
+    is_direction || matches!(sign, '\u{200b}' | '\u{feff}')
 }
 
 fn ascii(sign: char) -> Option<char> {
@@ -33,6 +45,7 @@ mod tests {
         assert_eq!(half_width("０７５－２００－０６０４"), "075-200-0604");
         assert_eq!(half_width("（ａ＠ｂ．ｃ）　"), "(a@b.c) ");
         assert_eq!(half_width("٠٢ ۰۹"), "02 09");
+        assert_eq!(half_width("\u{202a}info\u{200e}@quill.example\u{202c}"), "info@quill.example");
         assert_eq!(half_width("Müller 株式会社"), "Müller 株式会社");
     }
 }

@@ -224,9 +224,12 @@ impl Field {
 }
 
 /// Returns the letters and digits of a column's name in lower case, so that `E-Mail`, `e mail` and
-/// `email` are equal.
+/// `email` are equal. The sign that only makes an Arabic word longer is left out.
 pub fn plain_name(name: &str) -> String {
-    name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    /// ARABIC TATWEEL, which Unicode counts as a letter.
+    const LONGER: char = '\u{640}';
+    let letters = name.chars().filter(|sign| sign.is_alphanumeric() && *sign != LONGER);
+    letters.flat_map(char::to_lowercase).collect()
 }
 
 /// Whether one name is the English plural of the other.

@@ -44,13 +44,31 @@ pub(crate) fn read_person(
         return PersonText::Name(Some(first), Some(last));
     }
     let whole = full.or_else(|| first.clone().filter(|name| name.contains(' ')));
-    let split = whole
-        .as_deref()
-        .and_then(|text| text.split(" / ").map(cleaned).find_map(|text| PersonName::split(&text)));
+    let split = whole.as_deref().and_then(|text| {
+        let mut people = text.split(" / ").map(cleaned);
+        people.find_map(|text| capitals_first(&text).or_else(|| PersonName::split(&text)))
+    });
     match split {
         Some((first, last)) => PersonText::Name(Some(first), Some(last)),
         None => PersonText::Name(first, last),
     }
+}
+
+/// Splits a name whose last name is before the first name, in capitals: `VAN DIJK Ada`, as lists in
+/// French and other languages have it. Returns the first and the last name; `None` for other names.
+fn capitals_first(name: &str) -> Option<(String, String)> {
+    let words: Vec<&str> = name.split_whitespace().collect();
+    let is_capitals = |word: &&&str| {
+        let mut letters = word.chars().filter(|sign| sign.is_alphabetic());
+        letters.clone().nth(1).is_some() && letters.all(char::is_uppercase)
+    };
+    let last = words.iter().take_while(is_capitals).count();
+    let (last, first) = words.split_at_checked(last)?;
+    let has_small = |word: &&str| word.chars().any(char::is_lowercase);
+    // Titles such as `CPA` and `MD` are in capitals too.
+    let is_long = |word: &&str| word.chars().count() > 3;
+    let is_split = last.iter().any(is_long) && !first.is_empty() && first.iter().all(has_small);
+    is_split.then(|| (first.join(" "), last.join(" ")))
 }
 
 /// Returns the first and the last name without titles.
@@ -147,6 +165,10 @@ mod tests {
     fn a_full_name_is_split_at_its_last_word() {
         assert_eq!(of_full("Ada Byte Fernwright"), name("Ada Byte", "Fernwright"));
         assert_eq!(of_full("Fernwright, Ada"), name("Ada", "Fernwright"));
+        assert_eq!(of_full("VAN DIJK Ada"), name("Ada", "VAN DIJK"));
+        assert_eq!(of_full("J. FERNWRIGHT"), name("J.", "FERNWRIGHT"));
+        assert_eq!(of_full("ADA FERNWRIGHT"), name("ADA", "FERNWRIGHT"));
+        assert_eq!(of_full("MD Ada Fernwright"), name("MD Ada", "Fernwright"));
         assert_eq!(of_full("Neha"), name("", ""));
         assert_eq!(
             read_person(Some("Ada Fernwright".to_owned()), None, None),

@@ -329,10 +329,10 @@ fn a_column_of_email_addresses_may_also_have_websites() {
 fn names_beside_email_addresses_are_left_out() {
     let columns = ["Company", "E-mail"].map(str::to_owned);
     let found = Mapping::from_synonyms(&columns, &[]).unwrap();
-    let row = json!({"Company": "Quill", "E-mail": "Ada Byte <ada@quill.example>"});
+    let row = json!({"Company": "Quill", "E-mail": "Ada Byte <ada@quill.example>، b@ink.example"});
     let mapped = found.mapping.map(row.as_object().unwrap(), &Settings::default());
     let Outcome::Records(records) = mapped.outcome else { unreachable!("{mapped:?}") };
-    assert_eq!(records[0]["emails"], json!(["ada@quill.example"]));
+    assert_eq!(records[0]["emails"], json!(["ada@quill.example", "b@ink.example"]));
 }
 
 #[test]

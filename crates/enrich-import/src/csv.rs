@@ -109,7 +109,7 @@ impl Table {
             match RecordType::from_name(&name) {
                 Some(kind) if kind == self.kind => {}
                 Some(_) => return Err(Rejection::OtherType),
-                // The text is none of `company`, `person` and `domain`. In many lists, a column
+                // The text is not `company`, `person` or `domain`. In many lists, a column
                 // named `type` has another meaning, so the column is ignored.
                 None => notes.ignore_field(Field::Type.name()),
             }

@@ -65,7 +65,7 @@ fn kind(fields: &Fields<'_>, notes: &mut Notes) -> Result<RecordType, Rejection>
     {
         return Ok(kind);
     }
-    // The text in `type` is none of `company`, `person` and `domain`. In many lists, a field named
+    // The text in `type` is not `company`, `person` or `domain`. In many lists, a field named
     // `type` has another meaning. So the field is ignored, and the other fields show the kind.
     let kind = by_fields.ok_or(Rejection::UnknownType)?;
     notes.ignore_field(Field::Type.name());

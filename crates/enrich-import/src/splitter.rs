@@ -103,9 +103,14 @@ impl Splitter {
         }
         let is_whole = self.feed(&line) || {
             let row = self.rest_of_row(&line, lines)?;
-            row.is_some_and(|row| is_well_formed(&row, self.delimiter))
+            row.is_some_and(|row| self.is_well_formed(&row))
         };
         if is_whole { Ok(true) } else { Err(not_whole()) }
+    }
+
+    /// Whether no stray quote has joined the lines of a row; see [`is_well_formed`].
+    pub(crate) fn is_well_formed(&self, row: &[u8]) -> bool {
+        is_well_formed(row, self.delimiter)
     }
 
     /// Returns the next row; `None` at the end. Skips blank lines between rows.

@@ -9,6 +9,7 @@
 mod cell;
 mod links;
 mod parts;
+mod relations;
 mod worksheet;
 mod xml;
 

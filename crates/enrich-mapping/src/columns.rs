@@ -66,17 +66,17 @@ impl Mapping {
     }
 }
 
+/// The texts that separate addresses: a blank, a line break, the usual signs, and the comma and the
+/// semicolon of Arabic and of Chinese and Japanese.
+static SEPARATORS: [&str; 10] =
+    [" ", "\n", "|", ";", ",", "\u{60c}", "\u{61b}", "\u{3001}", "\u{ff0c}", "\u{ff1b}"];
+
 /// Returns the texts that separate several values of `field` in one cell. A text that a single
 /// value can contain is no separator: a phone number, for example, can contain blanks.
 pub(crate) fn separators(field: Field) -> &'static [&'static str] {
     match field {
-        // The last ones are the comma and the semicolon of Arabic, and those of Japanese and Chinese.
-        Field::Domains | Field::Emails => {
-            &["\n", "|", ";", ",", " ", "\u{60c}", "\u{61b}", "\u{3001}", "\u{ff0c}", "\u{ff1b}"]
-        }
-        Field::Phones => {
-            &["\n", "|", ";", ",", "\u{60c}", "\u{61b}", "\u{3001}", "\u{ff0c}", "\u{ff1b}"]
-        }
+        Field::Domains | Field::Emails => &SEPARATORS,
+        Field::Phones => &SEPARATORS[1..],
         Field::Aliases
         | Field::LinkedIn
         | Field::Facebook

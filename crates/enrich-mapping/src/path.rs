@@ -90,11 +90,13 @@ fn column<'v>(record: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
 /// Whether two names mean the same column. Case, and how many blanks or line breaks are between the
 /// words, do not matter: `Phone (office)` is the same as `phone`, a line break and `(office)`.
 pub fn is_same_column(one: &str, other: &str) -> bool {
-    let signs = |name: &str| {
-        let words = name.split_whitespace().flat_map(|word| word.bytes().chain([b' ']));
-        words.map(|byte| byte.to_ascii_lowercase()).collect::<Vec<u8>>()
-    };
-    one == other || signs(one) == signs(other)
+    one == other || folded(one).eq(folded(other))
+}
+
+/// Returns the bytes of a name in lower case, with one blank after each word.
+fn folded(name: &str) -> impl Iterator<Item = u8> + '_ {
+    let words = name.split_whitespace().flat_map(|word| word.bytes().chain([b' ']));
+    words.map(|byte| byte.to_ascii_lowercase())
 }
 
 fn in_object<'v>(object: &'v Map<String, Value>, steps: &[String], found: &mut Vec<&'v Value>) {

@@ -157,7 +157,7 @@ impl RecordDraft {
     /// web`), it is added as the company's website.
     pub(crate) fn add_email(&mut self, text: &str) {
         let text = half_width(link_address(text)).into_owned();
-        if is_site(&text) {
+        if is_whole_site(&text) {
             match self.kind {
                 RecordType::Person if self.company_domain.is_none() => {
                     self.set_company_domain(&text)
@@ -361,7 +361,7 @@ impl RecordDraft {
 
 /// Whether a text is the address of a whole website, such as `www.quill.example`. The address of a
 /// page, such as `https://fair.example/contact/7`, may be on another company's website.
-fn is_site(text: &str) -> bool {
+fn is_whole_site(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     let host = host.or_else(|| text.starts_with("www.").then_some(text.as_str()));

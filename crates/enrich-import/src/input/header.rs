@@ -1,13 +1,12 @@
 //! Finds the header of a table. Above the header, there may be titles, notes, and a row with the
 //! names of groups of columns.
 
-use enrich_mapping::{is_known_column, is_same_column};
 use std::collections::HashSet;
 
-use crate::delimiter::Delimiter;
+use enrich_mapping::{is_known_column, is_same_column};
+
 use crate::limits::MAX_LINES_OF_A_ROW;
 use crate::lines::Line;
-use crate::quoting::is_well_formed;
 use crate::splitter::Splitter;
 use crate::workbook::SheetRow;
 
@@ -30,29 +29,22 @@ pub(super) struct FirstRow {
 /// Returns the first rows of CSV. `first` are its first lines, and `splitter` divides a row into
 /// fields. A row may have several lines. But if a stray quote has joined them, each line is a row
 /// that is not complete.
-pub(super) fn first_rows(
-    first: &[&Line],
-    delimiter: Delimiter,
-    mut splitter: Splitter,
-) -> Vec<FirstRow> {
+pub(super) fn first_rows(first: &[&Line], mut splitter: Splitter) -> Vec<FirstRow> {
     let filled: Vec<&&Line> = first.iter().filter(|line| !line.is_blank()).collect();
     let (mut rows, mut at) = (Vec::new(), 0);
     while at < filled.len() && rows.len() <= MAX_TITLE_ROWS {
         let (mut text, mut lines) = (Vec::new(), 0);
         let mut is_whole = false;
         for line in filled[at..].iter().take(MAX_LINES_OF_A_ROW).take_while(|it| !it.is_too_long) {
-            text.extend(line.bytes.iter().chain(if line.had_return {
-                &b"\r\n"[..]
-            } else {
-                b"\n"
-            }));
+            text.extend_from_slice(&line.bytes);
+            text.push(b'\n');
             lines += 1;
             is_whole = splitter.feed(line);
             if is_whole {
                 break;
             }
         }
-        is_whole &= lines == 1 || is_well_formed(&text, delimiter);
+        is_whole &= lines == 1 || splitter.is_well_formed(&text);
         let field = |field| String::from_utf8_lossy(field).into_owned();
         let fields = is_whole.then(|| splitter.fields().map(field).collect());
         splitter.reset();

@@ -74,7 +74,7 @@ impl TableReader {
             // again.
             let looked_at = lines.peek(LOOKED_AT_LINES, LOOKED_AT_BYTES);
             let first: Vec<&Line> = looked_at.iter().filter(is_text).collect();
-            let rows = first_rows(&first, delimiter, splitter());
+            let rows = first_rows(&first, splitter());
             let fields = rows.iter().map(|row| row.fields.clone());
             let header = Header::find(fields, &options.columns);
             let skipped = rows.iter().take(header.rows_to_skip()).map(|row| row.lines);

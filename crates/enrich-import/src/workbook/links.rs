@@ -7,9 +7,9 @@ use std::sync::Arc;
 use quick_xml::events::Event;
 
 use super::cell::{column_of, row_of};
+use super::relations::{each_relation, relation_id};
 use super::xml::{Xml, attribute};
 use super::{Archive, Limits, damaged};
-use crate::workbook::parts::relation;
 
 /// Maximum number of hyperlinks that are read, and of addresses. Further ones are ignored.
 const MAX_LINKS: usize = 200_000;
@@ -43,7 +43,7 @@ impl Links {
                     if tag.local_name().as_ref() == b"hyperlink" =>
                 {
                     left -= 1;
-                    let id = attribute(&tag, b"r:id").or_else(|| relation(&tag));
+                    let id = relation_id(&tag);
                     let address = id.and_then(|id| addresses.get(&id));
                     // The reference of several cells, such as `B2:B9`, begins with the first one.
                     let cell = attribute(&tag, b"ref").unwrap_or_default();
@@ -85,28 +85,15 @@ fn addresses(
     if archive.index_for_name(&part).is_none() {
         return Ok(addresses);
     }
-    let part = archive.by_name(&part).map_err(damaged)?;
-    let mut xml = Xml::new(part, MAX_ADDRESSES_PART_BYTES, limits);
-    loop {
-        match xml.next()? {
-            Event::Start(tag) | Event::Empty(tag)
-                if tag.local_name().as_ref() == b"Relationship" =>
-            {
-                let kind = attribute(&tag, b"Type").unwrap_or_default();
-                let named = attribute(&tag, b"Id").zip(attribute(&tag, b"Target"));
-                let Some((id, target)) = named.filter(|_| kind.ends_with("/hyperlink")) else {
-                    continue;
-                };
-                let is_short = target.len() <= MAX_ADDRESS_BYTES;
-                if is_short && addresses.len() < MAX_LINKS && bytes < MAX_BYTES {
-                    bytes += target.len();
-                    addresses.insert(id, Arc::from(without_scheme_of_mail(&target)));
-                }
-            }
-            Event::Eof => return Ok(addresses),
-            _ => {}
+    let part = (part.as_str(), MAX_ADDRESSES_PART_BYTES);
+    each_relation(archive, part, limits, "hyperlink", |id, target| {
+        let is_short = target.len() <= MAX_ADDRESS_BYTES;
+        if is_short && addresses.len() < MAX_LINKS && bytes < MAX_BYTES {
+            bytes += target.len();
+            addresses.insert(id, Arc::from(without_scheme_of_mail(target)));
         }
-    }
+    })?;
+    Ok(addresses)
 }
 
 /// Returns the email address of a link such as `mailto:info@quill.example?subject=Hello`. Returns

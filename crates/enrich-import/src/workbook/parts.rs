@@ -7,6 +7,7 @@ use std::io;
 use quick_xml::events::Event;
 
 use super::cell::{Style, is_date_format};
+use super::relations::{each_relation, relation_id};
 use super::xml::{Xml, attribute, text_of};
 use super::{Archive, Limits, MAX_CELL_BYTES, damaged, refusal};
 use crate::content::NoList;
@@ -52,7 +53,7 @@ pub(super) fn sheets(archive: &mut Archive, folder: &str, limits: &Limits) -> io
                     sheets.is_1904 = matches!(is_1904.as_deref(), Some("1" | "true"));
                 }
                 b"sheet" => {
-                    let id = attribute(&tag, b"r:id").or_else(|| relation(&tag));
+                    let id = relation_id(&tag);
                     let path = id.and_then(|id| worksheets.get(&id));
                     let is_shown = attribute(&tag, b"state").is_none_or(|state| state == "visible");
                     if let Some(path) = path {
@@ -71,47 +72,24 @@ pub(super) fn sheets(archive: &mut Archive, folder: &str, limits: &Limits) -> io
     }
 }
 
-/// Returns the id in the XML element of a sheet or a hyperlink. The id stands for the part that
-/// contains the sheet, or for the address to which the hyperlink leads. It is in an attribute `id`,
-/// whose namespace prefix differs between files.
-pub(super) fn relation(tag: &quick_xml::events::BytesStart<'_>) -> Option<String> {
-    let mut given = tag.attributes();
-    let mut given = given.with_checks(false).flatten();
-    let id = given.find(|given| given.key.as_ref().ends_with(b":id"))?;
-    String::from_utf8(id.value.into_owned()).ok()
-}
-
 /// Returns the path of each worksheet, by the id that `workbook.xml` uses for the worksheet.
 fn worksheets(
     archive: &mut Archive,
     folder: &str,
     limits: &Limits,
 ) -> io::Result<HashMap<String, String>> {
-    let part = archive.by_name(&format!("{folder}_rels/workbook.xml.rels")).map_err(damaged)?;
-    let mut xml = Xml::new(part, MAX_PART_BYTES, limits);
     let mut worksheets = HashMap::new();
-    loop {
-        match xml.next()? {
-            Event::Start(tag) | Event::Empty(tag)
-                if tag.local_name().as_ref() == b"Relationship" =>
-            {
-                let kind = attribute(&tag, b"Type").unwrap_or_default();
-                let named = attribute(&tag, b"Id").zip(attribute(&tag, b"Target"));
-                let Some((id, target)) = named.filter(|_| kind.ends_with("/worksheet")) else {
-                    continue;
-                };
-                let path = match target.strip_prefix('/') {
-                    Some(absolute) => absolute.to_owned(),
-                    None => format!("{folder}{target}"),
-                };
-                if worksheets.len() < MAX_ENTRIES {
-                    worksheets.insert(id, path);
-                }
-            }
-            Event::Eof => return Ok(worksheets),
-            _ => {}
+    let part = format!("{folder}_rels/workbook.xml.rels");
+    each_relation(archive, (&part, MAX_PART_BYTES), limits, "worksheet", |id, target| {
+        let path = match target.strip_prefix('/') {
+            Some(absolute) => absolute.to_owned(),
+            None => format!("{folder}{target}"),
+        };
+        if worksheets.len() < MAX_ENTRIES {
+            worksheets.insert(id, path);
         }
-    }
+    })?;
+    Ok(worksheets)
 }
 
 /// Returns a list that says, for each cell format, how it displays numbers. A cell refers to its

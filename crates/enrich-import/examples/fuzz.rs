@@ -255,7 +255,7 @@ fn read(name: &str, bytes: Vec<u8>, rng: &mut Rng) -> u64 {
         };
         match detect(&seen) {
             Detection::BuiltIn(mapping, input) => Some((mapping.clone(), input.clone())),
-            Detection::Unknown => Mapping::from_synonyms(&sample.names, &records)
+            Detection::Unknown => Mapping::from_synonyms(&sample.names, &records, None)
                 .map(|synonyms| (synonyms.mapping, Input::default())),
             Detection::Native | Detection::Several(_) => None,
         }

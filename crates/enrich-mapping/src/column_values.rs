@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::access_link::link_address;
 use crate::country_name::country_of_name;
+use crate::location::country_at_end;
 use crate::mapping::is_address;
 use crate::native::plain_name;
 use crate::no_value::is_no_name;
@@ -39,6 +40,24 @@ const COUNTRY_NAMES: [&str; 12] = [
     "стран",
     "国",
     "국가",
+];
+/// A column may have addresses or places that end with a country if its name contains one of these
+/// texts: `HQ Location`.
+const LOCATION_NAMES: [&str; 14] = [
+    "location",
+    "address",
+    "headquarter",
+    "adress",
+    "anschrift",
+    "sitz",
+    "standort",
+    "indirizzo",
+    "sede",
+    "dirección",
+    "domicilio",
+    "endereço",
+    "adres",
+    "siège",
 ];
 /// If the name of a column contains one of these texts, its values show no meaning. They may be fax
 /// numbers, URLs of images (`Logo`), people who work on the row (`Record owner`), or relatives and
@@ -90,6 +109,8 @@ const OTHER_NAMES: [&str; 34] = [
 /// - `company_linkedin`: the values are LinkedIn pages of companies.
 /// - `phones`: the values may be phone numbers, and the name of the column says so.
 /// - `country`: the values are countries, and the name of the column says so. They need not differ.
+/// - `location`: at least a fifth of the values end with a country, and the name of the column says that it has
+///   addresses or places. They need not differ.
 /// - `company`: at least a third of the values have a legal form such as `Ltd`, and no value is a
 ///   web or email address.
 pub(crate) fn meaning_of_values(
@@ -107,6 +128,10 @@ pub(crate) fn meaning_of_values(
     let is_part = has(&["bundesland", "landkreis"]);
     if has(&COUNTRY_NAMES) && !is_part && !values.is_empty() && values.iter().all(is_country) {
         return Some("country");
+    }
+    let located = values.iter().filter(|value| country_at_end(value).is_some()).count();
+    if has(&LOCATION_NAMES) && located > 0 && 5 * located >= values.len() {
+        return Some("location");
     }
     let values = Some(values).filter(|values| are_distinct(values))?;
     let are_mostly = |is: &dyn Fn(&str) -> bool| {

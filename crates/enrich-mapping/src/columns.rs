@@ -1,12 +1,15 @@
 //! Mappings that are given on the command line as pairs of a field and a column.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
 use enrich_text::ExternalId;
 
+use crate::column_rules::{ColumnRules, rules_of_both};
 use crate::error::MappingError;
 use crate::mapping::Mapping;
 use crate::native::{Field, RecordType};
 use crate::node::list;
-use crate::record_rule::RecordRule;
 use crate::rule::Rule;
 
 impl Mapping {
@@ -18,6 +21,9 @@ impl Mapping {
     /// If `kind` is `None`, the fields decide which kind of record each row gives:
     ///
     /// - With `first_name`, `last_name` or `full_name`: a person.
+    /// - With one of these, and with a field that only companies have: a company, and a person who
+    ///   works there ([`rules_of_both`]). The fields `company_emails`, `company_phones` and
+    ///   `company_linkedin` are the company's then.
     /// - Otherwise, with `name`: a company.
     /// - Otherwise, with `domain` or `domains`: facts of a domain.
     /// - Otherwise: a company.
@@ -30,40 +36,69 @@ impl Mapping {
         pairs: &[(String, String)],
         kind: Option<RecordType>,
     ) -> Result<Self, MappingError> {
-        let has = |name: &str| pairs.iter().any(|(field, _)| field.trim() == name);
-        let kind = kind.unwrap_or_else(|| match () {
-            () if has("first_name") || has("last_name") || has("full_name") => RecordType::Person,
+        let pairs: Vec<(&str, &str)> =
+            pairs.iter().map(|(field, column)| (field.trim(), column.as_str())).collect();
+        let has = |name: &str| pairs.iter().any(|(field, _)| *field == name);
+        let has_person = has("first_name") || has("last_name") || has("full_name");
+        if kind.is_none() && has_person && pairs.iter().any(|(name, _)| is_only_of_company(name)) {
+            return Self::of_both(&pairs);
+        }
+        let kind = kind.unwrap_or(match () {
+            () if has_person => RecordType::Person,
             () if has("name") => RecordType::Company,
             () if has("domain") || has("domains") => RecordType::Domain,
             () => RecordType::Company,
         });
-        let mut fields: Vec<(Field, Vec<&str>)> = Vec::new();
-        let (mut ids, mut id) = (Vec::new(), None);
+        let mut rules = ColumnRules::new(kind);
+        let mut id = None;
         for (name, column) in pairs {
-            let name = name.trim();
-            let scheme = name.strip_prefix("ids.").or_else(|| is_scheme(name).then_some(name));
-            if name == "id" {
-                id = Some(Rule::column(column));
-                continue;
-            }
-            if let Some(scheme) = scheme.filter(|_| kind == RecordType::Company) {
-                ids.push((scheme.to_owned(), Rule::column(column)));
-                continue;
-            }
-            let field = Field::of_mapping(name).filter(|field| field.belongs_to(kind));
-            let Some(field) = field else { return Err(unknown(name, kind)) };
-            match fields.iter_mut().find(|(known, _)| *known == field) {
-                Some((_, columns)) => columns.push(column),
-                None => fields.push((field, vec![column])),
+            match scheme(name).filter(|_| kind == RecordType::Company) {
+                _ if name == "id" => id = Some(Rule::column(column)),
+                Some(scheme) => rules.add_id(scheme, column),
+                None if rules.add(name, column, None) => {}
+                None => return Err(unknown(name, &[kind])),
             }
         }
-        let rule = |(field, columns): (Field, Vec<&str>)| {
-            (field, Rule::columns(columns, separators(field)))
-        };
-        let fields = fields.into_iter().map(rule);
-        let rule = RecordRule::of(kind, fields.collect(), ids).with_id(id);
-        Ok(Self::of(vec![rule]))
+        Ok(Self::of(vec![rules.into_rule().with_id(id)]))
     }
+
+    /// Creates a mapping for rows that each give a company and a person.
+    fn of_both(pairs: &[(&str, &str)]) -> Result<Self, MappingError> {
+        let mut known = Vec::new();
+        for &(name, column) in pairs {
+            let field = Field::of_mapping(name);
+            let meaning = match (scheme(name), field) {
+                (Some(scheme), _) => Cow::Owned(format!("ids.{scheme}")),
+                (None, Some(Field::Name | Field::Company)) => "company".into(),
+                (None, Some(Field::Domains | Field::CompanyDomain)) => "domains".into(),
+                (None, Some(field)) if !matches!(field, Field::Urls) => field.name().into(),
+                _ if FIELDS_OF_BOTH.contains(&name) => name.into(),
+                _ => return Err(unknown(name, &[RecordType::Person, RecordType::Company])),
+            };
+            known.push((column, meaning));
+        }
+        let known: Vec<(&str, &str)> =
+            known.iter().map(|(column, meaning)| (*column, meaning.as_ref())).collect();
+        Ok(Self::of(rules_of_both(&known).map(ColumnRules::into_rule).into()))
+    }
+}
+
+/// The fields of a company, for rows that also give a person with such a field.
+const FIELDS_OF_BOTH: [&str; 3] = ["company_emails", "company_phones", "company_linkedin"];
+
+/// Whether a field of `--column` belongs to companies, but not to people.
+fn is_only_of_company(name: &str) -> bool {
+    let field = Field::of_mapping(name);
+    let is_of = |kind| field.is_some_and(|field| field.belongs_to(kind));
+    FIELDS_OF_BOTH.contains(&name)
+        || scheme(name).is_some()
+        || (is_of(RecordType::Company) && !is_of(RecordType::Person))
+}
+
+/// Returns the scheme of an external id: `lei` for `ids.lei`, and for `lei` alone.
+fn scheme(name: &str) -> Option<&str> {
+    let is_known = ExternalId::known_schemes().any(|scheme| scheme == name);
+    name.strip_prefix("ids.").or_else(|| is_known.then_some(name))
 }
 
 /// The texts that separate addresses: a blank, a line break, the usual signs, and the comma and the
@@ -75,7 +110,7 @@ static SEPARATORS: [&str; 10] =
 /// value can contain is no separator: a phone number, for example, can contain blanks.
 pub(crate) fn separators(field: Field) -> &'static [&'static str] {
     match field {
-        Field::Domains | Field::Emails => &SEPARATORS,
+        Field::Domains | Field::CompanyDomain | Field::Emails => &SEPARATORS,
         Field::Phones => &SEPARATORS[1..],
         Field::Aliases
         | Field::LinkedIn
@@ -87,16 +122,18 @@ pub(crate) fn separators(field: Field) -> &'static [&'static str] {
     }
 }
 
-fn unknown(name: &str, kind: RecordType) -> MappingError {
+fn unknown(name: &str, kinds: &[RecordType]) -> MappingError {
     let mut names = vec!["id"];
-    names.extend(Field::names(kind));
-    if kind == RecordType::Company {
+    names.extend(kinds.iter().flat_map(|kind| Field::names(*kind)));
+    if let [_, _] = kinds {
+        names.extend(FIELDS_OF_BOTH);
+    }
+    if kinds.contains(&RecordType::Company) {
         names.extend(ExternalId::known_schemes());
     }
-    let (kind, names) = (kind.as_str(), list(&names));
+    let mut found = HashSet::new();
+    names.retain(|name| found.insert(*name));
+    let kind = kinds.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(" or a ");
+    let names = list(&names);
     MappingError::Columns(format!("`{name}` is no field of a {kind}; there are {names}"))
-}
-
-fn is_scheme(name: &str) -> bool {
-    ExternalId::known_schemes().any(|scheme| scheme == name)
 }

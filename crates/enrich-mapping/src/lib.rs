@@ -41,6 +41,8 @@
 mod access_link;
 mod built_in;
 mod code_page;
+mod column_groups;
+mod column_rules;
 mod column_values;
 mod columns;
 mod condition;
@@ -51,6 +53,7 @@ mod error;
 mod half_width;
 mod input;
 mod join;
+mod location;
 mod mail_provider;
 mod mapping;
 mod meaning;

@@ -9,9 +9,9 @@ use crate::condition::{self, Condition};
 use crate::error::MappingError;
 use crate::input::{Input, globs, matches};
 use crate::join::Join;
-use crate::native::Field;
+use crate::native::{Field, RecordType};
 use crate::node::{self, Node, Table, list};
-use crate::outcome::{Mapped, Outcome, Settings};
+use crate::outcome::{Mapped, Note, Outcome, Settings};
 use crate::path::is_same_column;
 use crate::record_rule::RecordRule;
 use crate::source::SourceInfo;
@@ -152,7 +152,7 @@ impl Mapping {
         let wanted = |rule: &&RecordRule| {
             settings.record_type.is_none_or(|kind| rule.kind == kind) && rule.applies_to(record)
         };
-        let (mut records, mut reason) = (Vec::new(), None);
+        let (mut records, mut reason, mut has_person) = (Vec::new(), None, false);
         // The notes of native records that cannot be made. They are returned only if no native
         // record is made. Otherwise a note could report a value as left out that another native
         // record contains.
@@ -160,13 +160,14 @@ impl Mapping {
         for rule in self.records.iter().filter(wanted) {
             let drafted = match rule.is_wikidata && wikidata::is_entity(record) {
                 true => wikidata::record_draft(record, seat),
-                false => Ok(rule.record_draft(record, &self.source, seat)),
+                false => Ok(rule.record_draft(record, &self.source, seat, has_person)),
             };
             let of_draft = drafted.as_ref().map_or(Vec::new(), |draft| draft.notes.clone());
             match drafted.and_then(|draft| draft.finish(self.source.confidence)) {
                 Ok(record) => {
                     records.push(record);
-                    notes.extend(of_draft);
+                    add_notes(&mut notes, of_draft);
+                    has_person |= rule.kind == RecordType::Person;
                 }
                 Err(why) => {
                     reason = reason.or(Some(why));
@@ -194,6 +195,18 @@ impl Mapping {
                 && records.iter().filter_map(|record| record.get(*key)?.as_str()).any(is_address)
         };
         first.keys().filter(is_unused).cloned().collect()
+    }
+}
+
+/// Adds the notes of one native record to those of the other records of the same input record. A
+/// kind of note that they already contain is not added, because several records may read the same
+/// value.
+fn add_notes(notes: &mut Vec<Note>, of_record: Vec<Note>) {
+    let of_others = notes.len();
+    for note in of_record {
+        if !notes[..of_others].contains(&note) {
+            notes.push(note);
+        }
     }
 }
 

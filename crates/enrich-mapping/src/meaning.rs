@@ -1,6 +1,6 @@
 //! Finds the meaning of a column from its name, for usual names in several languages.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use crate::native::{Field, RecordType, plain_name};
@@ -12,6 +12,13 @@ static MEANINGS: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
         .flat_map(|[meaning, names]| {
             table::values(names).map(move |name| (plain_name(name), meaning))
         })
+        .collect()
+});
+
+/// The usual names of columns whose people have the family name first.
+static FAMILY_NAME_FIRST: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    table::rows(include_str!("../data/family_name_first.txt"))
+        .flat_map(|[names]| table::values(names).map(plain_name))
         .collect()
 });
 
@@ -27,6 +34,12 @@ pub(crate) fn meaning(column: &str) -> Option<&'static str> {
     of_name(&column)
         .or_else(|| of_name(without_example(&column)?).filter(|meaning| is_address(meaning)))
         .or_else(|| meaning_of_parts(&column, of_name))
+}
+
+/// Whether a column's name is in a language that puts a person's family name first, such as `Họ tên`
+/// or `氏名`.
+pub(crate) fn has_family_names_first(column: &str) -> bool {
+    FAMILY_NAME_FIRST.contains(&plain_name(column))
 }
 
 /// Returns a column's name without the example in parentheses at its end: `Mobile` for `Mobile (such
@@ -61,20 +74,31 @@ pub fn is_address_column(column: &str) -> bool {
 /// Whether columns with this meaning have addresses or phone numbers. An example in parentheses
 /// after the name is an example of such a value.
 fn is_address(meaning: &str) -> bool {
-    matches!(meaning, "domains" | "emails" | "linkedin" | "phones")
+    matches!(meaning, "domains" | "emails" | "linkedin") || is_of_phones(meaning)
+}
+
+/// Whether columns with this meaning have phone numbers: of a company, of a person, or of either.
+pub(crate) fn is_of_phones(meaning: &str) -> bool {
+    matches!(meaning, "phones" | "company_phones" | "person_phones")
 }
 
 /// Returns the meaning that all parts of a column's name have, in a name such as `Phone / Mobile`
 /// or `Company / Société`. Returns `None` if the name has only one part, or if the meanings of the
-/// parts differ.
+/// parts differ. `Phone / Mobile` means `phones`, although `Mobile` alone means `person_phones`.
 fn meaning_of_parts(
     column: &str,
     of_name: impl Fn(&str) -> Option<&'static str>,
 ) -> Option<&'static str> {
     let (first, rest) = column.split_once(['/', '|', '\n'])?;
     let meaning = of_name(first)?;
-    let mut rest = rest.split(['/', '|', '\n']);
-    rest.all(|part| of_name(part) == Some(meaning)).then_some(meaning)
+    let others: Vec<_> = rest.split(['/', '|', '\n']).map(of_name).collect();
+    match others.iter().all(|other| *other == Some(meaning)) {
+        true => Some(meaning),
+        false => {
+            let mut all = others.into_iter().chain([Some(meaning)]);
+            all.all(|meaning| meaning.is_some_and(is_of_phones)).then_some("phones")
+        }
+    }
 }
 
 /// Returns the meaning of a column name that begins with a word for the row's company or person.
@@ -102,8 +126,8 @@ fn without_prefix(plain: &str) -> Option<&'static str> {
     ];
     /// The meanings that this function may return. Other meanings may be wrong: `URL` is the
     /// company's website, but `Lead URL` may be a page about the lead on another website.
-    const SAFE_MEANINGS: [&str; 6] =
-        ["company", "country", "emails", "first_name", "last_name", "phones"];
+    const SAFE_MEANINGS: [&str; 7] =
+        ["company", "country", "emails", "first_name", "last_name", "phones", "person_phones"];
     let rest = SUBJECTS.iter().find_map(|subject| plain.strip_prefix(subject))?;
     MEANINGS.get(rest).copied().filter(|meaning| SAFE_MEANINGS.contains(meaning))
 }
@@ -128,6 +152,8 @@ pub(crate) fn target(
         (RecordType::Person, "legal") | (_, "party" | "particle") => None,
         (RecordType::Company, "company_linkedin") => Some("linkedin"),
         (RecordType::Company, "company_emails") => Some("emails"),
+        (_, "company_phones" | "person_phones") => Some("phones"),
+        (_, "location") => Some("country"),
         (RecordType::Person, "name" | "contact") => (!is_named).then_some("full_name"),
         (RecordType::Person, "domains") => Some("company_domain"),
         (RecordType::Person, "company_linkedin" | "company_emails") => None,

@@ -45,13 +45,38 @@ pub(crate) fn read_person(
     }
     let whole = full.or_else(|| first.clone().filter(|name| name.contains(' ')));
     let split = whole.as_deref().and_then(|text| {
-        let mut people = text.split(" / ").map(cleaned);
+        let people = text.split([';', '\n']).flat_map(|text| text.split(" / "));
+        let mut people = people.map(without_remark).map(cleaned);
         people.find_map(|text| capitals_first(&text).or_else(|| PersonName::split(&text)))
     });
     match split {
         Some((first, last)) => PersonText::Name(Some(first), Some(last)),
         None => PersonText::Name(first, last),
     }
+}
+
+/// Returns a person's name without the text after a dash or in parentheses, and without a job title
+/// after a comma: `Ada Byte` for `Ada Byte - London`, `Ada Byte (Owner)` and `Ada Byte, Director`.
+/// If the text before a dash is a job title, the name follows the dash.
+fn without_remark(text: &str) -> &str {
+    let is_name = |text: &&str| text.split_whitespace().nth(1).is_some() && !has_role(text);
+    let split = |mark| text.split_once(mark).map(|(first, rest)| (first.trim(), rest.trim()));
+    for mark in [" - ", " – ", " — ", " | ", " ("] {
+        let Some((first, rest)) = split(mark) else { continue };
+        let rest = rest.trim_end_matches(')');
+        if let Some(name) = [first, rest].into_iter().find(is_name) {
+            return without_remark(name);
+        }
+    }
+    match split(",") {
+        Some((first, rest)) if has_role(rest) && is_name(&first) => first,
+        _ => text,
+    }
+}
+
+/// Whether a text has a word of a job title, such as `Director`.
+fn has_role(text: &str) -> bool {
+    text.split_whitespace().map(plain_word).any(|word| WORDS.contains(&("role", word.as_str())))
 }
 
 /// Splits a name whose last name is before the first name, in capitals: `VAN DIJK Ada`, as lists in
@@ -122,7 +147,7 @@ fn cleaned(name: &str) -> String {
     while let Some(first) = words.first().map(|word| word.to_lowercase()) {
         let is_diploma = first.starts_with("dipl.") || first.starts_with("dipl-");
         let is_monsieur = first == "m." && words.len() == 2;
-        let is_salutation = is("salutation", first.trim_end_matches(['.', ':']));
+        let is_salutation = is("salutation", first.trim_end_matches(['.', ':', '/']));
         let is_faculty = has_salutation && is("faculty", &first);
         if !is_salutation && !is_diploma && !is_monsieur && !is_faculty {
             break;

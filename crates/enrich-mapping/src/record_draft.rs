@@ -1,7 +1,9 @@
 //! A native record that is not complete yet: the rules of a mapping fill its fields one after the
 //! other.
 
-use enrich_text::{Country, Domain, ExternalId, InvalidPhone, Network, PageUrl, PersonPage, Phone};
+use enrich_text::{
+    Country, Domain, ExternalId, InvalidPhone, Network, PageUrl, PersonName, PersonPage, Phone,
+};
 use serde_json::{Map, Value, json};
 
 use crate::access_link::link_address;
@@ -16,7 +18,7 @@ use crate::phone_text::{
     has_separate_ending, names_country, phone_texts, whole_numbers, without_second_ending,
 };
 use crate::role_mailbox::is_role_address;
-use crate::route::{Route, route_url};
+use crate::route::{Route, is_site_of, is_whole_site, route_url};
 
 #[derive(Clone, Debug)]
 pub(crate) struct RecordDraft {
@@ -147,7 +149,9 @@ impl RecordDraft {
         }
         match PageUrl::parse(network, text) {
             Ok(page) => self.add_page(&page),
-            Err(_) if text.contains('/') => self.add_url(text, None, false),
+            Err(_) if text.contains('/') && !is_site_of(network, text) => {
+                self.add_url(text, None, false);
+            }
             Err(_) => add(&mut self.pages, (network, text.to_owned())),
         }
     }
@@ -313,7 +317,8 @@ impl RecordDraft {
 
     fn finish_person(self, record: &mut Map<String, Value>) -> Result<(), &'static str> {
         match (&self.first_name, &self.last_name) {
-            (Some(_), Some(_)) => {}
+            (Some(first), Some(last)) if PersonName::from_parts(first, last).is_ok() => {}
+            (Some(_), Some(_)) => return Err("no first or last name"),
             _ if self.is_nobody => return Err("no person, but a department or a remark"),
             (Some(_), None) => return Err("no last name"),
             (None, Some(_)) => return Err("no first name"),
@@ -357,15 +362,6 @@ impl RecordDraft {
             record.insert(network.as_str().to_owned(), one_or_list(pages));
         }
     }
-}
-
-/// Whether a text is the address of a whole website, such as `www.quill.example`. The address of a
-/// page, such as `https://fair.example/contact/7`, may be on another company's website.
-fn is_whole_site(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    let host = host.or_else(|| text.starts_with("www.").then_some(text.as_str()));
-    host.is_some_and(|host| !host.trim_end_matches('/').contains(['/', '@', '?']))
 }
 
 fn add<T: PartialEq>(list: &mut Vec<T>, value: T) {

@@ -12,6 +12,7 @@ use crate::no_value::{is_no_name, is_no_value};
 use crate::node::{Node, Table, list};
 use crate::path::{is_same_column, texts};
 use crate::record_draft::RecordDraft;
+use crate::route::{Route, route_url};
 use crate::rule::Rule;
 use crate::source::SourceInfo;
 
@@ -22,6 +23,8 @@ pub(crate) struct RecordRule {
     when: Vec<Condition>,
     id: Option<Rule>,
     fields: Vec<(Field, Rule)>,
+    /// Fields that are read only if the input record gives no person.
+    fields_without_person: Vec<(Field, Rule)>,
     ids: Vec<(String, Rule)>,
     /// Whether some columns that no rule names are read too: those with a usual column name, such
     /// as `Website`.
@@ -43,10 +46,17 @@ impl RecordRule {
             when: Vec::new(),
             id: None,
             fields,
+            fields_without_person: Vec::new(),
             ids,
             has_synonyms: false,
             is_wikidata: false,
         }
+    }
+
+    /// Returns these rules with rules for fields that are read only if the input record gives no
+    /// person.
+    pub(crate) fn with_fields_without_person(self, fields: Vec<(Field, Rule)>) -> Self {
+        Self { fields_without_person: fields, ..self }
     }
 
     /// Returns these rules with a rule for the id that the source gives a record.
@@ -74,6 +84,7 @@ impl RecordRule {
             when: of_record("when").map_or(Ok(Vec::new()), Condition::read_all)?,
             id: of_record("id").map(Rule::read).transpose()?,
             fields: fields.map_or(Ok(Vec::new()), |node| read_fields(kind, node))?,
+            fields_without_person: Vec::new(),
             ids: ids.map_or(Ok(Vec::new()), read_ids)?,
             has_synonyms: record
                 .map_or(Ok(None), |table| table.flag("synonyms"))?
@@ -89,18 +100,22 @@ impl RecordRule {
 
     /// Makes a draft of a native record from an input record. If the input record names no
     /// country, `seat` is used: as the company's country, and to read national phone numbers. If
-    /// the input record names an unknown country, `seat` is not used.
+    /// the input record names an unknown country, `seat` is not used. `has_person` says whether the
+    /// input record also gives a person.
     pub(crate) fn record_draft(
         &self,
         record: &Map<String, Value>,
         source: &SourceInfo,
         seat: Option<Country>,
+        has_person: bool,
     ) -> RecordDraft {
         let mut draft = RecordDraft::new(self.kind);
         let values = |rule: &Rule| rule.values(record, &source.null);
         draft.id = self.id.as_ref().and_then(|rule| values(rule).into_iter().next());
+        let without_person = self.fields_without_person.iter().filter(|_| !has_person);
+        let rules = self.fields.iter().chain(without_person);
         let mut fields: Vec<(Field, Vec<String>)> =
-            self.fields.iter().map(|(field, rule)| (*field, values(rule))).collect();
+            rules.map(|(field, rule)| (*field, values(rule))).collect();
         let mut ids: Vec<(&str, Vec<String>)> =
             self.ids.iter().map(|(scheme, rule)| (scheme.as_str(), values(rule))).collect();
         if self.has_synonyms {
@@ -173,7 +188,8 @@ impl RecordRule {
         record: &Map<String, Value>,
         found: &mut Vec<&'a str>,
     ) {
-        let rules = self.fields.iter().map(|(_, rule)| rule);
+        let fields = self.fields.iter().chain(&self.fields_without_person);
+        let rules = fields.map(|(_, rule)| rule);
         let rules = rules.chain(self.ids.iter().map(|(_, rule)| rule)).chain(&self.id);
         rules.for_each(|rule| rule.columns_read(record, found));
     }
@@ -202,7 +218,8 @@ fn fill(draft: &mut RecordDraft, field: Field, mut values: Vec<String>, seat: Op
         Field::Emails => without_names(values).iter().for_each(|text| draft.add_email(text)),
         Field::Phones => values.iter().for_each(|text| draft.add_phone(text, seat)),
         Field::CompanyDomain => {
-            if let Some(text) = values.first() {
+            let is_domain = |text: &&String| matches!(route_url(text), Route::Domain(_));
+            if let Some(text) = values.iter().find(is_domain).or(values.first()) {
                 draft.set_company_domain(text);
             }
         }

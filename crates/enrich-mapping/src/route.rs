@@ -157,6 +157,22 @@ fn is_on_platform(host: &str, is_bare: bool) -> bool {
     }
 }
 
+/// Whether a text is the address of a whole website, such as `www.quill.example`. The address of a
+/// page, such as `https://fair.example/contact/7`, may be on another company's website.
+pub(crate) fn is_whole_site(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let host = host.or_else(|| text.starts_with("www.").then_some(text.as_str()));
+    host.is_some_and(|host| !host.trim_end_matches('/').contains(['/', '@', '?']))
+}
+
+/// Whether the host of a URL has the network's name, as in `https://linkedin.example/company/quill`.
+/// Such a site is not the company's website.
+pub(crate) fn is_site_of(network: Network, text: &str) -> bool {
+    let host = text.split_once("://").map_or(text, |(_, rest)| rest).split('/').next();
+    host.is_some_and(|host| host.split('.').any(|label| label == network.as_str()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,7 @@
 //! Rules: where the values of a field come from, and how they change.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use crate::condition::Condition;
@@ -99,44 +101,33 @@ impl Rule {
         Self::One(Box::new(Values::of(Origin::Places(vec![Path::column(name)]))))
     }
 
-    /// Creates a rule for the values of several columns. Each text is split at the separators.
-    pub(crate) fn columns<'a>(
-        names: impl IntoIterator<Item = &'a str>,
+    /// Creates a rule for the values of one column. Each text is split at the separators.
+    /// `transform` changes each value; values that it does not accept are not read.
+    pub(crate) fn column_of_values(
+        name: &str,
         separators: &[&str],
+        transform: Option<Transform>,
     ) -> Self {
-        let split: Vec<String> = separators.iter().copied().map(str::to_owned).collect();
-        let column = |name| {
-            let values = Values::of(Origin::Places(vec![Path::column(name)]));
-            Self::One(Box::new(Values { split: split.clone(), ..values }))
-        };
-        Self::All(names.into_iter().map(column).collect())
+        let values = Values::of(Origin::Places(vec![Path::column(name)]));
+        let split = separators.iter().copied().map(str::to_owned).collect();
+        Self::One(Box::new(Values { split, apply: transform.into_iter().collect(), ..values }))
     }
 
-    /// Sets `area_codes` as the column with the area codes of the phone numbers in the column
-    /// `phones`.
-    pub(crate) fn with_area_codes(mut self, phones: &str, area_codes: &str) -> Self {
-        if let Self::All(rules) = &mut self {
-            for rule in rules {
-                if let Self::One(values) = rule
-                    && values.origin.is_column(phones)
-                {
-                    values.area_code = Some(Path::column(area_codes));
-                }
-            }
+    /// If the rule reads the column `phones`, sets `area_codes` as the column with the area codes
+    /// of its phone numbers.
+    pub(crate) fn set_area_codes(&mut self, phones: &str, area_codes: &str) {
+        if let Self::One(values) = self
+            && values.origin.is_column(phones)
+        {
+            values.area_code = Some(Path::column(area_codes));
         }
-        self
     }
 
     /// Sets the column `particles`, whose texts are put before the values: `van` before `Dijk`.
-    pub(crate) fn with_particles(mut self, particles: &str) -> Self {
-        if let Self::All(rules) = &mut self {
-            for rule in rules {
-                if let Self::One(values) = rule {
-                    values.particle = Some(Path::column(particles));
-                }
-            }
+    pub(crate) fn set_particles(&mut self, particles: &str) {
+        if let Self::One(values) = self {
+            values.particle = Some(Path::column(particles));
         }
-        self
     }
 
     fn read_within(node: Node<'_, '_>, levels: usize) -> Result<Self, MappingError> {
@@ -256,6 +247,7 @@ impl Values {
         let is_value =
             |text: &String| !is_no_value(text) && !null.contains(text) && !self.null.contains(text);
         let mut found = self.origin.texts(record);
+        found.iter_mut().for_each(decode_html);
         // `k. A.` is German for "not stated". Such a text must be left out before the split,
         // because its parts, `k.` and `A.`, would look like values.
         found.retain(is_value);
@@ -362,6 +354,15 @@ impl Filter {
             true => self.allowed.iter().any(String::is_empty),
             false => values.iter().any(|value| self.allowed.contains(value)),
         }
+    }
+}
+
+/// Replaces entities of HTML, such as `&amp;`, which exports of websites leave in texts.
+fn decode_html(text: &mut String) {
+    if text.contains('&')
+        && let Cow::Owned(decoded) = html_escape::decode_html_entities(text)
+    {
+        *text = decoded;
     }
 }
 

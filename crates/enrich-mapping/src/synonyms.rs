@@ -4,26 +4,24 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use crate::column_groups::{assign_groups, meaning_in_group};
+use crate::column_rules::{ColumnRules, rules_of_both, rules_of_kind};
 use crate::column_values::{
     are_whole_names, has_companies, meaning_of_values, names_more, values_of,
 };
-use crate::columns::separators;
 use crate::mapping::{Mapping, is_address};
-use crate::meaning::{meaning, target};
+use crate::meaning::meaning;
 use crate::native::{Field, RecordType};
 use crate::no_value::is_no_name;
-use crate::record_rule::RecordRule;
-use crate::rule::Rule;
 
 /// A mapping that was created from the names of columns, such as `Company` and `Website`.
 #[derive(Clone, Debug)]
 pub struct Synonyms {
     /// The mapping.
     pub mapping: Mapping,
-    /// The kind of the records that the mapping gives.
-    pub record_type: RecordType,
-    /// The columns that are read, each with its field.
-    pub used: Vec<(String, &'static str)>,
+    /// For each kind of record that the mapping gives: the columns that are read, each with its
+    /// field.
+    pub used: Vec<(RecordType, Vec<(String, String)>)>,
     /// The columns that are not read.
     pub unused: Vec<String>,
     /// The columns of `used` whose names are not usual column names. Their values have shown their
@@ -44,7 +42,7 @@ impl Synonyms {
     ) -> Vec<(&'c str, &'static str)> {
         let known = columns
             .iter()
-            .filter_map(|column| Some((column.as_str(), meaning_among(columns, column)?)));
+            .filter_map(|column| Some((column.as_str(), meaning_of_name(columns, column)?)));
         let mut known: Vec<_> = known.collect();
         let has_last_name = known.iter().any(|(_, meaning)| *meaning == "last_name");
         // A column `Name` may have the last names. It does not if it has the names of companies.
@@ -76,6 +74,11 @@ impl Synonyms {
                 same.for_each(|(_, meaning)| *meaning = "company");
             }
         }
+        assign_groups(&mut known, columns);
+        // A location may end with a country, which is read only if there is no other column for it.
+        if is_there(&known, &["country"]) {
+            known.retain(|(_, meaning)| *meaning != "location");
+        }
         known
     }
 
@@ -83,8 +86,8 @@ impl Synonyms {
     /// employer, because most records have a different text in it. Returns `None` if a used column
     /// has the employer, if several unused columns are possible, or if the records are not people.
     pub fn likely_company(&self, records: &[Map<String, Value>]) -> Option<&str> {
-        let has_employer = self.used.iter().any(|(_, field)| *field == Field::Company.name());
-        if self.record_type != RecordType::Person || has_employer {
+        let [(RecordType::Person, used)] = self.used.as_slice() else { return None };
+        if used.iter().any(|(_, field)| field == Field::Company.name()) {
             return None;
         }
         let is_name = |column: &&String| are_mostly_distinct_names(column, records);
@@ -111,6 +114,7 @@ fn add_by_values<'c>(
             "company" => &["company", "name", "party", "legal"],
             "emails" => &["emails", "company_emails"],
             "linkedin" | "company_linkedin" => &["linkedin", "company_linkedin"],
+            "phones" => &["phones", "company_phones", "person_phones"],
             _ => &[meaning],
         };
         let is_there = known.iter().any(|(_, meaning)| same.contains(meaning));
@@ -120,6 +124,12 @@ fn add_by_values<'c>(
     }
     // The columns are read in the order in which the file has them.
     known.sort_by_key(|(name, _)| columns.iter().position(|column| column == name));
+}
+
+/// Returns the meaning that a column's name has alone, or without the prefix of its group.
+fn meaning_of_name(columns: &[String], column: &str) -> Option<&'static str> {
+    let in_group = || meaning_in_group(columns, column).filter(|_| !has_members(columns, column));
+    meaning_among(columns, column).or_else(in_group)
 }
 
 /// Returns the meaning of a column. In JSON and XML, a column such as `company.name` is a member of
@@ -147,16 +157,6 @@ fn meaning_among(columns: &[String], column: &str) -> Option<&'static str> {
 /// Whether a column is an object of JSON or XML, so that its members are columns too.
 fn has_members(columns: &[String], column: &str) -> bool {
     columns.iter().any(|other| other.strip_prefix(column).is_some_and(|rest| rest.starts_with('.')))
-}
-
-/// Returns two columns: the column with area codes, such as `Vorwahl`, and the column with the
-/// phone numbers to which the area codes belong. This is the next column with phone numbers after
-/// the area codes. If no such column follows, it is the file's first column with phone numbers.
-fn area_codes<'c>(known: &[(&'c str, &'static str)]) -> Option<(&'c str, &'c str)> {
-    let at = known.iter().position(|(_, meaning)| *meaning == "area_code")?;
-    let mut next = known[at..].iter().chain(known);
-    let (phones, _) = next.find(|(_, meaning)| *meaning == "phones")?;
-    Some((known[at].0, phones))
 }
 
 /// Whether there are more companies than people among the records. A record with the name of a
@@ -190,8 +190,8 @@ fn are_mostly_distinct_names(column: &str, records: &[Map<String, Value>]) -> bo
 
 impl Mapping {
     /// Creates a mapping from usual column names, such as `Company` and `Website`. The columns
-    /// decide the kind of the records. The records are people if there are columns for one of
-    /// these:
+    /// decide the kind of the records, unless `kind` does. The records are people if there are
+    /// columns for one of these:
     ///
     /// - A first name, a last name or a full name.
     /// - A name and a job title.
@@ -205,96 +205,81 @@ impl Mapping {
     /// company. Otherwise they are facts of domains, if there are columns for a domain, and for a
     /// page rank or an IP address. Otherwise returns `None`.
     ///
+    /// Each record is a company and a person who works there, if there are columns for a person, a
+    /// company, and more about the company than its name ([`rules_of_both`]).
+    ///
     /// `records` are the first records of the file. Their values show the meaning of columns
     /// without a usual name.
-    pub fn from_synonyms(columns: &[String], records: &[Map<String, Value>]) -> Option<Synonyms> {
-        let known = Synonyms::known(columns, records);
-        let has = |meaning: &str| known.iter().any(|(_, known)| *known == meaning);
-        let is_person = has("first_name")
-            || has("last_name")
-            || has("full_name")
-            || (has("contact") && (!has("company") || (has("title") && !has("domains"))))
-            || (has("name") && has("title"));
-        let record_type = match () {
-            () if is_person && are_mostly_companies(&known, records) => RecordType::Company,
-            () if is_person => RecordType::Person,
-            () if has("name") || has("company") => RecordType::Company,
-            () if has("domains") && (has("page_rank") || has("ip")) => RecordType::Domain,
-            () => return None,
-        };
-        Self::from_synonyms_of(columns, records, record_type)
-    }
-
-    /// Like [`from_synonyms`](Self::from_synonyms), but for records of the given kind. Returns
-    /// `None` if no column fills a field of this kind of record. External ids do not count.
-    pub fn from_synonyms_of(
+    pub fn from_synonyms(
         columns: &[String],
         records: &[Map<String, Value>],
-        record_type: RecordType,
+        kind: Option<RecordType>,
     ) -> Option<Synonyms> {
         let known = Synonyms::known(columns, records);
-        let has = |meaning: &str| known.iter().any(|(_, known)| *known == meaning);
-        let is_named = has("full_name") || has("first_name");
-        // If one column has first names (`Prénom`, `Vorname`), a column `Nom` or `Name` has last
-        // names.
-        let is_last_name = |meaning| {
-            meaning == "name" && has("first_name") && !has("last_name") && !has("full_name")
+        let rules = match kind {
+            Some(kind) => vec![rules_of_kind(kind, &known)],
+            None if have_both(&known) => rules_of_both(&known).into(),
+            None => vec![rules_of_kind(kind_of(&known, records)?, &known)],
         };
-        let mut fields: Vec<(Field, Vec<&str>)> = Vec::new();
-        let mut ids: Vec<(String, Rule)> = Vec::new();
-        let mut used = Vec::new();
-        for &(column, meaning) in &known {
-            let name = match record_type {
-                RecordType::Person if is_last_name(meaning) => Some("last_name"),
-                _ => target(record_type, meaning, is_named),
-            };
-            let Some(name) = name else { continue };
-            if let Some(scheme) = name.strip_prefix("ids.") {
-                ids.push((scheme.to_owned(), Rule::column(column)));
-                used.push((column.to_owned(), scheme));
-                continue;
-            }
-            let field = Field::of_mapping(name).filter(|field| field.belongs_to(record_type));
-            let Some(field) = field else { continue };
-            match fields.iter_mut().find(|(known, _)| *known == field) {
-                Some((_, columns)) => columns.push(column),
-                None => fields.push((field, vec![column])),
-            }
-            used.push((column.to_owned(), field.name()));
-        }
-        if fields.is_empty() {
+        if rules.iter().any(ColumnRules::is_empty) {
             return None;
         }
-        let area_codes = area_codes(&known);
-        if let Some((column, _)) = area_codes
-            && fields.iter().any(|(field, _)| *field == Field::Phones)
-        {
-            used.push((column.to_owned(), "area code"));
-        }
-        let particles = known.iter().find(|(_, meaning)| *meaning == "particle");
-        let particles = particles.filter(|_| fields.iter().any(|(it, _)| *it == Field::LastName));
-        if let Some((column, _)) = particles {
-            used.push(((*column).to_owned(), "particle"));
-        }
-        let rule = |(field, columns): (Field, Vec<&str>)| {
-            let rule = Rule::columns(columns, separators(field));
-            let rule = match (field, area_codes, particles) {
-                (Field::LastName, _, Some((column, _))) => rule.with_particles(column),
-                (Field::Phones, Some((codes, phones)), _) => rule.with_area_codes(phones, codes),
-                _ => rule,
-            };
-            (field, rule)
+        let is_used = |column: &str| {
+            rules.iter().any(|rules| rules.used.iter().any(|(known, _)| known == column))
         };
-        let fields = fields.into_iter().map(rule);
-        let rule = RecordRule::of(record_type, fields.collect(), ids);
-        let is_unused = |column: &&String| {
-            !used.iter().any(|(known, _)| known == *column) && !has_members(columns, column)
+        let is_unused = |column: &&String| !is_used(column) && !has_members(columns, column);
+        let is_by_values = |(column, _): &&(&str, &'static str)| {
+            is_used(column) && meaning_of_name(columns, column).is_none()
         };
         let unused = columns.iter().filter(is_unused).cloned().collect();
-        let is_by_values = |(column, _): &&(String, &'static str)| {
-            known.iter().any(|(name, _)| name == column) && meaning_among(columns, column).is_none()
-        };
-        let by_values = used.iter().filter(is_by_values).map(|(name, _)| name.clone()).collect();
-        Some(Synonyms { mapping: Mapping::of(vec![rule]), record_type, used, unused, by_values })
+        let by_values = known.iter().filter(is_by_values);
+        let by_values = by_values.map(|(column, _)| (*column).to_owned()).collect();
+        let used = rules.iter().map(|rules| (rules.kind, rules.used.clone())).collect();
+        let rules = rules.into_iter().map(ColumnRules::into_rule).collect();
+        Some(Synonyms { mapping: Mapping::of(rules), used, unused, by_values })
+    }
+}
+
+/// Whether each record has a company and a person who works there. There must be more about the
+/// company than its name, or the person must be the company's contact.
+fn have_both(known: &[(&str, &str)]) -> bool {
+    const OF_COMPANIES: [&str; 8] = [
+        "domains",
+        "company_linkedin",
+        "company_emails",
+        "company_phones",
+        "facebook",
+        "instagram",
+        "twitter",
+        "youtube",
+    ];
+    let has = |meaning: &str| known.iter().any(|(_, known)| *known == meaning);
+    let has_key = known
+        .iter()
+        .any(|(_, meaning)| OF_COMPANIES.contains(meaning) || meaning.starts_with("ids."));
+    let has_person = is_person(known) || has("contact");
+    has("company") && has_person && (has_key || (has("contact") && !has("title")))
+}
+
+/// Whether the columns are about people. [`Mapping::from_synonyms`] has the rules.
+fn is_person(known: &[(&str, &str)]) -> bool {
+    let has = |meaning: &str| known.iter().any(|(_, known)| *known == meaning);
+    has("first_name")
+        || has("last_name")
+        || has("full_name")
+        || (has("contact") && (!has("company") || (has("title") && !has("domains"))))
+        || (has("name") && has("title"))
+}
+
+/// Returns the kind of the records, which [`Mapping::from_synonyms`] describes. Returns `None` if
+/// the columns show no kind.
+fn kind_of(known: &[(&str, &str)], records: &[Map<String, Value>]) -> Option<RecordType> {
+    let has = |meaning: &str| known.iter().any(|(_, known)| *known == meaning);
+    match () {
+        () if is_person(known) && are_mostly_companies(known, records) => Some(RecordType::Company),
+        () if is_person(known) => Some(RecordType::Person),
+        () if has("name") || has("company") => Some(RecordType::Company),
+        () if has("domains") && (has("page_rank") || has("ip")) => Some(RecordType::Domain),
+        () => None,
     }
 }

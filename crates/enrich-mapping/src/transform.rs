@@ -2,6 +2,10 @@
 
 use enrich_text::ExternalId;
 
+use crate::location::country_at_end;
+use crate::role_mailbox::is_role_address;
+use crate::route::{Route, route_url};
+
 /// A change of a value, which a mapping file requests by its name, such as `title-case`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transform {
@@ -13,9 +17,16 @@ pub(crate) enum Transform {
     StateSuffix,
     LanguagePrefix,
     ItemLabel,
+    PersonAddress,
+    RoleAddress,
+    PersonPage,
+    CompanyPage,
+    CountryAtEnd,
+    FamilyNameFirst,
+    AsianFamilyNameFirst,
 }
 
-const TABLE: [(&str, Transform); 8] = [
+const TABLE: [(&str, Transform); 15] = [
     ("trim", Transform::Trim),
     ("reverse-labels", Transform::ReverseLabels),
     ("title-case", Transform::TitleCase),
@@ -24,6 +35,13 @@ const TABLE: [(&str, Transform); 8] = [
     ("state-suffix", Transform::StateSuffix),
     ("language-prefix", Transform::LanguagePrefix),
     ("item-label", Transform::ItemLabel),
+    ("person-address", Transform::PersonAddress),
+    ("role-address", Transform::RoleAddress),
+    ("person-page", Transform::PersonPage),
+    ("company-page", Transform::CompanyPage),
+    ("country-at-end", Transform::CountryAtEnd),
+    ("family-name-first", Transform::FamilyNameFirst),
+    ("asian-family-name-first", Transform::AsianFamilyNameFirst),
 ];
 
 impl Transform {
@@ -52,7 +70,49 @@ impl Transform {
             Self::ItemLabel => {
                 ExternalId::parse("wikidata", text).is_err().then(|| text.to_owned())
             }
+            Self::PersonAddress => (!is_role_address(text)).then(|| text.to_owned()),
+            Self::RoleAddress => is_role_address(text).then(|| text.to_owned()),
+            Self::PersonPage => (!is_company_page(text)).then(|| text.to_owned()),
+            Self::CompanyPage => is_company_page(text).then(|| text.to_owned()),
+            Self::CountryAtEnd => country_at_end(text),
+            Self::FamilyNameFirst => Some(with_comma(text)),
+            Self::AsianFamilyNameFirst => match text.trim().starts_with(is_latin) {
+                true => Some(text.to_owned()),
+                false => Some(with_comma(text)),
+            },
         }
+    }
+}
+
+/// Whether a URL leads to the page of a company on a social network. It may be the path of a
+/// LinkedIn page alone: `company/quillmark`.
+fn is_company_page(text: &str) -> bool {
+    let path = text.trim_start_matches('/');
+    ["company/", "school/", "showcase/"].iter().any(|start| path.starts_with(start))
+        || matches!(route_url(text), Route::Page(_))
+}
+
+/// Whether a character is a letter of the Latin alphabet, with or without a diacritic.
+pub(crate) fn is_latin(letter: char) -> bool {
+    letter.is_alphabetic() && (letter < '\u{250}' || ('\u{1e00}'..='\u{1eff}').contains(&letter))
+}
+
+/// Puts a comma after the family name of a person whose family name is first: `Nguyen, Van Ada` for
+/// `Nguyen Van Ada`. In a Korean name without blanks, the first syllable is the family name. Other
+/// names of one word are not changed.
+fn with_comma(name: &str) -> String {
+    let name = name.trim();
+    if let Some((family, given)) = name.split_once(char::is_whitespace)
+        && !name.contains([',', '/', ';'])
+        && !family.ends_with('.')
+    {
+        return format!("{family}, {}", given.trim());
+    }
+    let mut syllables = name.chars();
+    let is_korean = name.chars().all(|sign| ('가'..='힣').contains(&sign));
+    match (syllables.next(), name.chars().count()) {
+        (Some(family), 2..=3) if is_korean => format!("{family}, {}", syllables.as_str()),
+        _ => name.to_owned(),
     }
 }
 

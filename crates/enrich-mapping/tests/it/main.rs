@@ -2,6 +2,7 @@
 //! invented.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod company_and_person;
 mod detection;
 mod mapping_file;
 mod properties;

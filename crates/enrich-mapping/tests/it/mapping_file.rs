@@ -75,7 +75,6 @@ fn a_list_is_fallbacks_for_a_single_value_and_a_union_for_a_list() {
 
 #[test]
 fn columns_of_the_command_line_make_a_mapping() {
-    let pair = |field: &str, column: &str| (field.to_owned(), column.to_owned());
     let pairs = [pair("name", "Company name"), pair("domain", "Website"), pair("lei", "LEI code")];
     let mapping = Mapping::from_columns(&pairs, None).unwrap();
     let record = json!({"Company name": "Quill", "Website": "www.quill.example",
@@ -101,15 +100,21 @@ fn columns_of_the_command_line_make_a_mapping() {
 
 fn synonyms(columns: &[&str]) -> String {
     let columns: Vec<String> = columns.iter().map(|&column| column.to_owned()).collect();
-    let Some(found) = Mapping::from_synonyms(&columns, &[]) else { return "none".to_owned() };
-    let used: Vec<String> =
-        found.used.iter().map(|(column, field)| format!("{column} → {field}")).collect();
-    format!(
-        "{}: {}; unused: {}",
-        found.record_type.as_str(),
-        used.join(", "),
-        found.unused.join(", ")
-    )
+    let Some(found) = Mapping::from_synonyms(&columns, &[], None) else { return "none".to_owned() };
+    let of_kind = |(kind, used): &(RecordType, Vec<(String, String)>)| {
+        format!("{}: {}", kind.as_str(), shown(used))
+    };
+    let used: Vec<String> = found.used.iter().map(of_kind).collect();
+    format!("{}; unused: {}", used.join("; "), found.unused.join(", "))
+}
+
+fn pair(first: &str, second: &str) -> (String, String) {
+    (first.to_owned(), second.to_owned())
+}
+
+fn shown(used: &[(String, String)]) -> String {
+    let used: Vec<_> = used.iter().map(|(column, field)| format!("{column} → {field}")).collect();
+    used.join(", ")
 }
 
 #[test]
@@ -127,7 +132,7 @@ fn plain_columns_are_known_in_several_languages() {
         (
             &["Vorname", "Nachname", "Firma", "Homepage"],
             "person: Vorname → first_name, Nachname → last_name, Firma → company, Homepage → \
-             company_domain; unused: ",
+             company_domain; company: Firma → name, Homepage → domains; unused: ",
         ),
         (
             &["Name", "Job Title", "Company"],
@@ -145,19 +150,27 @@ fn plain_columns_are_known_in_several_languages() {
         (&["Domain", "Page Rank"], "domain: Domain → domains, Page Rank → page_rank; unused: "),
         (
             &["Company", "Website", "Contact person", "Phone"],
-            "company: Company → name, Website → domains, Phone → phones; unused: \
-             Contact person",
+            "person: Company → company, Website → company_domain, Contact person → full_name; \
+             company: Company → name, Website → domains, Phone → phones; unused: ",
         ),
-        (&["Name", "Contact", "Email"], "company: Name → name, Email → emails; unused: Contact"),
-        (&["Nombre", "Contacto", "Web"], "company: Nombre → name, Web → domains; unused: Contacto"),
+        (
+            &["Name", "Contact", "Email"],
+            "person: Name → company, Contact → full_name, Email → emails; \
+             company: Name → name, Email → emails; unused: ",
+        ),
+        (
+            &["Nombre", "Contacto", "Web"],
+            "person: Nombre → company, Contacto → full_name, Web → company_domain; \
+             company: Nombre → name, Web → domains; unused: ",
+        ),
         (
             &["Name", "Contact", "Job Title"],
             "person: Name → company, Contact → full_name, Job Title → title; unused: ",
         ),
         (
             &["氏名", "会社名", "ホームページ", "TEL（代表）"],
-            "person: 氏名 → full_name, 会社名 → company, ホームページ → company_domain, \
-             TEL（代表） → phones; unused: ",
+            "person: 氏名 → full_name, 会社名 → company, ホームページ → company_domain; \
+             company: 会社名 → name, ホームページ → domains, TEL（代表） → phones; unused: ",
         ),
         (
             &["customer_company", "customer_first_name", "customer_last_name", "customer_email"],
@@ -203,7 +216,7 @@ fn members_of_objects_are_known_by_their_own_names() {
         assert_eq!(synonyms(columns), expected);
     }
     let columns = ["name", "contact", "contact.website"].map(str::to_owned);
-    let found = Mapping::from_synonyms(&columns, &[]).unwrap();
+    let found = Mapping::from_synonyms(&columns, &[], None).unwrap();
     let row = json!({"name": "Quill", "contact": {"website": "quill.example"}});
     let expected = json!([{"type": "company", "name": "Quill", "domains": ["quill.example"]}]);
     assert_eq!(records(&found.mapping, &row), expected);
@@ -230,8 +243,8 @@ fn people_whose_names_are_in_any_kind_of_column_are_people() {
     let columns = columns.map(str::to_owned);
     let record = json!({"company": "Quill", "contact": {"first_name": ["Ada"], "last_name": "B"}});
     let records = [record.as_object().unwrap().clone()];
-    let found = Mapping::from_synonyms(&columns, &records).unwrap();
-    assert_eq!(found.record_type, RecordType::Person);
+    let found = Mapping::from_synonyms(&columns, &records, None).unwrap();
+    assert_eq!(found.used[0].0, RecordType::Person);
 }
 
 /// Creates a mapping from columns with three values each. Returns which columns the mapping reads,
@@ -243,10 +256,11 @@ fn read_by_values(columns: &[(&str, [&str; 3])]) -> String {
         cells.collect::<Map<_, _>>()
     };
     let records: Vec<_> = (0..3).map(record).collect();
-    let Some(found) = Mapping::from_synonyms(&names, &records) else { return "none".to_owned() };
-    let used: Vec<String> =
-        found.used.iter().map(|(column, field)| format!("{column} → {field}")).collect();
-    format!("{}; by values: {}", used.join(", "), found.by_values.join(", "))
+    let Some(found) = Mapping::from_synonyms(&names, &records, None) else {
+        return "none".to_owned();
+    };
+    let used: Vec<String> = found.used.iter().map(|(_, used)| shown(used)).collect();
+    format!("{}; by values: {}", used.join("; "), found.by_values.join(", "))
 }
 
 #[test]
@@ -287,11 +301,13 @@ fn values_show_the_meaning_of_columns_with_unknown_names() {
     let region = ("Bundesland", ["BY", "BY", "BE"]);
     assert_eq!(read_by_values(&[firm, links, ids, region]), "Firma → name; by values: ");
     // The column `Jméno` ("first name") has whole names of people, so the people are the contacts
-    // of the companies. This column is not read, because a record of a company has no contacts.
+    // of the companies.
     let whole = ("Jméno", ["Ada Byte", "Bob Nib", "Ing. Eve Quill"]);
-    assert_eq!(read_by_values(&[firm, whole]), "Firma → name; by values: ");
+    let both = "Firma → company, Jméno → full_name; Firma → name; by values: ";
+    assert_eq!(read_by_values(&[firm, whole]), both);
     let companies = ("Název", ["Quill s.r.o.", "Ink a.s.", "Nib"]);
-    assert_eq!(read_by_values(&[companies, whole]), "Název → name; by values: ");
+    let both = "Název → company, Jméno → full_name; Název → name; by values: ";
+    assert_eq!(read_by_values(&[companies, whole]), both);
     // A column is read as countries only if its name says so, because `CA` and `DE` are also codes
     // of states.
     let country = ("Hauptland", ["CA", "USA", "Canada"]);
@@ -303,7 +319,7 @@ fn values_show_the_meaning_of_columns_with_unknown_names() {
 #[test]
 fn a_particle_is_a_part_of_the_last_name() {
     let columns = ["Voornaam", "Tussenvoegsel", "Achternaam"].map(str::to_owned);
-    let found = Mapping::from_synonyms(&columns, &[]).unwrap();
+    let found = Mapping::from_synonyms(&columns, &[], None).unwrap();
     let read = |particle: &str| {
         let row = json!({"Voornaam": "Ada", "Tussenvoegsel": particle, "Achternaam": "Dijk"});
         records(&found.mapping, &row)[0]["last_name"].clone()
@@ -314,7 +330,7 @@ fn a_particle_is_a_part_of_the_last_name() {
 #[test]
 fn full_width_characters_are_read_as_ascii() {
     let columns = ["会社名", "メール", "電話", "ホームページ", "国"].map(str::to_owned);
-    let found = Mapping::from_synonyms(&columns, &[]).unwrap();
+    let found = Mapping::from_synonyms(&columns, &[], None).unwrap();
     let row = json!({"会社名": "青空製作所", "メール": "info＠aozora.example",
         "電話": "０３－３２３４－５６７８（代表）", "ホームページ": "ａｏｚｏｒａ．ｅｘａｍｐｌｅ", "国": "JP"});
     let expected = json!([{"type": "company", "name": "青空製作所", "country": "JP",
@@ -335,10 +351,10 @@ fn columns_with_addresses_that_are_not_read_are_named() {
 #[test]
 fn the_kind_of_a_file_with_plain_columns_may_be_given() {
     let columns = ["Name", "Job Title", "Website"].map(str::to_owned);
-    let found = Mapping::from_synonyms_of(&columns, &[], RecordType::Company).unwrap();
-    let used: Vec<&str> = found.used.iter().map(|(_, field)| *field).collect();
+    let found = Mapping::from_synonyms(&columns, &[], Some(RecordType::Company)).unwrap();
+    let used: Vec<&str> = found.used[0].1.iter().map(|(_, field)| field.as_str()).collect();
     assert_eq!(used, ["name", "domains"]);
-    assert!(Mapping::from_synonyms_of(&["a".to_owned()], &[], RecordType::Company).is_none());
+    assert!(Mapping::from_synonyms(&["a".to_owned()], &[], Some(RecordType::Company)).is_none());
 }
 
 #[test]
@@ -354,9 +370,10 @@ fn the_null_texts_of_a_mapping_add_to_those_of_every_source() {
 }
 
 /// Returns the columns that are read, each with its field.
-fn read_as(columns: &[&str]) -> Vec<(String, &'static str)> {
+fn read_as(columns: &[&str]) -> Vec<(String, String)> {
     let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
-    Mapping::from_synonyms(&columns, &[]).map_or(Vec::new(), |synonyms| synonyms.used)
+    Mapping::from_synonyms(&columns, &[], None)
+        .map_or(Vec::new(), |mut synonyms| synonyms.used.remove(0).1)
 }
 
 #[test]
@@ -383,11 +400,11 @@ fn columns_of_exhibitors_vendors_and_customers_have_names_of_companies() {
         "Leverancier",
         "Legal name",
     ] {
-        let expected = [(column.to_owned(), "name"), ("Internet".to_owned(), "domains")];
+        let expected = [pair(column, "name"), pair("Internet", "domains")];
         assert_eq!(read_as(&[column, "Internet"]), expected, "{column}");
     }
     let used = read_as(&["Customer", "Firma", "Legal name"]);
-    assert_eq!(used, [("Firma".to_owned(), "name"), ("Legal name".to_owned(), "aliases")]);
+    assert_eq!(used, [pair("Firma", "name"), pair("Legal name", "aliases")]);
 }
 
 #[test]
@@ -402,7 +419,7 @@ fn columns_of_databases_are_known_by_their_short_names() {
         ("primary_contact_email", "emails"),
         ("Mobile Phone Number", "phones"),
     ] {
-        let expected = [("company_nm".to_owned(), "name"), (column.to_owned(), field)];
+        let expected = [pair("company_nm", "name"), pair(column, field)];
         assert_eq!(read_as(&["company_nm", column]), expected, "{column}");
     }
 }
@@ -416,7 +433,7 @@ fn an_unknown_column_of_distinct_texts_may_be_the_companys_name() {
             columns.iter().cloned().zip(cells).collect::<Map<_, _>>()
         };
         let records: Vec<_> = rows.iter().map(record).collect();
-        let synonyms = Mapping::from_synonyms(&columns, &[])?;
+        let synonyms = Mapping::from_synonyms(&columns, &[], None)?;
         synonyms.likely_company(&records).map(str::to_owned)
     };
     let rows = [["Quillmark", "Ada Byte", "Hall 1"], ["Inkwell Ltd", "Bob Nib", "Hall 1"]];

@@ -104,7 +104,7 @@ proptest! {
                 Sample { file_name: &name, kind, keys: &keys, records: &records, ..Sample::default() };
             detect(&sample);
         }
-        Mapping::from_synonyms(&keys, &[]);
+        Mapping::from_synonyms(&keys, &[], None);
     }
 
     #[test]

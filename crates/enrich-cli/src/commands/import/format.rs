@@ -213,19 +213,21 @@ impl FormatArgs {
                 file.display(),
                 names.join(" or ")
             ))),
-            Detection::Unknown => match Mapping::from_synonyms(&sample.names, &records) {
-                Some(synonyms) if !sample.records.is_empty() => {
-                    note_columns(file, &synonyms, console);
-                    if let Some(column) = synonyms.likely_company(&records) {
-                        note_likely_company(file, column, console);
+            Detection::Unknown => {
+                match Mapping::from_synonyms(&sample.names, &records, self.record_type) {
+                    Some(synonyms) if !sample.records.is_empty() => {
+                        note_columns(file, &synonyms, console);
+                        if let Some(column) = synonyms.likely_company(&records) {
+                            note_likely_company(file, column, console);
+                        }
+                        Ok(Some((synonyms.mapping, Input::default())))
                     }
-                    Ok(Some((synonyms.mapping, Input::default())))
+                    _ if has_layout || (is_table && !sample.records.is_empty()) => {
+                        Err(unknown_format(file, &sample))
+                    }
+                    _ => Ok(None),
                 }
-                _ if has_layout || (is_table && !sample.records.is_empty()) => {
-                    Err(unknown_format(file, &sample))
-                }
-                _ => Ok(None),
-            },
+            }
         }
     }
 }

@@ -48,12 +48,15 @@ pub(super) fn note_format(file: &Path, mapping: &Mapping, console: &mut Console<
 }
 
 pub(super) fn note_columns(file: &Path, synonyms: &Synonyms, console: &mut Console<'_>) {
-    let used: Vec<_> = synonyms
-        .used
-        .iter()
-        .map(|(column, field)| format!("{field}={}", printed(column)))
-        .collect();
-    console.note(&format!("{}: read as {}", file.display(), used.join(", ")));
+    for (kind, used) in &synonyms.used {
+        let used: Vec<_> =
+            used.iter().map(|(column, field)| format!("{field}={}", printed(column))).collect();
+        let of_kind = match synonyms.used.len() {
+            1 => String::new(),
+            _ => format!(" a {}, with", kind.as_str()),
+        };
+        console.note(&format!("{}: read as{of_kind} {}", file.display(), used.join(", ")));
+    }
     if !synonyms.by_values.is_empty() {
         let names = shown(&synonyms.by_values);
         console.note(&format!("{}: recognised by their values: {names}", file.display()));

@@ -1,0 +1,185 @@
+//! Rows that have a company and a person who works there.
+
+use enrich_mapping::{Mapping, Outcome, Settings};
+use serde_json::{Map, Value, json};
+
+/// Maps rows with a mapping that was created from their columns. Returns the native records of each
+/// row.
+fn mapped(columns: &[&str], rows: &[&[&str]]) -> Vec<Value> {
+    let names: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
+    let record = |cells: &&[&str]| -> Map<String, Value> {
+        names.iter().cloned().zip(cells.iter().map(|&cell| cell.into())).collect()
+    };
+    let records: Vec<_> = rows.iter().map(record).collect();
+    let found = Mapping::from_synonyms(&names, &records, None).unwrap();
+    records.iter().map(|record| records_of(&found.mapping, record)).collect()
+}
+
+fn records_of(mapping: &Mapping, record: &Map<String, Value>) -> Value {
+    match mapping.map(record, &Settings::default()).outcome {
+        Outcome::Records(records) => records.into_iter().map(Value::Object).collect(),
+        Outcome::Skipped(reason) => reason.into(),
+    }
+}
+
+#[test]
+fn a_row_gives_the_company_and_its_contact() {
+    let columns =
+        ["Company", "Website", "Phone", "Contact Name", "Email", "Mobile", "LinkedIn", "Country"];
+    let person = "https://www.linkedin.com/in/ada-byte-example";
+    let company = "https://www.linkedin.com/company/quill-example";
+    let rows: [&[&str]; 4] = [
+        &[
+            "Quill",
+            "quill.example",
+            "030 23125001",
+            "Ada Byte",
+            "ada@quill.example; info@quill.example",
+            "0171 3920001",
+            person,
+            "DE",
+        ],
+        &["Quill", "quill.example", "", "Ada Byte", "", "", company, "DE"],
+        &["Ink", "ink.example", "", "", "bob@ink.example", "0171 3920002", "", "DE"],
+        &["Nib", "nib.example", "", "Sales Team", "eve@nib.example", "", "", "DE"],
+    ];
+    let found = mapped(&columns, &rows);
+    assert_eq!(
+        found[0],
+        json!([
+            {"type": "person", "first_name": "Ada", "last_name": "Byte", "company": "Quill",
+                "company_domain": "quill.example", "country": "DE",
+                "linkedin": "linkedin.com/in/ada-byte-example", "emails": ["ada@quill.example"],
+                "phones": ["+491713920001"]},
+            {"type": "company", "name": "Quill", "country": "DE", "domains": ["quill.example"],
+                "emails": ["info@quill.example"], "phones": ["+493023125001"]},
+        ])
+    );
+    assert_eq!(found[1][0].get("linkedin"), None);
+    assert_eq!(found[1][1]["linkedin"], "linkedin.com/company/quill-example");
+    // Rows without a person give the company alone, with all values.
+    assert_eq!(
+        found[2],
+        json!([{"type": "company", "name": "Ink", "country": "DE", "domains": ["ink.example"],
+            "emails": ["bob@ink.example"], "phones": ["+491713920002"]}])
+    );
+    assert_eq!(found[3][0]["emails"], json!(["eve@nib.example"]));
+}
+
+#[test]
+fn the_emails_before_the_person_are_the_companys() {
+    let columns = ["Firma", "E-Mail", "Internet", "Ansprechpartner", "Mail Ansprechpartner"];
+    let rows: [&[&str]; 3] = [
+        &["Quill", "hallo@quill.example", "quill.example", "Ada Byte", "ada@quill.example"],
+        &["Ink", "post@ink.example", "ink.example", "Bob Nib", "bob@ink.example"],
+        &["Nib", "an@nib.example", "nib.example", "Eve Ink", "eve@nib.example"],
+    ];
+    let found = mapped(&columns, &rows);
+    assert_eq!(found[0][0]["emails"], json!(["ada@quill.example"]));
+    assert_eq!(found[0][1]["emails"], json!(["hallo@quill.example"]));
+    // A single column belongs to both.
+    let found = mapped(&columns[..4], &rows.map(|row| &row[..4]));
+    assert_eq!(found[0][0]["emails"], json!(["hallo@quill.example"]));
+    assert_eq!(found[0][1]["emails"], json!(["hallo@quill.example"]));
+}
+
+#[test]
+fn the_prefix_of_a_column_says_whether_it_is_the_companys() {
+    let columns =
+        ["KNT_NAZWA1", "KNT_EMAIL", "KNT_WWW", "KNT_TEL", "OSB_IMIE", "OSB_NAZWISKO", "OSB_EMAIL"];
+    let row: &[&str] = &[
+        "Quill",
+        "ada@quill.example",
+        "quill.example",
+        "+48 22 555 01 01",
+        "Ewa",
+        "Byte",
+        "ewa@quill.example",
+    ];
+    let found = mapped(&columns, &[row]);
+    assert_eq!(found[0][0]["emails"], json!(["ewa@quill.example"]));
+    assert_eq!(found[0][1]["name"], "Quill");
+    assert_eq!(found[0][1]["emails"], json!(["ada@quill.example"]));
+}
+
+#[test]
+fn columns_of_both_may_be_named() {
+    let pair = |(field, column): (&str, &str)| (field.to_owned(), column.to_owned());
+    let pairs = [
+        ("name", "a"),
+        ("domains", "b"),
+        ("full_name", "c"),
+        ("emails", "d"),
+        ("company_emails", "e"),
+        ("lei", "f"),
+    ]
+    .map(pair);
+    let mapping = Mapping::from_columns(&pairs, None).unwrap();
+    let row = json!({"a": "Quill", "b": "quill.example", "c": "Ada Byte", "d": "ada@quill.example",
+        "e": "bob@quill.example", "f": "529900T8BM49AURSDO55"});
+    assert_eq!(
+        records_of(&mapping, row.as_object().unwrap()),
+        json!([
+            {"type": "person", "first_name": "Ada", "last_name": "Byte", "company": "Quill",
+                "company_domain": "quill.example", "emails": ["ada@quill.example"]},
+            {"type": "company", "name": "Quill", "domains": ["quill.example"],
+                "emails": ["bob@quill.example"], "ids": {"lei": "529900T8BM49AURSDO55"}},
+        ])
+    );
+    let pairs = [("full_name", "a"), ("domains", "b"), ("nmae", "c")].map(pair);
+    let message = Mapping::from_columns(&pairs, None).unwrap_err().to_string();
+    assert!(message.starts_with("`nmae` is no field of a person or a company;"), "{message}");
+    assert!(message.contains("`company_emails`") && message.contains("`lei`"), "{message}");
+}
+
+#[test]
+fn a_job_title_beside_a_name_is_left_out() {
+    let columns = ["Company", "Website", "Contact"];
+    for (text, first, last) in [
+        ("Ada Byte - VP Operations", "Ada", "Byte"),
+        ("CEO & Founder - Ada Byte", "Ada", "Byte"),
+        ("Ada Byte, Managing Partner", "Ada", "Byte"),
+        ("Ada Byte (Owner); Bob Byte (Office Mgr)", "Ada", "Byte"),
+        ("Ada Byte | Sales Director", "Ada", "Byte"),
+        ("Byte, Ada", "Ada", "Byte"),
+        ("Frau Dr. Ada Byte", "Ada", "Byte"),
+    ] {
+        let found = mapped(&columns, &[&["Quill", "quill.example", text]]);
+        let name = (&found[0][0]["first_name"], &found[0][0]["last_name"]);
+        assert_eq!(name, (&first.into(), &last.into()), "{text}");
+    }
+    // A person without a first name is no person, so the company is read alone.
+    let found = mapped(&columns, &[&["Quill", "quill.example", "Fr. Byte"]]);
+    assert_eq!(found[0].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn the_family_name_is_first_in_some_languages() {
+    for (column, text, first, last) in [
+        ("Người đại diện", "Nguyễn Văn Ada", "Văn Ada", "Nguyễn"),
+        ("Kapcsolattartó", "Byte Ada", "Ada", "Byte"),
+        ("氏名", "山田 太郎", "太郎", "山田"),
+        ("氏名", "Ada Byte", "Ada", "Byte"),
+        ("담당자", "김영희", "영희", "김"),
+        ("Contact", "Ada Byte", "Ada", "Byte"),
+    ] {
+        let found = mapped(&["Company", "Website", column], &[&["Quill", "quill.example", text]]);
+        let name = (&found[0][0]["first_name"], &found[0][0]["last_name"]);
+        assert_eq!(name, (&first.into(), &last.into()), "{column}: {text}");
+    }
+}
+
+#[test]
+fn an_address_gives_the_country_if_no_column_does() {
+    let rows: [&[&str]; 2] = [
+        &["Quill &amp; Co", "(614) 555-0112", "1 Mill Lane, Columbus, OH 43299, USA"],
+        &["Ink", "512 555 0134", "Austin"],
+    ];
+    let found = mapped(&["Company", "Phone", "HQ Location"], &rows);
+    assert_eq!(
+        found[0],
+        json!([{"type": "company", "name": "Quill & Co", "country": "US",
+            "phones": ["+16145550112"]}])
+    );
+    assert_eq!(found[1], json!([{"type": "company", "name": "Ink"}]));
+}

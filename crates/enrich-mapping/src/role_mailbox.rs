@@ -18,6 +18,8 @@ pub(crate) fn is_role_address(address: &str) -> bool {
     let address = address.rsplit(['<', ' ']).next().unwrap_or(address);
     let Some((local, _)) = address.split_once('@') else { return false };
     let local = local.split('+').next().unwrap_or(local).to_lowercase();
+    // Texts from right to left may contain invisible marks.
+    let local: String = local.chars().filter(|it| it.is_alphanumeric() || it.is_ascii()).collect();
     let is_role =
         |part: &str| MAILBOXES.contains(part.trim_end_matches(|sign: char| sign.is_ascii_digit()));
     is_role(&local) || local.split(['.', '-', '_']).all(is_role)
@@ -35,6 +37,7 @@ mod tests {
             assert!(is_role_address(&format!("{local}@quill.example")), "{local}");
         }
         assert!(is_role_address("Quill <info@quill.example>"));
+        assert!(is_role_address("info\u{200e}@quill.example"));
         for address in
             ["ada@quill.example", "info.ada@quill.example", "infos", "a.sales@quill.example"]
         {

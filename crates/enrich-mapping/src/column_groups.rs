@@ -1,17 +1,18 @@
 //! Groups of columns whose names begin with the same prefix. Databases often export them so: the
 //! columns of the company begin with `ORG_`, for example, and those of the person with `PER_`.
 
-use crate::meaning::{is_of_phones, meaning};
+use crate::known_columns::{KnownColumns, PERSON_NAMES};
+use crate::meaning::{Meaning, meaning};
 
 /// Minimum number of columns in a group.
 const MIN_COLUMNS: usize = 3;
 /// The texts that end a prefix.
 const SEPARATORS: [&str; 4] = ["_", " - ", ".", ":"];
 
-/// Returns the meaning that a column's name has without its prefix: `emails` for `KNT_EMAIL`. A
+/// Returns the meaning that a column's name has without its prefix: emails for `KNT_EMAIL`. A
 /// number at the end is left out too. Returns `None` if the name has no meaning, or if most columns
 /// of the file are in no group.
-pub(crate) fn meaning_in_group(columns: &[String], column: &str) -> Option<&'static str> {
+pub(crate) fn meaning_in_group(columns: &[String], column: &str) -> Option<Meaning> {
     let in_groups = columns.iter().filter(|column| is_in_group(columns, column)).count();
     if !is_in_group(columns, column) || 3 * in_groups < 2 * columns.len() {
         return None;
@@ -23,20 +24,17 @@ pub(crate) fn meaning_in_group(columns: &[String], column: &str) -> Option<&'sta
 /// Changes the meanings of columns that are in the same group as the name of the company or of the
 /// person: the emails, phone numbers and pages in the company's group are the company's. The phone
 /// numbers in the person's group are the person's.
-pub(crate) fn assign_groups(known: &mut [(&str, &'static str)], columns: &[String]) {
-    let has_company = known.iter().any(|(_, meaning)| *meaning == "company");
-    let groups: Vec<Option<Subject>> =
-        known.iter().map(|(column, _)| subject_of(column, known, columns)).collect();
-    for ((_, meaning), subject) in known.iter_mut().zip(groups) {
-        *meaning = match (subject, *meaning) {
-            (Some(Subject::Company), "name") if !has_company => "company",
-            (Some(Subject::Company), "emails") => "company_emails",
-            (Some(Subject::Company), "linkedin") => "company_linkedin",
-            (Some(Subject::Company), of_phones) if is_of_phones(of_phones) => "company_phones",
-            (Some(Subject::Person), "phones") => "person_phones",
-            (_, meaning) => meaning,
-        };
-    }
+pub(crate) fn assign_groups(known: &mut KnownColumns<'_>, columns: &[String]) {
+    let of_names = known.clone();
+    let has_company = known.has(Meaning::Company);
+    known.change(|column, meaning| match (subject_of(column, &of_names, columns), meaning) {
+        (Some(Subject::Company), Meaning::Name) if !has_company => Meaning::Company,
+        (Some(Subject::Company), Meaning::Emails) => Meaning::CompanyEmails,
+        (Some(Subject::Company), Meaning::LinkedIn) => Meaning::CompanyLinkedIn,
+        (Some(Subject::Company), meaning) if meaning.is_of_phones() => Meaning::CompanyPhones,
+        (Some(Subject::Person), Meaning::Phones) => Meaning::PersonPhones,
+        (_, meaning) => meaning,
+    });
 }
 
 /// What the columns of a group are about.
@@ -47,14 +45,11 @@ enum Subject {
 
 /// Returns what the group of a column is about. Returns `None` if the column is in no group, or if
 /// its group has columns about both.
-fn subject_of(column: &str, known: &[(&str, &str)], columns: &[String]) -> Option<Subject> {
+fn subject_of(column: &str, known: &KnownColumns<'_>, columns: &[String]) -> Option<Subject> {
     let (prefix, _) = parts(column).filter(|_| is_in_group(columns, column))?;
-    let has = |wanted: &[&str]| {
-        let mut group = known.iter().filter(|(name, _)| is_of(name, prefix));
-        group.any(|(_, meaning)| wanted.contains(meaning))
-    };
-    let has_person = has(&["first_name", "last_name", "full_name", "contact"]);
-    match (has(&["company", "name", "domains"]), has_person) {
+    let group: KnownColumns<'_> = known.iter().filter(|(name, _)| is_of(name, prefix)).collect();
+    let has_company = group.has_any(&[Meaning::Company, Meaning::Name, Meaning::Domains]);
+    match (has_company, group.has_any(&PERSON_NAMES)) {
         (true, false) => Some(Subject::Company),
         (false, true) => Some(Subject::Person),
         _ => None,

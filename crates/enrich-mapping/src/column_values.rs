@@ -10,6 +10,7 @@ use crate::access_link::link_address;
 use crate::country_name::country_of_name;
 use crate::location::country_at_end;
 use crate::mapping::is_address;
+use crate::meaning::Meaning;
 use crate::native::plain_name;
 use crate::no_value::is_no_name;
 use crate::path::{Path, texts};
@@ -99,24 +100,21 @@ const OTHER_NAMES: [&str; 34] = [
     "assistant",
 ];
 
-/// Returns the meaning that most of a column's values have, such as `domains`; `None` if they show
+/// Returns the meaning that most of a column's values have, such as websites; `None` if they show
 /// no meaning. The values must differ in most records. If the same few values occur again and
 /// again, they say nothing about the record: they may name the user who added it.
 ///
-/// - `emails`: the values are email addresses.
-/// - `domains`: the values are addresses of different websites.
-/// - `linkedin`: the values are LinkedIn pages of people.
-/// - `company_linkedin`: the values are LinkedIn pages of companies.
-/// - `phones`: the values may be phone numbers, and the name of the column says so.
-/// - `country`: the values are countries, and the name of the column says so. They need not differ.
-/// - `location`: at least a fifth of the values end with a country, and the name of the column says that it has
+/// - `Emails`: the values are email addresses.
+/// - `Domains`: the values are addresses of different websites.
+/// - `LinkedIn`: the values are LinkedIn pages of people.
+/// - `CompanyLinkedIn`: the values are LinkedIn pages of companies.
+/// - `Phones`: the values may be phone numbers, and the name of the column says so.
+/// - `Country`: the values are countries, and the name of the column says so. They need not differ.
+/// - `Location`: at least a fifth of the values end with a country, and the name of the column says that it has
 ///   addresses or places. They need not differ.
-/// - `company`: at least a third of the values have a legal form such as `Ltd`, and no value is a
+/// - `Company`: at least a third of the values have a legal form such as `Ltd`, and no value is a
 ///   web or email address.
-pub(crate) fn meaning_of_values(
-    column: &str,
-    records: &[Map<String, Value>],
-) -> Option<&'static str> {
+pub(crate) fn meaning_of_values(column: &str, records: &[Map<String, Value>]) -> Option<Meaning> {
     let name = plain_name(column);
     let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
     if has(&OTHER_NAMES) {
@@ -127,35 +125,36 @@ pub(crate) fn meaning_of_values(
         |value: &String| Country::parse(value).is_ok() || country_of_name(value).is_some();
     let is_part = has(&["bundesland", "landkreis"]);
     if has(&COUNTRY_NAMES) && !is_part && !values.is_empty() && values.iter().all(is_country) {
-        return Some("country");
+        return Some(Meaning::Country);
     }
     let located = values.iter().filter(|value| country_at_end(value).is_some()).count();
     if has(&LOCATION_NAMES) && located > 0 && 5 * located >= values.len() {
-        return Some("location");
+        return Some(Meaning::Location);
     }
     let values = Some(values).filter(|values| are_distinct(values))?;
     let are_mostly = |is: &dyn Fn(&str) -> bool| {
         5 * values.iter().filter(|value| is(value)).count() >= 4 * values.len()
     };
     if are_mostly(&is_email) {
-        return Some("emails");
+        return Some(Meaning::Emails);
     }
     if names_phones(column) && are_mostly(&are_phones) {
-        return Some("phones");
+        return Some(Meaning::Phones);
     }
     if are_mostly(&|value| matches!(route_url(value), Route::Person(_))) {
-        return Some("linkedin");
+        return Some(Meaning::LinkedIn);
     }
     if are_mostly(&is_company_page) {
-        return Some("company_linkedin");
+        return Some(Meaning::CompanyLinkedIn);
     }
     if are_mostly(&is_site) {
         // If most addresses are on one site, such as a register, they are not the websites of the
         // companies. So the hosts must differ.
         let hosts: Vec<String> = values.iter().map(|value| host(value)).collect();
-        return are_distinct(&hosts).then_some("domains");
+        return are_distinct(&hosts).then_some(Meaning::Domains);
     }
-    (are_companies(&values) && !values.iter().any(|value| is_address(value))).then_some("company")
+    (are_companies(&values) && !values.iter().any(|value| is_address(value)))
+        .then_some(Meaning::Company)
 }
 
 /// Whether most values of a column of names have several words. Then the values are whole names of
@@ -166,15 +165,15 @@ pub(crate) fn are_whole_names(column: &str, records: &[Map<String, Value>]) -> b
     values.len() >= LEAST_VALUES && 2 * whole > values.len()
 }
 
-/// Whether the name of a column contains a word for `meaning`, which must be `emails` or `phones`.
-/// For any other meaning, returns `false`. A column with such a word is read even if another column
+/// Whether the name of a column contains a word for `meaning`, which must be [`Meaning::Emails`] or
+/// [`Meaning::Phones`]. For any other meaning, returns `false`. A column with such a word is read even if another column
 /// already has this meaning.
-pub(crate) fn names_more(column: &str, meaning: &str) -> bool {
+pub(crate) fn names_more(column: &str, meaning: Meaning) -> bool {
     let name = plain_name(column);
     let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
     match meaning {
-        "emails" => has(&EMAIL_NAMES),
-        "phones" => names_phones(column),
+        Meaning::Emails => has(&EMAIL_NAMES),
+        Meaning::Phones => names_phones(column),
         _ => false,
     }
 }

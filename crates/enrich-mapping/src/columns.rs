@@ -1,13 +1,15 @@
 //! Mappings that are given on the command line as pairs of a field and a column.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 use enrich_text::ExternalId;
 
-use crate::column_rules::{ColumnRules, rules_of_both};
+use crate::column_rules::ColumnRules;
+use crate::company_and_person::rules_of_both;
 use crate::error::MappingError;
+use crate::known_columns::KnownColumns;
 use crate::mapping::Mapping;
+use crate::meaning::Meaning;
 use crate::native::{Field, RecordType};
 use crate::node::list;
 use crate::rule::Rule;
@@ -52,11 +54,12 @@ impl Mapping {
         let mut rules = ColumnRules::new(kind);
         let mut id = None;
         for (name, column) in pairs {
-            match scheme(name).filter(|_| kind == RecordType::Company) {
+            let field = Field::of_mapping(name).filter(|field| field.belongs_to(kind));
+            match (scheme(name).filter(|_| kind == RecordType::Company), field) {
                 _ if name == "id" => id = Some(Rule::column(column)),
-                Some(scheme) => rules.add_id(scheme, column),
-                None if rules.add(name, column, None) => {}
-                None => return Err(unknown(name, &[kind])),
+                (Some(scheme), _) => rules.add_id(scheme, column),
+                (None, Some(field)) => rules.add(field, column, None),
+                (None, None) => return Err(unknown(name, &[kind])),
             }
         }
         Ok(Self::of(vec![rules.into_rule().with_id(id)]))
@@ -64,33 +67,44 @@ impl Mapping {
 
     /// Creates a mapping for rows that each give a company and a person.
     fn of_both(pairs: &[(&str, &str)]) -> Result<Self, MappingError> {
-        let mut known = Vec::new();
+        let mut known = KnownColumns::default();
+        let mut ids = Vec::new();
         for &(name, column) in pairs {
-            let field = Field::of_mapping(name);
-            let meaning = match (scheme(name), field) {
-                (Some(scheme), _) => Cow::Owned(format!("ids.{scheme}")),
-                (None, Some(Field::Name | Field::Company)) => "company".into(),
-                (None, Some(Field::Domains | Field::CompanyDomain)) => "domains".into(),
-                (None, Some(field)) if !matches!(field, Field::Urls) => field.name().into(),
-                _ if FIELDS_OF_BOTH.contains(&name) => name.into(),
-                _ => return Err(unknown(name, &[RecordType::Person, RecordType::Company])),
+            let meaning = match (scheme(name), Field::of_mapping(name)) {
+                (Some(scheme), _) => {
+                    ids.push((scheme, column));
+                    continue;
+                }
+                (None, Some(Field::Name)) => Some(Meaning::Company),
+                (None, Some(Field::CompanyDomain)) => Some(Meaning::Domains),
+                (None, Some(field)) => Meaning::of_field(field),
+                (None, None) => of_company(name),
             };
-            known.push((column, meaning));
+            let unknown = || unknown(name, &[RecordType::Person, RecordType::Company]);
+            known.push(column, meaning.ok_or_else(unknown)?);
         }
-        let known: Vec<(&str, &str)> =
-            known.iter().map(|(column, meaning)| (*column, meaning.as_ref())).collect();
-        Ok(Self::of(rules_of_both(&known).map(ColumnRules::into_rule).into()))
+        let [person, mut company] = rules_of_both(&known);
+        ids.into_iter().for_each(|(scheme, column)| company.add_id(scheme, column));
+        Ok(Self::of(vec![person.into_rule(), company.into_rule()]))
     }
 }
 
 /// The fields of a company, for rows that also give a person with such a field.
-const FIELDS_OF_BOTH: [&str; 3] = ["company_emails", "company_phones", "company_linkedin"];
+const FIELDS_OF_BOTH: [(&str, Meaning); 3] = [
+    ("company_emails", Meaning::CompanyEmails),
+    ("company_phones", Meaning::CompanyPhones),
+    ("company_linkedin", Meaning::CompanyLinkedIn),
+];
+
+fn of_company(name: &str) -> Option<Meaning> {
+    FIELDS_OF_BOTH.into_iter().find(|(known, _)| *known == name).map(|(_, meaning)| meaning)
+}
 
 /// Whether a field of `--column` belongs to companies, but not to people.
 fn is_only_of_company(name: &str) -> bool {
     let field = Field::of_mapping(name);
     let is_of = |kind| field.is_some_and(|field| field.belongs_to(kind));
-    FIELDS_OF_BOTH.contains(&name)
+    of_company(name).is_some()
         || scheme(name).is_some()
         || (is_of(RecordType::Company) && !is_of(RecordType::Person))
 }
@@ -126,7 +140,7 @@ fn unknown(name: &str, kinds: &[RecordType]) -> MappingError {
     let mut names = vec!["id"];
     names.extend(kinds.iter().flat_map(|kind| Field::names(*kind)));
     if let [_, _] = kinds {
-        names.extend(FIELDS_OF_BOTH);
+        names.extend(FIELDS_OF_BOTH.map(|(name, _)| name));
     }
     if kinds.contains(&RecordType::Company) {
         names.extend(ExternalId::known_schemes());

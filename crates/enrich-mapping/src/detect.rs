@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use crate::built_in::built_ins;
 use crate::input::{Input, InputKind};
 use crate::mapping::Mapping;
+use crate::meaning::Meaning;
 use crate::native::{Field, RecordType};
 use crate::path::Path;
 use crate::phone_text::names_country;
@@ -163,8 +164,8 @@ fn is_native_enough(sample: &Sample<'_>) -> bool {
     let others: Vec<String> = sample.keys.iter().filter(|key| !is_native(key)).cloned().collect();
     // A column of area codes is allowed if all phone numbers are international: then nobody needs
     // the area codes.
-    let is_needless = |meaning| meaning == "area_code" && !has_national_phones(sample);
-    Synonyms::known(&others, &[]).iter().all(|(_, meaning)| is_needless(*meaning))
+    let is_needless = |meaning| meaning == Meaning::AreaCode && !has_national_phones(sample);
+    Synonyms::known(&others, &[]).iter().all(|(_, meaning)| is_needless(meaning))
 }
 
 /// Whether the sample has a national phone number in a column `phones`. A number without `+` or

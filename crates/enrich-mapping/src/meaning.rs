@@ -6,10 +6,147 @@ use std::sync::LazyLock;
 use crate::native::{Field, RecordType, plain_name};
 use crate::table;
 
+/// What the values of a column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    FirstName,
+    LastName,
+    /// Texts that are put before last names: `van` before `Dijk`.
+    Particle,
+    FullName,
+    /// The full name of the person who speaks for a company.
+    Contact,
+    /// The name of a company or of a person.
+    Name,
+    Company,
+    /// The name of a company, if no other column is. In many lists, `Customer` is yes or no.
+    Party,
+    /// The name of a company, if no other column is. Otherwise an alias.
+    Legal,
+    Aliases,
+    Domains,
+    LinkedIn,
+    CompanyLinkedIn,
+    Facebook,
+    Instagram,
+    Twitter,
+    Youtube,
+    Emails,
+    CompanyEmails,
+    /// Phone numbers of a company or of a person.
+    Phones,
+    CompanyPhones,
+    PersonPhones,
+    /// Texts that are put before phone numbers.
+    AreaCode,
+    Country,
+    /// Addresses or places, which may end with a country.
+    Location,
+    Title,
+    PageRank,
+    Ip,
+    /// An external id of a company. The text is its scheme, such as `lei`.
+    Id(&'static str),
+}
+
+/// The meanings with the names that the file `data/synonyms.txt` gives them.
+const NAMES: [(&str, Meaning); 27] = [
+    ("first_name", Meaning::FirstName),
+    ("last_name", Meaning::LastName),
+    ("particle", Meaning::Particle),
+    ("full_name", Meaning::FullName),
+    ("contact", Meaning::Contact),
+    ("name", Meaning::Name),
+    ("company", Meaning::Company),
+    ("party", Meaning::Party),
+    ("legal", Meaning::Legal),
+    ("aliases", Meaning::Aliases),
+    ("domains", Meaning::Domains),
+    ("linkedin", Meaning::LinkedIn),
+    ("company_linkedin", Meaning::CompanyLinkedIn),
+    ("facebook", Meaning::Facebook),
+    ("instagram", Meaning::Instagram),
+    ("twitter", Meaning::Twitter),
+    ("youtube", Meaning::Youtube),
+    ("emails", Meaning::Emails),
+    ("company_emails", Meaning::CompanyEmails),
+    ("phones", Meaning::Phones),
+    ("company_phones", Meaning::CompanyPhones),
+    ("person_phones", Meaning::PersonPhones),
+    ("area_code", Meaning::AreaCode),
+    ("country", Meaning::Country),
+    ("title", Meaning::Title),
+    ("page_rank", Meaning::PageRank),
+    ("ip", Meaning::Ip),
+];
+
+impl Meaning {
+    /// Returns the meaning with this name. The name of an external id is `ids.` and its scheme.
+    fn from_name(name: &'static str) -> Option<Self> {
+        let of_name = NAMES.into_iter().find(|(known, _)| *known == name);
+        of_name.map(|(_, meaning)| meaning).or_else(|| name.strip_prefix("ids.").map(Self::Id))
+    }
+
+    /// Returns the meaning of columns that fill this field. Returns `None` if no column of a list
+    /// has such values.
+    pub(crate) fn of_field(field: Field) -> Option<Self> {
+        NAMES.into_iter().find(|(name, _)| *name == field.name()).map(|(_, meaning)| meaning)
+    }
+
+    /// Whether columns with this meaning have phone numbers: of a company, of a person, or of
+    /// either.
+    pub(crate) fn is_of_phones(self) -> bool {
+        matches!(self, Self::Phones | Self::CompanyPhones | Self::PersonPhones)
+    }
+
+    /// Whether columns with this meaning have addresses: websites, email addresses or pages.
+    fn is_of_addresses(self) -> bool {
+        matches!(
+            self,
+            Self::Domains
+                | Self::Emails
+                | Self::CompanyEmails
+                | Self::LinkedIn
+                | Self::CompanyLinkedIn
+                | Self::Facebook
+                | Self::Instagram
+                | Self::Twitter
+                | Self::Youtube
+        )
+    }
+
+    /// Returns the field that columns with this meaning fill in records of companies, people and
+    /// domains. Returns `None` if there is no field, or if the field depends on the kind of record.
+    fn field(self) -> Option<Field> {
+        Some(match self {
+            Self::FirstName => Field::FirstName,
+            Self::LastName => Field::LastName,
+            Self::FullName => Field::FullName,
+            Self::Aliases => Field::Aliases,
+            Self::LinkedIn => Field::LinkedIn,
+            Self::Facebook => Field::Facebook,
+            Self::Instagram => Field::Instagram,
+            Self::Twitter => Field::Twitter,
+            Self::Youtube => Field::Youtube,
+            Self::Emails => Field::Emails,
+            Self::Phones | Self::CompanyPhones | Self::PersonPhones => Field::Phones,
+            Self::Country | Self::Location => Field::Country,
+            Self::Title => Field::Title,
+            Self::PageRank => Field::PageRank,
+            Self::Ip => Field::Ip,
+            Self::Domains => Field::Domains,
+            Self::Name => Field::Name,
+            Self::Company => Field::Company,
+            _ => return None,
+        })
+    }
+}
+
 /// The meanings of the usual column names. The names have the form that [`plain_name`] returns.
-static MEANINGS: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
+static MEANINGS: LazyLock<HashMap<String, Meaning>> = LazyLock::new(|| {
     table::rows(include_str!("../data/synonyms.txt"))
-        .flat_map(|[meaning, names]| {
+        .filter_map(|[meaning, names]| Some((Meaning::from_name(meaning)?, names)))
+        .flat_map(|(meaning, names)| {
             table::values(names).map(move |name| (plain_name(name), meaning))
         })
         .collect()
@@ -24,7 +161,7 @@ static FAMILY_NAME_FIRST: LazyLock<HashSet<String>> = LazyLock::new(|| {
 
 /// Returns the meaning of a column, such as `domains` for `Website`. Returns `None` if the column
 /// does not have a usual name.
-pub(crate) fn meaning(column: &str) -> Option<&'static str> {
+pub(crate) fn meaning(column: &str) -> Option<Meaning> {
     // Microsoft Access writes blanks in the names of XML elements as `_x0020_`.
     let column = column.replace("_x0020_", " ");
     let of_name = |name: &str| {
@@ -32,7 +169,7 @@ pub(crate) fn meaning(column: &str) -> Option<&'static str> {
         MEANINGS.get(&plain).copied().or_else(|| without_prefix(&plain))
     };
     of_name(&column)
-        .or_else(|| of_name(without_example(&column)?).filter(|meaning| is_address(meaning)))
+        .or_else(|| of_name(without_example(&column)?).filter(|&meaning| may_have_example(meaning)))
         .or_else(|| meaning_of_parts(&column, of_name))
 }
 
@@ -57,38 +194,19 @@ fn without_example(column: &str) -> Option<&str> {
 
 /// Whether a column's name says that the column has addresses: websites, email addresses or pages.
 pub fn is_address_column(column: &str) -> bool {
-    let addresses = [
-        "domains",
-        "emails",
-        "company_emails",
-        "linkedin",
-        "company_linkedin",
-        "facebook",
-        "instagram",
-        "twitter",
-        "youtube",
-    ];
-    meaning(column).is_some_and(|meaning| addresses.contains(&meaning))
+    meaning(column).is_some_and(Meaning::is_of_addresses)
 }
 
-/// Whether columns with this meaning have addresses or phone numbers. An example in parentheses
-/// after the name is an example of such a value.
-fn is_address(meaning: &str) -> bool {
-    matches!(meaning, "domains" | "emails" | "linkedin") || is_of_phones(meaning)
-}
-
-/// Whether columns with this meaning have phone numbers: of a company, of a person, or of either.
-pub(crate) fn is_of_phones(meaning: &str) -> bool {
-    matches!(meaning, "phones" | "company_phones" | "person_phones")
+/// Whether an example in parentheses after the name of a column is an example of its values.
+fn may_have_example(meaning: Meaning) -> bool {
+    meaning.is_of_phones()
+        || matches!(meaning, Meaning::Domains | Meaning::Emails | Meaning::LinkedIn)
 }
 
 /// Returns the meaning that all parts of a column's name have, in a name such as `Phone / Mobile`
 /// or `Company / Société`. Returns `None` if the name has only one part, or if the meanings of the
 /// parts differ. `Phone / Mobile` means `phones`, although `Mobile` alone means `person_phones`.
-fn meaning_of_parts(
-    column: &str,
-    of_name: impl Fn(&str) -> Option<&'static str>,
-) -> Option<&'static str> {
+fn meaning_of_parts(column: &str, of_name: impl Fn(&str) -> Option<Meaning>) -> Option<Meaning> {
     let (first, rest) = column.split_once(['/', '|', '\n'])?;
     let meaning = of_name(first)?;
     let others: Vec<_> = rest.split(['/', '|', '\n']).map(of_name).collect();
@@ -96,7 +214,7 @@ fn meaning_of_parts(
         true => Some(meaning),
         false => {
             let mut all = others.into_iter().chain([Some(meaning)]);
-            all.all(|meaning| meaning.is_some_and(is_of_phones)).then_some("phones")
+            all.all(|it| it.is_some_and(Meaning::is_of_phones)).then_some(Meaning::Phones)
         }
     }
 }
@@ -104,7 +222,7 @@ fn meaning_of_parts(
 /// Returns the meaning of a column name that begins with a word for the row's company or person.
 /// The rest of the name gives the meaning: `customer_email` means the same as `email`, and
 /// `billing_address_country` the same as `country`.
-fn without_prefix(plain: &str) -> Option<&'static str> {
+fn without_prefix(plain: &str) -> Option<Meaning> {
     /// Words for the company or the person of a row.
     const SUBJECTS: [&str; 16] = [
         "customer",
@@ -126,8 +244,15 @@ fn without_prefix(plain: &str) -> Option<&'static str> {
     ];
     /// The meanings that this function may return. Other meanings may be wrong: `URL` is the
     /// company's website, but `Lead URL` may be a page about the lead on another website.
-    const SAFE_MEANINGS: [&str; 7] =
-        ["company", "country", "emails", "first_name", "last_name", "phones", "person_phones"];
+    const SAFE_MEANINGS: [Meaning; 7] = [
+        Meaning::Company,
+        Meaning::Country,
+        Meaning::Emails,
+        Meaning::FirstName,
+        Meaning::LastName,
+        Meaning::Phones,
+        Meaning::PersonPhones,
+    ];
     let rest = SUBJECTS.iter().find_map(|subject| plain.strip_prefix(subject))?;
     MEANINGS.get(rest).copied().filter(|meaning| SAFE_MEANINGS.contains(meaning))
 }
@@ -137,27 +262,39 @@ pub fn is_known_column(column: &str) -> bool {
     Field::from_column(column).is_some() || meaning(column).is_some()
 }
 
-/// Returns the field that a column with this meaning fills in records of this kind: a field's
-/// name, or `ids.` and a scheme, such as `ids.lei`. Returns `None` if the column fills no field.
-/// `is_named` says whether another column gives the person's first or full name.
-pub(crate) fn target(
-    kind: RecordType,
-    meaning: &'static str,
-    is_named: bool,
-) -> Option<&'static str> {
-    match (kind, meaning) {
-        (RecordType::Company, "company") => Some("name"),
-        (RecordType::Company, "contact") => None,
-        (RecordType::Company, "legal") => Some("aliases"),
-        (RecordType::Person, "legal") | (_, "party" | "particle") => None,
-        (RecordType::Company, "company_linkedin") => Some("linkedin"),
-        (RecordType::Company, "company_emails") => Some("emails"),
-        (_, "company_phones" | "person_phones") => Some("phones"),
-        (_, "location") => Some("country"),
-        (RecordType::Person, "name" | "contact") => (!is_named).then_some("full_name"),
-        (RecordType::Person, "domains") => Some("company_domain"),
-        (RecordType::Person, "company_linkedin" | "company_emails") => None,
-        (RecordType::Person, meaning) if meaning.starts_with("ids.") => None,
-        (_, meaning) => Some(meaning),
+/// What a column fills in a native record.
+pub(crate) enum Target {
+    Field(Field),
+    /// An external id of this scheme.
+    Id(&'static str),
+}
+
+/// Returns what a column with this meaning fills in records of this kind; `None` if it fills
+/// nothing. `is_named` says whether another column gives the person's first or full name.
+pub(crate) fn target(kind: RecordType, meaning: Meaning, is_named: bool) -> Option<Target> {
+    let field = match (kind, meaning) {
+        (RecordType::Company, Meaning::Id(scheme)) => return Some(Target::Id(scheme)),
+        (RecordType::Company, Meaning::Company) => Some(Field::Name),
+        (RecordType::Company, Meaning::Legal) => Some(Field::Aliases),
+        (RecordType::Company, Meaning::CompanyLinkedIn) => Some(Field::LinkedIn),
+        (RecordType::Company, Meaning::CompanyEmails) => Some(Field::Emails),
+        (RecordType::Person, Meaning::Name | Meaning::Contact) => {
+            (!is_named).then_some(Field::FullName)
+        }
+        (RecordType::Person, Meaning::Domains) => Some(Field::CompanyDomain),
+        (_, meaning) => meaning.field(),
+    };
+    field.filter(|field| field.belongs_to(kind)).map(Target::Field)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_of_the_synonyms_has_a_known_meaning() {
+        for [meaning, _] in table::rows(include_str!("../data/synonyms.txt")) {
+            assert!(Meaning::from_name(meaning).is_some(), "{meaning}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use enrich_text::{Country, Network};
 
 use crate::condition::Condition;
 use crate::error::MappingError;
-use crate::meaning::{meaning, target};
+use crate::meaning::{Target, meaning, target};
 use crate::native::{Field, RecordType};
 use crate::no_value::{is_no_name, is_no_value};
 use crate::node::{Node, Table, list};
@@ -168,13 +168,15 @@ impl RecordRule {
         };
         let is_read = |key: &str| read.iter().any(|name| is_same_column(name, key));
         for (key, value) in record.iter().filter(|(key, _)| !is_read(key)) {
-            let name = meaning(key).and_then(|meaning| target(self.kind, meaning, true));
-            if let Some(scheme) = name.and_then(|name| name.strip_prefix("ids.")) {
-                ids.push((scheme, values(value)));
-                continue;
-            }
-            let field = name.and_then(Field::of_mapping);
-            let Some(field) = field.filter(|field| field.belongs_to(self.kind)) else { continue };
+            let target = meaning(key).and_then(|meaning| target(self.kind, meaning, true));
+            let field = match target {
+                Some(Target::Field(field)) => field,
+                Some(Target::Id(scheme)) => {
+                    ids.push((scheme, values(value)));
+                    continue;
+                }
+                None => continue,
+            };
             match fields.iter_mut().find(|(known, _)| *known == field) {
                 Some((_, found)) => found.extend(values(value)),
                 None => fields.push((field, values(value))),

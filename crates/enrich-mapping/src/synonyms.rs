@@ -5,12 +5,14 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use crate::column_groups::{assign_groups, meaning_in_group};
-use crate::column_rules::{ColumnRules, rules_of_both, rules_of_kind};
+use crate::column_rules::{ColumnRules, rules_of_kind};
 use crate::column_values::{
     are_whole_names, has_companies, meaning_of_values, names_more, values_of,
 };
+use crate::company_and_person::rules_of_both;
+use crate::known_columns::{KnownColumns, PERSON_NAMES};
 use crate::mapping::{Mapping, is_address};
-use crate::meaning::meaning;
+use crate::meaning::{Meaning, meaning};
 use crate::native::{Field, RecordType};
 use crate::no_value::is_no_name;
 
@@ -39,45 +41,27 @@ impl Synonyms {
     pub(crate) fn known<'c>(
         columns: &'c [String],
         records: &[Map<String, Value>],
-    ) -> Vec<(&'c str, &'static str)> {
+    ) -> KnownColumns<'c> {
         let known = columns
             .iter()
             .filter_map(|column| Some((column.as_str(), meaning_of_name(columns, column)?)));
-        let mut known: Vec<_> = known.collect();
-        let has_last_name = known.iter().any(|(_, meaning)| *meaning == "last_name");
+        let mut known: KnownColumns<'_> = known.collect();
+        let has_last_name = known.has(Meaning::LastName);
         // A column `Name` may have the last names. It does not if it has the names of companies.
         let may_be_last_name = known
             .iter()
-            .any(|(column, meaning)| *meaning == "name" && !has_companies(column, records));
+            .any(|(column, meaning)| meaning == Meaning::Name && !has_companies(column, records));
         let is_alone = !has_last_name && !may_be_last_name;
-        for (column, meaning) in &mut known {
-            if *meaning == "first_name" && is_alone && are_whole_names(column, records) {
-                *meaning = "contact";
-            }
-        }
+        known.change(|column, meaning| match meaning {
+            Meaning::FirstName if is_alone && are_whole_names(column, records) => Meaning::Contact,
+            meaning => meaning,
+        });
         add_by_values(&mut known, columns, records);
-        // If there is a contact person and no company, a column `Name` has the company's name. A
-        // column `Nombre` ("name" or "first name") also has it, if no column has last names.
-        let is_there = |known: &[(&str, &str)], wanted: &[&str]| {
-            known.iter().any(|(_, meaning)| wanted.contains(meaning))
-        };
-        if is_there(&known, &["contact"]) && !is_there(&known, &["company", "full_name"]) {
-            let is_company = |(_, meaning): &&mut (&str, &str)| {
-                *meaning == "name" || (*meaning == "first_name" && !has_last_name)
-            };
-            let name = known.iter_mut().find(is_company);
-            name.into_iter().for_each(|(_, meaning)| *meaning = "company");
-        }
-        for substitute in ["party", "legal"] {
-            if !known.iter().any(|(_, meaning)| matches!(*meaning, "company" | "name")) {
-                let same = known.iter_mut().filter(|(_, meaning)| *meaning == substitute);
-                same.for_each(|(_, meaning)| *meaning = "company");
-            }
-        }
+        name_companies(&mut known);
         assign_groups(&mut known, columns);
         // A location may end with a country, which is read only if there is no other column for it.
-        if is_there(&known, &["country"]) {
-            known.retain(|(_, meaning)| *meaning != "location");
+        if known.has(Meaning::Country) {
+            known.leave_out(Meaning::Location);
         }
         known
     }
@@ -96,38 +80,63 @@ impl Synonyms {
     }
 }
 
+/// Finds the column with the name of the company, if no column has a name such as `Company`:
+///
+/// - If there is a contact person, a column `Name` has it. A column `Nombre` ("name" or "first
+///   name") also has it, if no column has last names.
+/// - Otherwise a column such as `Customer` or `Legal name` has it, if there is no column `Name`.
+fn name_companies(known: &mut KnownColumns<'_>) {
+    let has_last_name = known.has(Meaning::LastName);
+    let has_contact = known.has(Meaning::Contact);
+    if has_contact && !known.has_any(&[Meaning::Company, Meaning::FullName]) {
+        let mut is_found = false;
+        known.change(|_, meaning| {
+            let may_be_company =
+                meaning == Meaning::Name || (meaning == Meaning::FirstName && !has_last_name);
+            let is_first = may_be_company && !is_found;
+            is_found |= is_first;
+            if is_first { Meaning::Company } else { meaning }
+        });
+    }
+    for substitute in [Meaning::Party, Meaning::Legal] {
+        if !known.has_any(&[Meaning::Company, Meaning::Name]) {
+            known.change(|_, meaning| match meaning == substitute {
+                true => Meaning::Company,
+                false => meaning,
+            });
+        }
+    }
+}
+
 /// Finds the meaning of columns from their values, and adds these columns to `known`. Only columns
 /// without a usual name are examined.
 fn add_by_values<'c>(
-    known: &mut Vec<(&'c str, &'static str)>,
+    known: &mut KnownColumns<'c>,
     columns: &'c [String],
     records: &[Map<String, Value>],
 ) {
     let of_name = known.clone();
-    let is_unknown = |column: &&String| {
-        !of_name.iter().any(|(name, _)| name == column) && !has_members(columns, column)
-    };
-    let unknown = columns.iter().filter(is_unknown);
-    for column in unknown {
+    let is_unknown = |column: &&String| !of_name.contains(column) && !has_members(columns, column);
+    for column in columns.iter().filter(is_unknown) {
         let Some(meaning) = meaning_of_values(column, records) else { continue };
-        let same: &[&str] = match meaning {
-            "company" => &["company", "name", "party", "legal"],
-            "emails" => &["emails", "company_emails"],
-            "linkedin" | "company_linkedin" => &["linkedin", "company_linkedin"],
-            "phones" => &["phones", "company_phones", "person_phones"],
+        let same: &[Meaning] = match meaning {
+            Meaning::Company => &[Meaning::Company, Meaning::Name, Meaning::Party, Meaning::Legal],
+            Meaning::Emails => &[Meaning::Emails, Meaning::CompanyEmails],
+            Meaning::LinkedIn | Meaning::CompanyLinkedIn => {
+                &[Meaning::LinkedIn, Meaning::CompanyLinkedIn]
+            }
+            Meaning::Phones => &[Meaning::Phones, Meaning::CompanyPhones, Meaning::PersonPhones],
             _ => &[meaning],
         };
-        let is_there = known.iter().any(|(_, meaning)| same.contains(meaning));
-        if !is_there || names_more(column, meaning) {
-            known.push((column, meaning));
+        if !known.has_any(same) || names_more(column, meaning) {
+            known.push(column, meaning);
         }
     }
-    // The columns are read in the order in which the file has them.
-    known.sort_by_key(|(name, _)| columns.iter().position(|column| column == name));
+    known.sort(columns);
 }
 
 /// Returns the meaning that a column's name has alone, or without the prefix of its group.
-fn meaning_of_name(columns: &[String], column: &str) -> Option<&'static str> {
+fn meaning_of_name(columns: &[String], column: &str) -> Option<Meaning> {
     let in_group = || meaning_in_group(columns, column).filter(|_| !has_members(columns, column));
     meaning_among(columns, column).or_else(in_group)
 }
@@ -139,7 +148,7 @@ fn meaning_of_name(columns: &[String], column: &str) -> Option<&'static str> {
 /// - The name in the object of a company is the company's name. Names in other objects have no
 ///   meaning, because they may be names of anything.
 /// - Other members have the meaning of their own name: `contact.email` means the same as `email`.
-fn meaning_among(columns: &[String], column: &str) -> Option<&'static str> {
+fn meaning_among(columns: &[String], column: &str) -> Option<Meaning> {
     if has_members(columns, column) {
         return None;
     }
@@ -147,8 +156,11 @@ fn meaning_among(columns: &[String], column: &str) -> Option<&'static str> {
     let Some((outer, inner)) = outer else { return meaning(column) };
     let of_inner = meaning(inner).filter(|_| meaning(column).is_none());
     match (meaning(outer), of_inner) {
-        (Some("company" | "party"), Some("name" | "company")) => Some("company"),
-        (_, Some("name" | "first_name" | "last_name" | "full_name" | "contact" | "title")) => None,
+        (Some(Meaning::Company | Meaning::Party), Some(Meaning::Name | Meaning::Company)) => {
+            Some(Meaning::Company)
+        }
+        (_, Some(Meaning::Name | Meaning::Title)) => None,
+        (_, Some(of_person)) if PERSON_NAMES.contains(&of_person) => None,
         (_, Some(of_inner)) => Some(of_inner),
         (_, None) => meaning(column),
     }
@@ -161,19 +173,22 @@ fn has_members(columns: &[String], column: &str) -> bool {
 
 /// Whether there are more companies than people among the records. A record with the name of a
 /// person counts as a person, even if it also has a company.
-fn are_mostly_companies(known: &[(&str, &str)], records: &[Map<String, Value>]) -> bool {
-    const PERSON: [&str; 5] = ["first_name", "last_name", "full_name", "contact", "name"];
-    let is_of_company =
-        |(column, meaning): &&(&str, &str)| *meaning == "name" && has_companies(column, records);
-    let known: Vec<_> = known.iter().filter(|column| !is_of_company(column)).collect();
-    let has = |record: &Map<String, Value>, wanted: &[&str]| {
-        let mut columns = known.iter().filter(|(_, meaning)| wanted.contains(meaning));
-        columns.any(|(column, _)| !values_of(column, std::slice::from_ref(record)).is_empty())
+fn are_mostly_companies(known: &KnownColumns<'_>, records: &[Map<String, Value>]) -> bool {
+    let is_of_person = |(column, meaning): &(&str, Meaning)| {
+        PERSON_NAMES.contains(meaning)
+            || (*meaning == Meaning::Name && !has_companies(column, records))
     };
-    let people = records.iter().filter(|record| has(record, &PERSON)).count();
-    let companies =
-        records.iter().filter(|record| has(record, &["company"]) && !has(record, &PERSON));
-    companies.count() > people
+    let has = |record: &Map<String, Value>, column| {
+        !values_of(column, std::slice::from_ref(record)).is_empty()
+    };
+    let names: Vec<_> = known.iter().filter(is_of_person).collect();
+    let is_person =
+        |record: &&Map<String, Value>| names.iter().any(|(column, _)| has(record, column));
+    let is_company = |record: &&Map<String, Value>| {
+        let mut companies = known.iter().filter(|(_, meaning)| *meaning == Meaning::Company);
+        companies.any(|(column, _)| has(record, column)) && !is_person(record)
+    };
+    records.iter().filter(is_company).count() > records.iter().filter(is_person).count()
 }
 
 /// Whether a column may contain the names of companies. There must be at least two records. The
@@ -228,12 +243,12 @@ impl Mapping {
             rules.iter().any(|rules| rules.used.iter().any(|(known, _)| known == column))
         };
         let is_unused = |column: &&String| !is_used(column) && !has_members(columns, column);
-        let is_by_values = |(column, _): &&(&str, &'static str)| {
+        let is_by_values = |(column, _): &(&str, Meaning)| {
             is_used(column) && meaning_of_name(columns, column).is_none()
         };
         let unused = columns.iter().filter(is_unused).cloned().collect();
         let by_values = known.iter().filter(is_by_values);
-        let by_values = by_values.map(|(column, _)| (*column).to_owned()).collect();
+        let by_values = by_values.map(|(column, _)| column.to_owned()).collect();
         let used = rules.iter().map(|rules| (rules.kind, rules.used.clone())).collect();
         let rules = rules.into_iter().map(ColumnRules::into_rule).collect();
         Some(Synonyms { mapping: Mapping::of(rules), used, unused, by_values })
@@ -242,44 +257,42 @@ impl Mapping {
 
 /// Whether each record has a company and a person who works there. There must be more about the
 /// company than its name, or the person must be the company's contact.
-fn have_both(known: &[(&str, &str)]) -> bool {
-    const OF_COMPANIES: [&str; 8] = [
-        "domains",
-        "company_linkedin",
-        "company_emails",
-        "company_phones",
-        "facebook",
-        "instagram",
-        "twitter",
-        "youtube",
+fn have_both(known: &KnownColumns<'_>) -> bool {
+    const OF_COMPANIES: [Meaning; 8] = [
+        Meaning::Domains,
+        Meaning::CompanyLinkedIn,
+        Meaning::CompanyEmails,
+        Meaning::CompanyPhones,
+        Meaning::Facebook,
+        Meaning::Instagram,
+        Meaning::Twitter,
+        Meaning::Youtube,
     ];
-    let has = |meaning: &str| known.iter().any(|(_, known)| *known == meaning);
-    let has_key = known
-        .iter()
-        .any(|(_, meaning)| OF_COMPANIES.contains(meaning) || meaning.starts_with("ids."));
-    let has_person = is_person(known) || has("contact");
-    has("company") && has_person && (has_key || (has("contact") && !has("title")))
+    let has_id = known.iter().any(|(_, meaning)| matches!(meaning, Meaning::Id(_)));
+    let has_key = has_id || known.has_any(&OF_COMPANIES);
+    let is_contact = known.has(Meaning::Contact) && !known.has(Meaning::Title);
+    let has_person = is_person(known) || known.has(Meaning::Contact);
+    known.has(Meaning::Company) && has_person && (has_key || is_contact)
 }
 
 /// Whether the columns are about people. [`Mapping::from_synonyms`] has the rules.
-fn is_person(known: &[(&str, &str)]) -> bool {
-    let has = |meaning: &str| known.iter().any(|(_, known)| *known == meaning);
-    has("first_name")
-        || has("last_name")
-        || has("full_name")
-        || (has("contact") && (!has("company") || (has("title") && !has("domains"))))
-        || (has("name") && has("title"))
+fn is_person(known: &KnownColumns<'_>) -> bool {
+    let has = |meaning| known.has(meaning);
+    let is_contact = !has(Meaning::Company) || (has(Meaning::Title) && !has(Meaning::Domains));
+    known.has_any(&[Meaning::FirstName, Meaning::LastName, Meaning::FullName])
+        || (has(Meaning::Contact) && is_contact)
+        || (has(Meaning::Name) && has(Meaning::Title))
 }
 
 /// Returns the kind of the records, which [`Mapping::from_synonyms`] describes. Returns `None` if
 /// the columns show no kind.
-fn kind_of(known: &[(&str, &str)], records: &[Map<String, Value>]) -> Option<RecordType> {
-    let has = |meaning: &str| known.iter().any(|(_, known)| *known == meaning);
+fn kind_of(known: &KnownColumns<'_>, records: &[Map<String, Value>]) -> Option<RecordType> {
+    let is_ranked = known.has_any(&[Meaning::PageRank, Meaning::Ip]);
     match () {
         () if is_person(known) && are_mostly_companies(known, records) => Some(RecordType::Company),
         () if is_person(known) => Some(RecordType::Person),
-        () if has("name") || has("company") => Some(RecordType::Company),
-        () if has("domains") && (has("page_rank") || has("ip")) => Some(RecordType::Domain),
+        () if known.has_any(&[Meaning::Name, Meaning::Company]) => Some(RecordType::Company),
+        () if known.has(Meaning::Domains) && is_ranked => Some(RecordType::Domain),
         () => None,
     }
 }

@@ -1,0 +1,112 @@
+//! The rules for rows that each have a company and a person who works there.
+
+use crate::column_rules::{ColumnRules, order_of_names};
+use crate::known_columns::{KnownColumns, PERSON_NAMES};
+use crate::meaning::{Meaning, Target, target};
+use crate::native::{Field, RecordType};
+use crate::transform::Transform;
+
+/// Returns the rules for rows that each have a company and a person who works there: those of the
+/// person, and those of the company. Columns such as `Email` may be about both:
+///
+/// - Email addresses belong to the person. Addresses of roles, such as `info@`, belong to the
+///   company. So do all addresses of a column between those of the company and those of the person,
+///   if a column of addresses follows them. If the person is only the company's contact, and there
+///   is one column of addresses, its addresses belong to the company too.
+/// - LinkedIn pages of companies belong to the company, other ones to the person.
+/// - Phone numbers belong to the person. If the column is between those of the company and those of
+///   the person, they belong to the company. They also do if the person is only the company's
+///   contact, and the name of the column does not say that it has the number of a person.
+///
+/// If a row has no person, all its values belong to the company.
+pub(crate) fn rules_of_both(known: &KnownColumns<'_>) -> [ColumnRules; 2] {
+    let company_at = known.position(&[Meaning::Company]).unwrap_or(usize::MAX);
+    let person_at = known.position(&PERSON_NAMES).unwrap_or(0);
+    let mut after = known.iter().skip(person_at);
+    let has_more_emails = after.any(|(_, meaning)| meaning == Meaning::Emails);
+    let is_named = known.has_any(&[Meaning::FirstName, Meaning::LastName, Meaning::FullName]);
+    let mut rules = RulesOfBoth {
+        person: ColumnRules::new(RecordType::Person),
+        company: ColumnRules::new(RecordType::Company),
+        is_contact: !is_named,
+    };
+    for (at, (column, meaning)) in known.iter().enumerate() {
+        let is_between = company_at < at && at < person_at;
+        match meaning {
+            Meaning::Emails if is_between && has_more_emails => {
+                rules.company.add(Field::Emails, column, None);
+            }
+            Meaning::Emails => rules.add_emails(column, has_more_emails),
+            Meaning::Phones if rules.is_contact || is_between => {
+                rules.company.add(Field::Phones, column, None);
+            }
+            Meaning::Phones | Meaning::PersonPhones => {
+                rules.person.add(Field::Phones, column, None);
+                rules.company.add_without_person(Field::Phones, column);
+            }
+            Meaning::LinkedIn => rules.add_pages(column),
+            Meaning::Name if known.has_last_names_in_name() => {
+                rules.person.add(Field::LastName, column, None);
+            }
+            Meaning::Name if known.has(Meaning::Contact) => {
+                rules.company.add(Field::Name, column, None);
+            }
+            _ => rules.add(column, meaning),
+        }
+    }
+    let RulesOfBoth { mut person, mut company, .. } = rules;
+    person.add_prefixes(known);
+    company.add_prefixes(known);
+    [person, company]
+}
+
+struct RulesOfBoth {
+    person: ColumnRules,
+    company: ColumnRules,
+    /// Whether a single column names the person, as the company's contact. Otherwise there are
+    /// columns for first and last names, or for full names.
+    is_contact: bool,
+}
+
+impl RulesOfBoth {
+    fn add_emails(&mut self, column: &str, has_more_emails: bool) {
+        let of_roles = (!self.is_contact || has_more_emails).then_some(Transform::RoleAddress);
+        self.person.add(Field::Emails, column, Some(Transform::PersonAddress));
+        self.company.add(Field::Emails, column, of_roles);
+        self.company.add_without_person(Field::Emails, column);
+    }
+
+    fn add_pages(&mut self, column: &str) {
+        self.person.add(Field::LinkedIn, column, Some(Transform::PersonPage));
+        self.company.add(Field::LinkedIn, column, Some(Transform::CompanyPage));
+        self.company.add_without_person(Field::LinkedIn, column);
+    }
+
+    /// Reads a column whose name alone says whether its values are the person's, the company's, or
+    /// those of both.
+    fn add(&mut self, column: &str, meaning: Meaning) {
+        let of_person = match meaning {
+            Meaning::CompanyPhones => None,
+            _ => target(RecordType::Person, meaning, !self.is_contact),
+        };
+        if let Some(Target::Field(field)) = of_person {
+            let transform = match meaning {
+                Meaning::Location => Some(Transform::CountryAtEnd),
+                _ => order_of_names(column).filter(|_| field == Field::FullName),
+            };
+            self.person.add(field, column, transform);
+        }
+        let of_company = match meaning {
+            Meaning::Name => None,
+            _ => target(RecordType::Company, meaning, true),
+        };
+        match of_company {
+            Some(Target::Id(scheme)) => self.company.add_id(scheme, column),
+            Some(Target::Field(field)) => {
+                let is_location = meaning == Meaning::Location;
+                self.company.add(field, column, is_location.then_some(Transform::CountryAtEnd));
+            }
+            None => {}
+        }
+    }
+}

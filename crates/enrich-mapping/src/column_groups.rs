@@ -32,6 +32,8 @@ pub(crate) fn assign_groups(known: &mut KnownColumns<'_>, columns: &[String]) {
         (Some(Subject::Company), Meaning::Emails) => Meaning::CompanyEmails,
         (Some(Subject::Company), Meaning::LinkedIn) => Meaning::CompanyLinkedIn,
         (Some(Subject::Company), meaning) if meaning.is_of_phones() => Meaning::CompanyPhones,
+        (Some(Subject::Person), Meaning::Emails) => Meaning::PersonEmails,
+        (Some(Subject::Person), Meaning::LinkedIn) => Meaning::PersonLinkedIn,
         (Some(Subject::Person), Meaning::Phones) => Meaning::PersonPhones,
         (_, meaning) => meaning,
     });

@@ -10,10 +10,12 @@ use crate::transform::Transform;
 /// person, and those of the company. Columns such as `Email` may be about both:
 ///
 /// - Email addresses belong to the person. Addresses of roles, such as `info@`, belong to the
-///   company. So do all addresses of a column between those of the company and those of the person,
-///   if a column of addresses follows them. If the person is only the company's contact, and there
+///   company. So do all addresses of a column if another column has those of the person: its name
+///   says so, or it follows the person's name while the first column is between the names of the
+///   company and the person. If the person is only the company's contact, and there
 ///   is one column of addresses, its addresses belong to the company too.
-/// - LinkedIn pages of companies belong to the company, other ones to the person.
+/// - LinkedIn pages of companies belong to the company, other ones to the person. All pages of a
+///   column belong to the company if another column has those of the person.
 /// - Phone numbers belong to the person. If the column is between those of the company and those of
 ///   the person, they belong to the company. They also do if the person is only the company's
 ///   contact, and the name of the column does not say that it has the number of a person.
@@ -24,6 +26,7 @@ pub(crate) fn rules_of_both(known: &KnownColumns<'_>) -> [ColumnRules; 2] {
     let person_at = known.position(&PERSON_NAMES).unwrap_or(0);
     let mut after = known.iter().skip(person_at);
     let has_more_emails = after.any(|(_, meaning)| meaning == Meaning::Emails);
+    let has_own_emails = known.has(Meaning::PersonEmails);
     let is_named = known.has_any(&[Meaning::FirstName, Meaning::LastName, Meaning::FullName]);
     let mut rules = RulesOfBoth {
         person: ColumnRules::new(RecordType::Person),
@@ -33,9 +36,10 @@ pub(crate) fn rules_of_both(known: &KnownColumns<'_>) -> [ColumnRules; 2] {
     for (at, (column, meaning)) in known.iter().enumerate() {
         let is_between = company_at < at && at < person_at;
         match meaning {
-            Meaning::Emails if is_between && has_more_emails => {
+            Meaning::Emails if has_own_emails || (is_between && has_more_emails) => {
                 rules.company.add(Field::Emails, column, None);
             }
+            Meaning::PersonEmails => rules.add_emails(column, true),
             Meaning::Emails => rules.add_emails(column, has_more_emails),
             Meaning::Phones if rules.is_contact || is_between => {
                 rules.company.add(Field::Phones, column, None);
@@ -44,7 +48,10 @@ pub(crate) fn rules_of_both(known: &KnownColumns<'_>) -> [ColumnRules; 2] {
                 rules.person.add(Field::Phones, column, None);
                 rules.company.add_without_person(Field::Phones, column);
             }
-            Meaning::LinkedIn => rules.add_pages(column),
+            Meaning::LinkedIn if known.has(Meaning::PersonLinkedIn) => {
+                rules.company.add(Field::LinkedIn, column, None);
+            }
+            Meaning::LinkedIn | Meaning::PersonLinkedIn => rules.add_pages(column),
             Meaning::Name if known.has_last_names_in_name() => {
                 rules.person.add(Field::LastName, column, None);
             }

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use crate::column_words::meaning_of_words;
 use crate::native::{Field, RecordType, plain_name};
 use crate::table;
 
@@ -25,14 +26,18 @@ pub(crate) enum Meaning {
     Legal,
     Aliases,
     Domains,
+    /// LinkedIn pages of a company or of a person.
     LinkedIn,
     CompanyLinkedIn,
+    PersonLinkedIn,
     Facebook,
     Instagram,
     Twitter,
     Youtube,
+    /// Email addresses of a company or of a person.
     Emails,
     CompanyEmails,
+    PersonEmails,
     /// Phone numbers of a company or of a person.
     Phones,
     CompanyPhones,
@@ -50,7 +55,7 @@ pub(crate) enum Meaning {
 }
 
 /// The meanings with the names that the file `data/synonyms.txt` gives them.
-const NAMES: [(&str, Meaning); 27] = [
+const NAMES: [(&str, Meaning); 29] = [
     ("first_name", Meaning::FirstName),
     ("last_name", Meaning::LastName),
     ("particle", Meaning::Particle),
@@ -64,12 +69,14 @@ const NAMES: [(&str, Meaning); 27] = [
     ("domains", Meaning::Domains),
     ("linkedin", Meaning::LinkedIn),
     ("company_linkedin", Meaning::CompanyLinkedIn),
+    ("person_linkedin", Meaning::PersonLinkedIn),
     ("facebook", Meaning::Facebook),
     ("instagram", Meaning::Instagram),
     ("twitter", Meaning::Twitter),
     ("youtube", Meaning::Youtube),
     ("emails", Meaning::Emails),
     ("company_emails", Meaning::CompanyEmails),
+    ("person_emails", Meaning::PersonEmails),
     ("phones", Meaning::Phones),
     ("company_phones", Meaning::CompanyPhones),
     ("person_phones", Meaning::PersonPhones),
@@ -106,8 +113,10 @@ impl Meaning {
             Self::Domains
                 | Self::Emails
                 | Self::CompanyEmails
+                | Self::PersonEmails
                 | Self::LinkedIn
                 | Self::CompanyLinkedIn
+                | Self::PersonLinkedIn
                 | Self::Facebook
                 | Self::Instagram
                 | Self::Twitter
@@ -123,12 +132,12 @@ impl Meaning {
             Self::LastName => Field::LastName,
             Self::FullName => Field::FullName,
             Self::Aliases => Field::Aliases,
-            Self::LinkedIn => Field::LinkedIn,
+            Self::LinkedIn | Self::PersonLinkedIn => Field::LinkedIn,
             Self::Facebook => Field::Facebook,
             Self::Instagram => Field::Instagram,
             Self::Twitter => Field::Twitter,
             Self::Youtube => Field::Youtube,
-            Self::Emails => Field::Emails,
+            Self::Emails | Self::PersonEmails => Field::Emails,
             Self::Phones | Self::CompanyPhones | Self::PersonPhones => Field::Phones,
             Self::Country | Self::Location => Field::Country,
             Self::Title => Field::Title,
@@ -164,13 +173,16 @@ static FAMILY_NAME_FIRST: LazyLock<HashSet<String>> = LazyLock::new(|| {
 pub(crate) fn meaning(column: &str) -> Option<Meaning> {
     // Microsoft Access writes blanks in the names of XML elements as `_x0020_`.
     let column = column.replace("_x0020_", " ");
-    let of_name = |name: &str| {
-        let plain = plain_name(name);
-        MEANINGS.get(&plain).copied().or_else(|| without_prefix(&plain))
-    };
+    let of_name = |name: &str| usual_meaning(name).or_else(|| meaning_of_words(name));
     of_name(&column)
         .or_else(|| of_name(without_example(&column)?).filter(|&meaning| may_have_example(meaning)))
         .or_else(|| meaning_of_parts(&column, of_name))
+        .or_else(|| of_name(in_brackets(&column)?))
+}
+
+/// Returns the meaning of a column whose whole name is a usual name.
+pub(crate) fn usual_meaning(column: &str) -> Option<Meaning> {
+    MEANINGS.get(&plain_name(column)).copied()
 }
 
 /// Whether a column's name is in a language that puts a person's family name first, such as `Họ tên`
@@ -190,6 +202,12 @@ fn without_example(column: &str) -> Option<&str> {
     let digits = example.chars().filter(char::is_ascii_digit).count();
     let is_fax = example.to_lowercase().contains("fa");
     (!is_fax && (digits >= LEAST_DIGITS || example.contains('@'))).then_some(name)
+}
+
+/// Returns the text in square brackets at the end of a column's name: `Company` for `MERGE3
+/// [Company]`.
+fn in_brackets(column: &str) -> Option<&str> {
+    column.trim_end().strip_suffix(']')?.split_once('[').map(|(_, inside)| inside)
 }
 
 /// Whether a column's name says that the column has addresses: websites, email addresses or pages.
@@ -217,44 +235,6 @@ fn meaning_of_parts(column: &str, of_name: impl Fn(&str) -> Option<Meaning>) -> 
             all.all(|it| it.is_some_and(Meaning::is_of_phones)).then_some(Meaning::Phones)
         }
     }
-}
-
-/// Returns the meaning of a column name that begins with a word for the row's company or person.
-/// The rest of the name gives the meaning: `customer_email` means the same as `email`, and
-/// `billing_address_country` the same as `country`.
-fn without_prefix(plain: &str) -> Option<Meaning> {
-    /// Words for the company or the person of a row.
-    const SUBJECTS: [&str; 16] = [
-        "customer",
-        "client",
-        "contact",
-        "billingaddress",
-        "billing",
-        "lead",
-        "person",
-        "primary",
-        "business",
-        "vendor",
-        "supplier",
-        "partner",
-        "member",
-        "speaker",
-        "attendee",
-        "participant",
-    ];
-    /// The meanings that this function may return. Other meanings may be wrong: `URL` is the
-    /// company's website, but `Lead URL` may be a page about the lead on another website.
-    const SAFE_MEANINGS: [Meaning; 7] = [
-        Meaning::Company,
-        Meaning::Country,
-        Meaning::Emails,
-        Meaning::FirstName,
-        Meaning::LastName,
-        Meaning::Phones,
-        Meaning::PersonPhones,
-    ];
-    let rest = SUBJECTS.iter().find_map(|subject| plain.strip_prefix(subject))?;
-    MEANINGS.get(rest).copied().filter(|meaning| SAFE_MEANINGS.contains(meaning))
 }
 
 /// Whether a column's name is the name of a native field, or another usual name of a native field.

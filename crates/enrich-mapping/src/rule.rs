@@ -1,11 +1,10 @@
 //! Rules: where the values of a field come from, and how they change.
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value};
 
 use crate::condition::Condition;
 use crate::error::MappingError;
+use crate::hidden_signs::restore;
 use crate::no_value::is_no_value;
 use crate::node::{Node, Table, list};
 use crate::path::{Path, texts};
@@ -247,7 +246,7 @@ impl Values {
         let is_value =
             |text: &String| !is_no_value(text) && !null.contains(text) && !self.null.contains(text);
         let mut found = self.origin.texts(record);
-        found.iter_mut().for_each(decode_html);
+        found.iter_mut().for_each(restore);
         // `k. A.` is German for "not stated". Such a text must be left out before the split,
         // because its parts, `k.` and `A.`, would look like values.
         found.retain(is_value);
@@ -354,15 +353,6 @@ impl Filter {
             true => self.allowed.iter().any(String::is_empty),
             false => values.iter().any(|value| self.allowed.contains(value)),
         }
-    }
-}
-
-/// Replaces entities of HTML, such as `&amp;`, which exports of websites leave in texts.
-fn decode_html(text: &mut String) {
-    if text.contains('&')
-        && let Cow::Owned(decoded) = html_escape::decode_html_entities(text)
-    {
-        *text = decoded;
     }
 }
 

@@ -12,7 +12,7 @@ use crate::column_values::{
 use crate::company_and_person::rules_of_both;
 use crate::known_columns::{KnownColumns, PERSON_NAMES};
 use crate::mapping::{Mapping, is_address};
-use crate::meaning::{Meaning, meaning};
+use crate::meaning::{Meaning, meaning, usual_meaning};
 use crate::native::{Field, RecordType};
 use crate::no_value::is_no_name;
 
@@ -121,9 +121,9 @@ fn add_by_values<'c>(
         let Some(meaning) = meaning_of_values(column, records) else { continue };
         let same: &[Meaning] = match meaning {
             Meaning::Company => &[Meaning::Company, Meaning::Name, Meaning::Party, Meaning::Legal],
-            Meaning::Emails => &[Meaning::Emails, Meaning::CompanyEmails],
+            Meaning::Emails => &[Meaning::Emails, Meaning::CompanyEmails, Meaning::PersonEmails],
             Meaning::LinkedIn | Meaning::CompanyLinkedIn => {
-                &[Meaning::LinkedIn, Meaning::CompanyLinkedIn]
+                &[Meaning::LinkedIn, Meaning::CompanyLinkedIn, Meaning::PersonLinkedIn]
             }
             Meaning::Phones => &[Meaning::Phones, Meaning::CompanyPhones, Meaning::PersonPhones],
             _ => &[meaning],
@@ -154,7 +154,8 @@ fn meaning_among(columns: &[String], column: &str) -> Option<Meaning> {
     }
     let outer = column.rsplit_once('.').filter(|(outer, _)| columns.iter().any(|it| it == outer));
     let Some((outer, inner)) = outer else { return meaning(column) };
-    let of_inner = meaning(inner).filter(|_| meaning(column).is_none());
+    let of_whole = usual_meaning(column);
+    let of_inner = meaning(inner).filter(|_| of_whole.is_none());
     match (meaning(outer), of_inner) {
         (Some(Meaning::Company | Meaning::Party), Some(Meaning::Name | Meaning::Company)) => {
             Some(Meaning::Company)
@@ -162,7 +163,7 @@ fn meaning_among(columns: &[String], column: &str) -> Option<Meaning> {
         (_, Some(Meaning::Name | Meaning::Title)) => None,
         (_, Some(of_person)) if PERSON_NAMES.contains(&of_person) => None,
         (_, Some(of_inner)) => Some(of_inner),
-        (_, None) => meaning(column),
+        (_, None) => of_whole,
     }
 }
 

@@ -1,0 +1,177 @@
+//! Finds the meaning of a column from the words of its name, such as `Mobil kontakt` or `BUS_EML`.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::meaning::{Meaning, usual_meaning};
+use crate::table;
+
+/// What a word in the name of a column says about the column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Word {
+    /// The column is about the person of a row.
+    Person,
+    /// The column is about the company of a row.
+    Company,
+    /// The column is about the company or about the person.
+    Party,
+    /// Nothing.
+    Any,
+}
+
+static WORDS: LazyLock<HashMap<&'static str, Word>> = LazyLock::new(|| {
+    let kind = |kind| match kind {
+        "person" => Some(Word::Person),
+        "company" => Some(Word::Company),
+        "party" => Some(Word::Party),
+        "any" => Some(Word::Any),
+        _ => None,
+    };
+    table::rows(include_str!("../data/column_words.txt"))
+        .filter_map(|[name, words]| Some((kind(name)?, words)))
+        .flat_map(|(kind, words)| table::values(words).map(move |word| (word, kind)))
+        .collect()
+});
+
+/// The abbreviations in names of columns, each with the word that it stands for.
+static ABBREVIATIONS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
+    table::rows(include_str!("../data/column_words.txt"))
+        .filter(|[kind, _]| *kind == "short")
+        .flat_map(|[_, pairs]| table::values(pairs))
+        .filter_map(|pair| pair.split_once(' '))
+        .collect()
+});
+
+/// Returns the meaning of a column whose name has words that may be left out, or abbreviations.
+/// `Main contact` is the company's contact. Returns `None` if there is nothing to leave out, or if the rest of the name is no usual name.
+pub(crate) fn meaning_of_words(column: &str) -> Option<Meaning> {
+    let words = words(column);
+    let whole = |word: &String| {
+        ABBREVIATIONS.get(word.as_str()).map_or_else(|| word.clone(), |&whole| whole.to_owned())
+    };
+    let is_about = |word: &String| WORDS.get(word.as_str()).copied();
+    let expanded: Vec<String> = words.iter().map(whole).collect();
+    let rest: Vec<String> =
+        expanded.iter().filter(|word| is_about(word).is_none()).cloned().collect();
+    let has = |kind| expanded.iter().any(|word| is_about(word) == Some(kind));
+    if rest.is_empty() && has(Word::Person) && !has(Word::Party) {
+        return Some(Meaning::Contact);
+    }
+    if rest.is_empty() || rest == words {
+        return None;
+    }
+    let meaning = usual_meaning(&rest.concat())?;
+    match () {
+        () if has(Word::Person) => of_person(meaning),
+        () if has(Word::Company) => of_company(meaning),
+        () if has(Word::Party) => of_party(meaning),
+        () => Some(meaning),
+    }
+}
+
+fn of_person(meaning: Meaning) -> Option<Meaning> {
+    match meaning {
+        Meaning::Emails => Some(Meaning::PersonEmails),
+        meaning if meaning.is_of_phones() => Some(Meaning::PersonPhones),
+        Meaning::LinkedIn => Some(Meaning::PersonLinkedIn),
+        Meaning::Name | Meaning::FullName => Some(Meaning::FullName),
+        Meaning::FirstName | Meaning::LastName | Meaning::Title | Meaning::Country => Some(meaning),
+        _ => None,
+    }
+}
+
+fn of_company(meaning: Meaning) -> Option<Meaning> {
+    match meaning {
+        Meaning::Emails => Some(Meaning::CompanyEmails),
+        Meaning::LinkedIn => Some(Meaning::CompanyLinkedIn),
+        meaning if meaning.is_of_phones() => Some(Meaning::CompanyPhones),
+        Meaning::Name => Some(Meaning::Company),
+        Meaning::Domains
+        | Meaning::Country
+        | Meaning::Facebook
+        | Meaning::Instagram
+        | Meaning::Twitter
+        | Meaning::Youtube => Some(meaning),
+        _ => None,
+    }
+}
+
+/// Returns a meaning if it is the same with a word such as `customer` before it. Others may not be:
+/// `URL` is the company's website, but `Lead URL` may be a page about the lead on another website.
+fn of_party(meaning: Meaning) -> Option<Meaning> {
+    let is_same = meaning.is_of_phones()
+        || matches!(
+            meaning,
+            Meaning::Company
+                | Meaning::Country
+                | Meaning::Emails
+                | Meaning::FirstName
+                | Meaning::LastName
+        );
+    is_same.then_some(meaning)
+}
+
+/// Returns the words of a column's name, in lower case. A capital after a small letter begins a
+/// word: `famNm` has the words `fam` and `nm`. A name of one word may begin with a word such as
+/// `customer`: `customeremail`.
+fn words(column: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut before = ' ';
+    for sign in column.chars() {
+        let begins = !before.is_alphanumeric() || (before.is_lowercase() && sign.is_uppercase());
+        if sign.is_alphanumeric() {
+            if begins {
+                words.push(String::new());
+            }
+            words.last_mut().into_iter().for_each(|word| word.extend(sign.to_lowercase()));
+        }
+        before = sign;
+    }
+    if let [whole] = words.as_slice() {
+        let parties = WORDS.iter().filter(|(_, kind)| **kind == Word::Party);
+        let rests = parties.filter_map(|(word, _)| Some((*word, whole.strip_prefix(word)?)));
+        if let Some((word, rest)) = rests.filter(|(_, rest)| !rest.is_empty()).max() {
+            words = vec![word.to_owned(), rest.to_owned()];
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::meaning::meaning;
+
+    #[test]
+    fn words_about_the_person_or_the_company_are_left_out() {
+        for (column, expected) in [
+            ("Mobil kontakt", Some(Meaning::PersonPhones)),
+            ("Mail kontakt", Some(Meaning::PersonEmails)),
+            ("Kontakt (fornavn)", Some(Meaning::FirstName)),
+            ("LinkedIn (kontakt)", Some(Meaning::PersonLinkedIn)),
+            ("LI contact", Some(Meaning::PersonLinkedIn)),
+            ("Their role", Some(Meaning::Title)),
+            ("Tlf. butik", Some(Meaning::CompanyPhones)),
+            ("CEL_CONTACTO", Some(Meaning::PersonPhones)),
+            ("BUS_EML", Some(Meaning::Emails)),
+            ("CNTRY", Some(Meaning::Country)),
+            ("famNm", Some(Meaning::LastName)),
+            ("telMob", Some(Meaning::PersonPhones)),
+            ("customer_email", Some(Meaning::Emails)),
+            ("customeremail", Some(Meaning::Emails)),
+            ("MMERGE4 [Your role]", Some(Meaning::Title)),
+            ("Contact owner", None),
+            ("Lead URL", None),
+            ("Account manager", None),
+            ("Company type", None),
+            ("Our contact", None),
+            ("Contact", Some(Meaning::Contact)),
+            ("PRIN_CNTCT", Some(Meaning::Contact)),
+            ("Contact address", None),
+            ("nmDisp", Some(Meaning::Name)),
+            ("billing_name", None),
+        ] {
+            assert_eq!(meaning(column), expected, "{column}");
+        }
+    }
+}

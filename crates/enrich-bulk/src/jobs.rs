@@ -121,8 +121,8 @@ struct Entry {
     /// A thread locks this before it searches the job's files for values that must be erased, and
     /// rewrites the files without them.
     files: Arc<Mutex<()>>,
-    /// For a running job: the number of suppressed (forgotten) values when the job's files were
-    /// last searched for them.
+    /// For a running job: the version of the suppressed (forgotten) values for which the job's
+    /// files were last searched.
     scrubbed_running: u64,
     /// The last preview, and the inputs that it was computed from.
     cached_preview: Option<CachedPreview>,

@@ -17,17 +17,20 @@ pub use screening::{names_suppressed, without_suppressed};
 
 /// The suppressed values at one point in time.
 pub trait SuppressedValues: Send + Sync {
-    /// Returns how many changes the suppressed values have had, and not how many values there are.
-    /// Each suppression of a value and each end of a suppression is one change. So if the number is
-    /// the same as before, the values are also the same as before.
-    fn count(&self) -> u64;
+    /// Returns the version of the suppressed values. It changes whenever a value is suppressed or
+    /// released. So if it is the same as before, the values are also the same as before. It is 0 if
+    /// no value was ever suppressed.
+    fn version(&self) -> u64;
+
+    /// Whether no value is suppressed.
+    fn is_empty(&self) -> bool;
 
     /// Whether exactly this value is suppressed. For a domain, the domains above it are not
     /// checked.
     fn holds(&self, value: &Suppressed) -> bool;
 
     /// Whether exactly this value was suppressed at `since` or later.
-    fn holds_since(&self, value: &Suppressed, since: Timestamp) -> bool;
+    fn holds_suppressed_since(&self, value: &Suppressed, since: Timestamp) -> bool;
 }
 
 /// The values that were suppressed at a certain time or later.
@@ -39,16 +42,20 @@ pub struct SuppressedSince<'a> {
 }
 
 impl SuppressedValues for SuppressedSince<'_> {
-    fn count(&self) -> u64 {
-        self.values.count()
+    fn version(&self) -> u64 {
+        self.values.version()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.values.is_empty()
     }
 
     fn holds(&self, value: &Suppressed) -> bool {
-        self.values.holds_since(value, self.since)
+        self.values.holds_suppressed_since(value, self.since)
     }
 
-    fn holds_since(&self, value: &Suppressed, since: Timestamp) -> bool {
-        self.values.holds_since(value, since.max(self.since))
+    fn holds_suppressed_since(&self, value: &Suppressed, since: Timestamp) -> bool {
+        self.values.holds_suppressed_since(value, since.max(self.since))
     }
 }
 
@@ -122,11 +129,15 @@ mod tests {
     pub(super) struct Values(Vec<Suppressed>);
 
     impl SuppressedValues for Values {
-        fn count(&self) -> u64 {
+        fn version(&self) -> u64 {
             self.0.len() as u64
         }
 
-        fn holds_since(&self, value: &Suppressed, _: Timestamp) -> bool {
+        fn is_empty(&self) -> bool {
+            self.0.is_empty()
+        }
+
+        fn holds_suppressed_since(&self, value: &Suppressed, _: Timestamp) -> bool {
             self.holds(value)
         }
 

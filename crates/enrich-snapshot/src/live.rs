@@ -55,11 +55,11 @@ impl Live {
         let mut in_store = store.hashes.clone();
         in_store.take_back(opened.taken_back.iter());
         let overlay = in_store.without(&opened.suppressed);
-        let changes = opened.suppression_changes + overlay.count();
+        let changes = opened.suppression_changes + overlay.version();
         let mut suppressed = in_store;
         opened.suppressed.iter().for_each(|(hash, at)| suppressed.add(hash, at));
         let suppressed = suppressed.with_changes(changes);
-        let overlay = (overlay.count() > 0).then_some(overlay);
+        let overlay = (!overlay.is_empty()).then_some(overlay);
         Self { opened, suppressed: Arc::new(suppressed), overlay }
     }
 }

@@ -121,8 +121,8 @@ impl Entry {
         }
     }
 
-    /// Returns the number of suppressed (forgotten) values at the time when this list was last
-    /// searched for them.
+    /// Returns the version of the suppressed (forgotten) values for which this list was last
+    /// searched.
     pub(super) fn scrubbed(&self) -> u64 {
         if self.stop.is_some() { self.scrubbed_running } else { self.record.scrubbed }
     }

@@ -179,7 +179,7 @@ impl JobsState {
         // Only values that are forgotten after the upload are removed from a list. So a new list
         // need not be searched. Its record stores the present number of suppressed (forgotten)
         // values, as if the list had been searched for them.
-        record.scrubbed = self.suppressed_count();
+        record.scrubbed = self.suppressed_version();
         if self.records.is_none() {
             record.save(arriving)?;
         }

@@ -148,8 +148,8 @@ pub(super) struct Record {
     /// rows were counted.
     #[serde(default)]
     pub(super) layout: Option<Layout>,
-    /// The number of suppressed (forgotten) values when the job's files were last searched for
-    /// them. If the present number is different, the files are searched again.
+    /// The version of the suppressed (forgotten) values for which the job's files were last
+    /// searched. If the present version is different, the files are searched again.
     #[serde(default)]
     pub(super) scrubbed: u64,
     /// How many rows were emptied or removed because they contained forgotten values.

@@ -64,8 +64,8 @@ impl Jobs {
     pub fn is_output_ready(&self, account: AccountId, id: JobId) -> Result<bool, JobError> {
         self.shared.refresh_one(id)?;
         let state = self.shared.registry.lock().of(account, id)?.record.state.clone();
-        let count = self.shared.suppressed()?.map_or(0, |values| values.count());
-        let is_scrubbed = count == 0 || self.shared.is_scrubbed(id, count);
+        let version = self.shared.suppressed()?.map_or(0, |values| values.version());
+        let is_scrubbed = version == 0 || self.shared.is_scrubbed(id, version);
         Ok(state == State::Ended(End::Whole) && is_scrubbed)
     }
 
@@ -84,19 +84,20 @@ impl JobsState {
     fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, JobError> {
         let values = pollster::block_on(self.callers.suppressed());
         let values = values.map_err(|error| io::Error::other(error.to_string()))?;
-        Ok(values.filter(|values| values.count() > 0))
+        Ok(values.filter(|values| values.version() > 0))
     }
 
-    /// Returns how many values are suppressed (forgotten); 0 if they cannot be read. A new list
-    /// stores this number. If the stored number differs from the present one, the list is searched
-    /// again. So a wrong 0 only causes one search too many.
-    pub(super) fn suppressed_count(&self) -> u64 {
-        self.suppressed().ok().flatten().map_or(0, |values| values.count())
+    /// Returns the version of the suppressed (forgotten) values; 0 if they cannot be read. A new
+    /// list stores this version. If the stored version differs from the present one, the list is
+    /// searched again. So a wrong 0 only causes one search too many.
+    pub(super) fn suppressed_version(&self) -> u64 {
+        self.suppressed().ok().flatten().map_or(0, |values| values.version())
     }
 
-    /// Whether the list was already searched for these `count` suppressed (forgotten) values.
-    fn is_scrubbed(&self, id: JobId, count: u64) -> bool {
-        self.registry.lock().jobs.get(&id).is_some_and(|entry| entry.scrubbed() == count)
+    /// Whether the list was already searched for this version of the suppressed (forgotten)
+    /// values.
+    fn is_scrubbed(&self, id: JobId, version: u64) -> bool {
+        self.registry.lock().jobs.get(&id).is_some_and(|entry| entry.scrubbed() == version)
     }
 
     /// Returns the lock on the files of a list. This lock is held while the files are searched and
@@ -116,7 +117,7 @@ impl JobsState {
     /// - If another process is running the job, only returns `false`. That process searches the
     ///   list for the values.
     fn scrub(&self, id: JobId, values: &dyn SuppressedValues) -> Result<bool, JobError> {
-        if self.is_scrubbed(id, values.count()) {
+        if self.is_scrubbed(id, values.version()) {
             return Ok(false);
         }
         let files = self.files_of(id)?;
@@ -124,7 +125,7 @@ impl JobsState {
         let (record, is_running) = {
             let registry = self.registry.lock();
             let Some(entry) = registry.jobs.get(&id) else { return Ok(false) };
-            if entry.scrubbed() == values.count() {
+            if entry.scrubbed() == values.version() {
                 return Ok(false);
             }
             (entry.record.clone(), entry.stop.is_some())
@@ -140,7 +141,7 @@ impl JobsState {
         }
         let holds = self.holds(&record, &since(&record, values))?;
         if let Some(entry) = self.registry.lock().jobs.get_mut(&id) {
-            entry.scrubbed_running = values.count();
+            entry.scrubbed_running = values.version();
             if !holds {
                 return Ok(false);
             }
@@ -163,7 +164,7 @@ impl JobsState {
         };
         let record = known()?;
         match self.suppressed()? {
-            Some(values) if values.count() != record.scrubbed => {
+            Some(values) if values.version() != record.scrubbed => {
                 self.scrub_files(&record, &*values)?;
                 known()
             }
@@ -178,7 +179,7 @@ impl JobsState {
         record: &Record,
         values: &dyn SuppressedValues,
     ) -> Result<bool, JobError> {
-        let (id, count) = (record.id, values.count());
+        let (id, version) = (record.id, values.version());
         let values = &since(record, values);
         if record.is_replacing {
             // If an earlier replacement of files was interrupted, it must be finished first.
@@ -205,10 +206,10 @@ impl JobsState {
         if record.output(&self.folder).exists() && list_holds(self, record, values)? {
             part::remove(&record.list(&self.folder))?;
         }
-        self.change(id, |record| (record.is_replacing, record.scrubbed) = (false, count))?;
+        self.change(id, |record| (record.is_replacing, record.scrubbed) = (false, version))?;
         let mut registry = self.registry.lock();
         if let Some(entry) = registry.jobs.get_mut(&id) {
-            entry.scrubbed_running = count;
+            entry.scrubbed_running = version;
             entry.bytes = entry.record.held_bytes(&self.folder)?;
             if let Ok(Some(counts)) = part::counts_of(&entry.record.output(&self.folder)) {
                 entry.counts = counts;

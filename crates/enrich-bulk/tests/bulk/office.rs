@@ -58,7 +58,7 @@ impl Callers for SharedCalls {
     async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
         let domains = self.0.forgotten.lock().clone();
         let forgotten = Forgotten { domains, books: Arc::clone(&self.0) };
-        Ok((forgotten.count() > 0).then(|| Arc::new(forgotten) as _))
+        Ok((!forgotten.is_empty()).then(|| Arc::new(forgotten) as _))
     }
 }
 
@@ -69,15 +69,19 @@ struct Forgotten {
 }
 
 impl SuppressedValues for Forgotten {
-    fn count(&self) -> u64 {
+    fn version(&self) -> u64 {
         self.domains.len() as u64
     }
 
-    fn holds(&self, value: &Suppressed) -> bool {
-        self.holds_since(value, Timestamp::MIN)
+    fn is_empty(&self) -> bool {
+        self.domains.is_empty()
     }
 
-    fn holds_since(&self, value: &Suppressed, since: Timestamp) -> bool {
+    fn holds(&self, value: &Suppressed) -> bool {
+        self.holds_suppressed_since(value, Timestamp::MIN)
+    }
+
+    fn holds_suppressed_since(&self, value: &Suppressed, since: Timestamp) -> bool {
         if matches!(value, Suppressed::Domain(domain) if domain.as_str() == "stalled.example") {
             drop(self.books.stalled.lock());
         }

@@ -266,7 +266,7 @@ impl<'a> MeteredCall<'a> {
     async fn replay(&self, stored: StoredResponse) -> Result<Answer, Refusal> {
         if let StoredResponse::Answer { body, balance, .. } = &stored {
             let suppressed = self.service.directory.suppressed().await.map_err(store_refusal)?;
-            let suppressed = suppressed.filter(|values| values.count() > 0);
+            let suppressed = suppressed.filter(|values| !values.is_empty());
             let text = String::from_utf8_lossy(body.bytes());
             if suppressed.is_some_and(|values| holds_suppressed(&*values, &text)) {
                 let body = (self.write)(self.ask, None).body;

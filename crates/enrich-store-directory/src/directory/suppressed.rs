@@ -44,7 +44,7 @@ impl Suppression {
                 return Ok(Arc::clone(hashes) as _);
             }
             let changes = view.suppression_changes()?;
-            if hashes.count() == changes {
+            if hashes.version() == changes {
                 *of = revision;
                 return Ok(Arc::clone(hashes) as _);
             }
@@ -93,11 +93,6 @@ impl SuppressedHashes {
         }
     }
 
-    /// Whether no value is suppressed.
-    pub fn is_empty(&self) -> bool {
-        self.hashes.is_empty()
-    }
-
     /// Returns the hashes with their times, in any order.
     pub fn iter(&self) -> impl Iterator<Item = ([u8; 32], Timestamp)> {
         self.hashes.iter().map(|(hash, at)| (*hash, *at))
@@ -112,15 +107,19 @@ impl SuppressedHashes {
 }
 
 impl SuppressedValues for SuppressedHashes {
-    fn count(&self) -> u64 {
+    fn version(&self) -> u64 {
         self.hashes.len() as u64 + self.past_changes
     }
 
-    fn holds(&self, value: &Suppressed) -> bool {
-        self.holds_since(value, Timestamp::MIN)
+    fn is_empty(&self) -> bool {
+        self.hashes.is_empty()
     }
 
-    fn holds_since(&self, value: &Suppressed, since: Timestamp) -> bool {
+    fn holds(&self, value: &Suppressed) -> bool {
+        self.holds_suppressed_since(value, Timestamp::MIN)
+    }
+
+    fn holds_suppressed_since(&self, value: &Suppressed, since: Timestamp) -> bool {
         let is_since = |hash| self.hashes.get(&hash).is_some_and(|&at| at >= since);
         !self.hashes.is_empty() && suppression::hashes(&self.secrets, value).any(is_since)
     }

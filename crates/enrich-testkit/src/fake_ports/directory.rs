@@ -82,15 +82,19 @@ fn candidates(name: &CompanyName, companies: &[Company]) -> Vec<Candidate> {
 struct SuppressedDomains(Vec<String>);
 
 impl SuppressedValues for SuppressedDomains {
-    fn count(&self) -> u64 {
+    fn version(&self) -> u64 {
         self.0.len() as u64
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     fn holds(&self, value: &Suppressed) -> bool {
         matches!(value, Suppressed::Domain(domain) if self.0.iter().any(|it| it == domain.as_str()))
     }
 
-    fn holds_since(&self, value: &Suppressed, _since: Timestamp) -> bool {
+    fn holds_suppressed_since(&self, value: &Suppressed, _since: Timestamp) -> bool {
         self.holds(value)
     }
 }

@@ -238,15 +238,19 @@ mod tests {
     struct Forgotten(Suppressed);
 
     impl SuppressedValues for Forgotten {
-        fn count(&self) -> u64 {
+        fn version(&self) -> u64 {
             1
+        }
+
+        fn is_empty(&self) -> bool {
+            false
         }
 
         fn holds(&self, value: &Suppressed) -> bool {
             *value == self.0
         }
 
-        fn holds_since(&self, value: &Suppressed, _: Timestamp) -> bool {
+        fn holds_suppressed_since(&self, value: &Suppressed, _: Timestamp) -> bool {
             self.holds(value)
         }
     }

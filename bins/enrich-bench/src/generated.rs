@@ -9,10 +9,10 @@ use serde_json::Value;
 const SEED: u64 = 20_261_121;
 
 /// Maximum number of people, even for a very large number of companies.
-const MOST_PEOPLE: u64 = 100_000;
+const MAX_PEOPLE: u64 = 100_000;
 
 /// Generated companies, and the people who work at them. For every ten companies there is one
-/// person, up to [`MOST_PEOPLE`].
+/// person, up to [`MAX_PEOPLE`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Generated {
     generator: Generator,
@@ -54,7 +54,7 @@ pub(crate) struct Person {
 impl Generated {
     pub(crate) const fn new(companies: u64) -> Self {
         let tenth = companies / 10;
-        let people = if tenth < MOST_PEOPLE { tenth } else { MOST_PEOPLE };
+        let people = if tenth < MAX_PEOPLE { tenth } else { MAX_PEOPLE };
         Self { generator: Generator::new(SEED), companies, people }
     }
 

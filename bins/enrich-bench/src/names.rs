@@ -104,7 +104,8 @@ impl Names {
         generated: Generated,
         err: &mut dyn Write,
     ) -> anyhow::Result<Vec<Row>> {
-        let options = Options { least_by_name: Confidence::LEAST_BY_NAME, ..Options::default() };
+        let options =
+            Options { min_name_confidence: Confidence::MIN_BY_NAME, ..Options::default() };
         let store = Store::open_with(folder, options)?;
         let process = Process::with_id(std::process::id())?;
         let mut rows = Vec::new();

@@ -91,7 +91,7 @@ pub(crate) fn imported(folder: &Path, records: &[Value]) -> anyhow::Result<(Stor
         fs::remove_dir_all(folder)
             .with_context(|| format!("{} can't be removed", folder.display()))?;
     }
-    let options = Options { least_by_name: Confidence::LEAST, ..Options::default() };
+    let options = Options { min_name_confidence: Confidence::MIN, ..Options::default() };
     let store = Store::open_or_create_with(folder, options)?;
     let mut lines = Vec::new();
     for record in records {

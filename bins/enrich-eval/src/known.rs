@@ -106,7 +106,7 @@ impl Known {
         let store = if self.keep {
             Store::open_with(
                 &self.set.data,
-                Options { least_by_name: least, ..Options::default() },
+                Options { min_name_confidence: least, ..Options::default() },
             )?
         } else {
             open(&self.set.set, &self.set.data, least)?
@@ -193,7 +193,7 @@ pub(crate) fn open(set: &Path, folder: &Path, least: Confidence) -> anyhow::Resu
         fs::remove_dir_all(folder)
             .with_context(|| format!("{} can't be removed", folder.display()))?;
     }
-    let options = Options { least_by_name: least, ..Options::default() };
+    let options = Options { min_name_confidence: least, ..Options::default() };
     let store = Store::open_or_create_with(folder, options)?;
     for path in files(&set.join("native"), &["jsonl", "gz"])? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -17,9 +17,9 @@ use crate::queries;
 use reason::Reason;
 
 /// Minimum confidence, in percent, with which two names count as the same.
-const LEAST_PERCENT: u8 = 50;
+const MIN_PERCENT: u8 = 50;
 /// Maximum number of examples that are shown for a reason.
-const MOST_SHOWN: usize = 5;
+const MAX_SHOWN: usize = 5;
 /// The values of `schema` in pairs of company names. The pairs with other values are names of
 /// people or ships.
 const COMPANIES: [&str; 3] = ["Company", "Organization", "LegalEntity"];
@@ -43,7 +43,7 @@ struct Pair {
 
 impl Pair {
     fn is_same(&self) -> bool {
-        self.percent >= LEAST_PERCENT
+        self.percent >= MIN_PERCENT
     }
 
     fn agrees(&self) -> bool {
@@ -121,7 +121,7 @@ fn tell_differences(pairs: &[Pair], out: &mut dyn Write) -> anyhow::Result<()> {
         "name pairs: {differ} differ, {of_policy} of them by what is a company of its own: legal \
          forms, sister companies, numbers of a series"
     )?;
-    let least = Confidence::LEAST_BY_NAME.percent();
+    let least = Confidence::MIN_BY_NAME.percent();
     let too_sure: Vec<u8> = pairs
         .iter()
         .filter(|pair| pair.is_same() && !pair.row.is_match)
@@ -138,7 +138,7 @@ fn tell_differences(pairs: &[Pair], out: &mut dyn Write) -> anyhow::Result<()> {
         let (here, there) = if is_same { ("the same", "others") } else { ("others", "the same") };
         let count = pairs.len();
         writeln!(out, "  {}, here {here}, there {there}: {count}", reason.sentence())?;
-        for pair in pairs.iter().take(MOST_SHOWN) {
+        for pair in pairs.iter().take(MAX_SHOWN) {
             writeln!(out, "    {} | {} ({} %)", pair.row.name1, pair.row.name2, pair.percent)?;
         }
     }

@@ -121,11 +121,11 @@ struct Asked {
 
 impl TrainProminence {
     pub(crate) fn run(self, out: &mut dyn Write) -> anyhow::Result<()> {
-        let least = Confidence::LEAST;
+        let least = Confidence::MIN;
         let store = if self.keep {
             Store::open_with(
                 &self.set.data,
-                Options { least_by_name: least, ..Options::default() },
+                Options { min_name_confidence: least, ..Options::default() },
             )?
         } else {
             known::open(&self.set.set, &self.set.data, least)?

@@ -28,7 +28,7 @@ const FLOODERS: usize = 512;
 /// The minimum number of waves in the flood. A wave is [`FLOODERS`] requests at the same time.
 const WAVES: usize = 4;
 /// The maximum number of waves. The flood then ends, even if no request was refused.
-const MOST_WAVES: usize = 40;
+const MAX_WAVES: usize = 40;
 /// The number of clients that send calls of another account during the flood. Each client sends its
 /// calls one after the other.
 const OTHERS: usize = 4;
@@ -99,10 +99,10 @@ fn a_flood_of_searches_is_refused_for_nothing_and_holds_up_nobody_else() {
 }
 
 /// Sends waves of concurrent searches: at least [`WAVES`] waves, and then further waves until the
-/// server has refused a search. Stops after [`MOST_WAVES`] waves, even if no search was refused.
+/// server has refused a search. Stops after [`MAX_WAVES`] waves, even if no search was refused.
 fn flood(server: SocketAddr, key: &str) -> Flooded {
     let mut flooded = Flooded::default();
-    for wave in 0..MOST_WAVES {
+    for wave in 0..MAX_WAVES {
         if wave >= WAVES && flooded.refused > 0 {
             break;
         }

@@ -98,7 +98,7 @@ impl CandidatesOfRow {
     /// Returns the request for at most `most` candidates of a row. Returns `None` if `most` is 0,
     /// or if the row does not look for a company by its name.
     pub(crate) fn of(endpoint: &Endpoint, fields: &RowFields, most: usize) -> Option<Self> {
-        let most = most.min(Candidate::MOST);
+        let most = most.min(Candidate::MAX_LISTED);
         // No country is passed. It would only matter for phone numbers, and a name is not a phone
         // number.
         let asked = (most > 0).then(|| endpoint.read(&wire_fields(fields), None).ok())??;
@@ -247,7 +247,7 @@ mod tests {
         };
         let name = |text: &str| [("companyName", text.to_owned())];
         let found = of("/v1/cuf", &name("Quill"), 12).unwrap();
-        assert_eq!(found.most, Candidate::MOST);
+        assert_eq!(found.most, Candidate::MAX_LISTED);
         assert!(
             matches!(found.question, Question::Candidates { name, .. } if name.display() == "Quill")
         );

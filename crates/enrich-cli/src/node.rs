@@ -109,7 +109,7 @@ impl Node {
 }
 
 fn directory_options(settings: &Settings) -> Options {
-    Options { least_by_name: settings.min_confidence.0, ..Options::default() }
+    Options { min_name_confidence: settings.min_confidence.0, ..Options::default() }
 }
 
 fn open_store(
@@ -120,7 +120,7 @@ fn open_store(
     let options = postgres::Options {
         node: host_name(),
         accepts_one_copy: settings.one_copy,
-        max_kept: settings.max_kept,
+        max_idempotency_records: settings.max_kept,
         count_misses: settings.count_misses.into(),
         ..postgres::Options::default()
     };

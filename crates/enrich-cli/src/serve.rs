@@ -66,8 +66,8 @@ pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
             );
         }
         let options = Options {
-            max_kept: settings.max_kept,
-            least_by_name: settings.min_confidence.0,
+            max_idempotency_records: settings.max_kept,
+            min_name_confidence: settings.min_confidence.0,
             durability: args.ledger_durability,
             count_misses: settings.count_misses.into(),
             ..Options::default()

@@ -4,9 +4,9 @@
 //! One definition is enough for all of these: `--rate-limit`, `ENRICH_RATE_LIMIT` and `rate_limit`
 //! are the same setting.
 
-mod least_confidence;
 mod listen;
 mod look_up;
+mod min_confidence;
 mod public_url;
 mod store_url;
 
@@ -24,9 +24,9 @@ use serde::Deserialize;
 
 use crate::telemetry::{LogFormat, LogLevel};
 
-pub(crate) use least_confidence::LeastConfidence;
 pub(crate) use listen::listen_address;
 pub(crate) use look_up::LookUpSettings;
+pub(crate) use min_confidence::MinConfidence;
 pub(crate) use public_url::PublicUrl;
 pub(crate) use store_url::StoreUrl;
 
@@ -239,7 +239,7 @@ pub(crate) struct Settings {
     /// below it is answered as not found, and costs nothing [default: 90]
     #[config(default = 90)]
     #[config(layer_attr(arg(long, env = "ENRICH_MIN_CONFIDENCE", value_name = "PERCENT")))]
-    pub(crate) min_confidence: LeastConfidence,
+    pub(crate) min_confidence: MinConfidence,
 
     /// Whether to count, for 30 days, the company names for which nothing was found [default: off]
     #[config(default = "off")]
@@ -404,7 +404,7 @@ mod tests {
         let settings = load(&[], "").unwrap();
         assert_eq!((settings.rate_limit.get(), settings.rate_window.get()), (100, 60));
         assert_eq!(settings.rate_policy, RatePolicy::Observe);
-        assert_eq!(settings.min_confidence, LeastConfidence::default());
+        assert_eq!(settings.min_confidence, MinConfidence::default());
         assert_eq!(settings.listen, "127.0.0.1:8080".parse().unwrap());
         assert!(settings.admin_listen.is_none() && !settings.log_requests);
     }

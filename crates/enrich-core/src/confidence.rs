@@ -8,7 +8,7 @@ impl Confidence {
     /// The highest confidence. A record gets it if its source gives no confidence.
     pub const FULL: Self = Self(100);
     /// The lowest confidence. A record gets it if the confidence in the record cannot be parsed.
-    pub const LEAST: Self = Self(1);
+    pub const MIN: Self = Self(1);
     /// The highest confidence of an answer if another company or person fits equally well.
     pub const AMBIGUOUS: Self = Self(80);
 
@@ -16,7 +16,7 @@ impl Confidence {
     /// lower confidence is treated as not found. Even with this minimum, a look-up of a company
     /// that the directory does not contain sometimes returns another company; `docs/matching.md`
     /// says how often.
-    pub const LEAST_BY_NAME: Self = Self(90);
+    pub const MIN_BY_NAME: Self = Self(90);
 
     /// Creates a confidence. Returns `None` if `percent` is not from 1 to 100.
     pub const fn new(percent: u8) -> Option<Self> {

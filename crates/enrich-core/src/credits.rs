@@ -71,7 +71,7 @@ impl Price {
     /// Returns the maximum number of items that `balance` pays for. With [`Price::PerAnswer`], an
     /// answer costs the same with any number of items: returns [`u64::MAX`] if `balance` pays for
     /// an answer, and otherwise 0.
-    pub const fn most_items(self, balance: Credits) -> u64 {
+    pub const fn max_items(self, balance: Credits) -> u64 {
         match self {
             Self::PerAnswer(credits) if balance.0 < credits => 0,
             Self::PerAnswer(_) => u64::MAX,
@@ -112,12 +112,12 @@ mod tests {
     fn a_balance_pays_for_as_many_items_as_it_can_be_charged() {
         let price = Price::PerItems(5);
         for balance in 0..4 {
-            let most = price.most_items(Credits(balance));
+            let most = price.max_items(Credits(balance));
             assert_eq!((most, price.of(most).0), (balance * 5, balance));
             assert_eq!(price.of(most + 1).0, balance + 1);
         }
-        assert_eq!(Price::PerAnswer(3).most_items(Credits(2)), 0);
-        assert_eq!(Price::PerAnswer(3).most_items(Credits(3)), u64::MAX);
+        assert_eq!(Price::PerAnswer(3).max_items(Credits(2)), 0);
+        assert_eq!(Price::PerAnswer(3).max_items(Credits(3)), u64::MAX);
     }
 
     #[test]

@@ -258,7 +258,7 @@ const UNRIVALLED: f64 = 2.0;
 
 /// The highest rarity of a word, in nats. A higher rarity is lowered to this value, because
 /// differences in rarity between very rare words are accidental.
-const MOST_RARITY: f64 = 12.0;
+const MAX_RARITY: f64 = 12.0;
 
 /// How rare words are in the company names of one directory, in nats:
 ///
@@ -306,7 +306,7 @@ impl DirectoryRarity {
     fn rarity(&self, root: &str, held: f64) -> f64 {
         let share = common_share(root).unwrap_or(Self::SHARE_OF_OTHERS);
         let all = self.companies + Self::AT_LARGE;
-        (all / (held + share * Self::AT_LARGE)).ln().clamp(0.1, MOST_RARITY)
+        (all / (held + share * Self::AT_LARGE)).ln().clamp(0.1, MAX_RARITY)
     }
 }
 

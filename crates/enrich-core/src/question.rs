@@ -11,7 +11,7 @@ pub enum Question {
     /// Find a company, by one of its identifiers or by its name.
     Company(CompanyRef),
     /// Find the companies that a name may mean, the likeliest first, at most
-    /// [`Candidate::MOST`](crate::Candidate::MOST).
+    /// [`Candidate::MAX_LISTED`](crate::Candidate::MAX_LISTED).
     Candidates {
         /// The requested name.
         name: CompanyName,

@@ -62,7 +62,7 @@ impl RateLimit {
     /// - the server's number of requests per window, reduced in proportion if the key's window is
     ///   shorter than the server's window. For example, if the server allows 100 requests in 60
     ///   seconds, this number is 50 for a window of 30 seconds.
-    pub fn most_of_owner(self, key: RateOverride) -> u32 {
+    pub fn max_of_owner(self, key: RateOverride) -> u32 {
         let own = self.with(key);
         let as_fast = u64::from(self.requests) * u64::from(own.window_seconds)
             / u64::from(self.window_seconds);
@@ -73,9 +73,9 @@ impl RateLimit {
     /// Returns the new rate limit of an API key whose owner sets the number of requests per window
     /// to `requests` (`None`: the server's number). The length of the key's window stays the same.
     /// The result is `None` if the owner may not set this number, because it is 0 or above
-    /// [`most_of_owner`](Self::most_of_owner).
+    /// [`max_of_owner`](Self::max_of_owner).
     pub fn set_by_owner(self, key: RateOverride, requests: Option<u32>) -> Option<RateOverride> {
-        let most = self.most_of_owner(key);
+        let most = self.max_of_owner(key);
         let is_allowed = (1..=most).contains(&requests.unwrap_or(self.requests));
         is_allowed.then_some(RateOverride { requests, ..key })
     }
@@ -189,7 +189,7 @@ mod tests {
             (key(Some(7), Some(30)), 50),
             (key(Some(7), Some(3_600)), 100),
         ] {
-            assert_eq!(server.most_of_owner(key), most, "{key:?}");
+            assert_eq!(server.max_of_owner(key), most, "{key:?}");
             let set = server.set_by_owner(key, Some(most)).unwrap();
             assert_eq!(set, RateOverride { requests: Some(most), ..key });
             assert_eq!(server.set_by_owner(key, Some(most + 1)), None);

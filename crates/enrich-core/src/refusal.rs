@@ -3,7 +3,7 @@
 use crate::credits::{Credits, Price};
 use crate::rate::RateLimitStatus;
 use crate::repeat::InvalidIdempotencyKey;
-use crate::shortfall::MOST_A_DAY;
+use crate::shortfall::MAX_PER_DAY;
 
 /// The input fields that are invalid, in the order in which the endpoint lists its inputs. Each
 /// element is the name of a field, and a text that says how to correct the field.
@@ -128,12 +128,12 @@ fn not_enough(price: Price, needed: Needed, balance: Credits) -> String {
         }
         Needed::MoreThanLeft => format!("not enough credits: this costs more than {left}; "),
         Needed::PerhapsMore => format!(
-            "not enough credits: after {MOST_A_DAY} requests in a day that cost more than there \
+            "not enough credits: after {MAX_PER_DAY} requests in a day that cost more than there \
              was, nothing is looked up that may cost more than {left}; "
         ),
     };
     if let (Price::PerItems(_), 1..) = (price, balance.0) {
-        let items = price.most_items(balance);
+        let items = price.max_items(balance);
         message.push_str(&format!("ask for at most {items} items with `limit`, or "));
     }
     message.push_str("ask your operator for more");

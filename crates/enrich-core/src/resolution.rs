@@ -28,7 +28,7 @@ mod units;
 pub use claims::{RecordClaims, RecordKey};
 pub use clusters::clusters;
 pub use decisions::{DecidedRecord, Decision, DecisionKind, Decisions};
-pub use links::{MOST_BEARERS, SharedKeys, Strength, is_linkable_by_name, is_shared, may_link};
+pub use links::{MAX_BEARERS, SharedKeys, Strength, is_linkable_by_name, is_shared, may_link};
 pub use resemblance::{Alike, Resemblance, WhyApart};
 pub use units::{is_unit_of, parent_among};
 

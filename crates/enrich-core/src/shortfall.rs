@@ -2,7 +2,7 @@
 //! up, but that the balance did not pay for.
 //!
 //! A call with a shortfall is refused and free. But its refusal shows that an answer exists. So
-//! an account has a daily maximum of shortfalls, [`MOST_A_DAY`]. After that, a call whose answer
+//! an account has a daily maximum of shortfalls, [`MAX_PER_DAY`]. After that, a call whose answer
 //! may cost more than the balance is refused before the look-up. The count starts again at zero
 //! when the account receives credits, and on the next day. The counts are only in memory, so a
 //! restart also sets them to zero.
@@ -18,7 +18,7 @@ use crate::credits::Credits;
 
 /// Maximum number of shortfalls of one account in a day (UTC). A shortfall is an answer that was
 /// looked up, but that the balance did not pay for.
-pub(crate) const MOST_A_DAY: u32 = 100;
+pub(crate) const MAX_PER_DAY: u32 = 100;
 /// Counts of earlier days are removed from memory only if at least this number of accounts has a
 /// count.
 const SWEEP_FROM: usize = 4096;
@@ -82,7 +82,7 @@ impl Shortfalls {
     pub(crate) fn used_up(&self, account: AccountId, now: Timestamp) -> Option<Credits> {
         let known = self.accounts.lock();
         let shortfall = known.get(&account)?;
-        let is_used_up = shortfall.day == day(now) && shortfall.refusals >= MOST_A_DAY;
+        let is_used_up = shortfall.day == day(now) && shortfall.refusals >= MAX_PER_DAY;
         is_used_up.then_some(shortfall.balance)
     }
 
@@ -106,7 +106,7 @@ mod tests {
     fn an_account_has_its_refusals_each_day() {
         let (shortfalls, account) = (Shortfalls::default(), AccountId::new(NOON));
         let tomorrow = Timestamp::from_second(SECONDS_PER_DAY).unwrap();
-        for _ in 0..MOST_A_DAY {
+        for _ in 0..MAX_PER_DAY {
             assert_eq!(shortfalls.used_up(account, NOON), None);
             shortfalls.count(account, Credits(7), NOON);
         }

@@ -98,7 +98,7 @@ pub struct Candidate {
 
 impl Candidate {
     /// Maximum number of candidates that are listed for one name.
-    pub const MOST: usize = 10;
+    pub const MAX_LISTED: usize = 10;
 
     /// The price of a list of candidates that is not empty. An empty list is free.
     pub const PRICE: Price = Price::PerAnswer(1);

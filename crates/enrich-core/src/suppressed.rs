@@ -61,7 +61,7 @@ impl SuppressedValues for SuppressedSince<'_> {
 
 /// Maximum length, in bytes, of a part of a text that is parsed as one value. Longer parts are
 /// treated as not suppressed.
-const MOST_BYTES: usize = 512;
+const MAX_BYTES: usize = 512;
 
 /// Whether a text contains a suppressed value: as the whole text, as an element of a list such as
 /// `a@quill.example|b@quill.example`, or as a word.
@@ -80,7 +80,7 @@ fn is_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
     // A cell of an uploaded list may begin with an apostrophe, so that a spreadsheet does not
     // evaluate the cell as a formula. The apostrophe is not part of the value.
     let text = text.trim().trim_start_matches('\'');
-    if text.len() < 3 || text.len() > MOST_BYTES {
+    if text.len() < 3 || text.len() > MAX_BYTES {
         return false;
     }
     if text.contains('@') {

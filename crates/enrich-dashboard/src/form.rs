@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 
 /// Maximum number of fields that are read. No form of these pages has so many fields.
-const MOST_FIELDS: usize = 256;
+const MAX_FIELDS: usize = 256;
 
 /// The submitted fields. The methods treat a missing field like a field with an empty value.
 #[derive(Default)]
@@ -44,7 +44,7 @@ impl<'de> Deserialize<'de> for Form {
     }
 }
 
-/// Reads a form as pairs of name and value. Reads the first [`MOST_FIELDS`] pairs, and ignores the
+/// Reads a form as pairs of name and value. Reads the first [`MAX_FIELDS`] pairs, and ignores the
 /// rest.
 struct Pairs;
 
@@ -57,7 +57,7 @@ impl<'de> Visitor<'de> for Pairs {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut pairs: A) -> Result<Form, A::Error> {
         let mut form = Form::default();
-        while form.0.len() < MOST_FIELDS
+        while form.0.len() < MAX_FIELDS
             && let Some(pair) = pairs.next_element()?
         {
             form.0.push(pair);
@@ -90,7 +90,7 @@ mod tests {
     fn any_bytes_are_a_form_of_at_most_so_many_fields() {
         assert_eq!(Form::read(b"a=%ff&b=\xff").raw("a"), "\u{fffd}");
         assert_eq!(Form::read(b"&&=&a&b=c=d").raw("b"), "c=d");
-        let many: Vec<String> = (0..=MOST_FIELDS).map(|at| format!("f{at}=1")).collect();
+        let many: Vec<String> = (0..=MAX_FIELDS).map(|at| format!("f{at}=1")).collect();
         let form = Form::read(many.join("&").as_bytes());
         assert!(form.has("f255") && !form.has("f256"));
     }

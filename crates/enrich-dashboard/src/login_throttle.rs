@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 
 /// Maximum number of client addresses that have an entry of their own; the same maximum applies to
 /// accounts. All further addresses share one entry, and all further accounts share another entry.
-const MOST: usize = 10_000;
+const MAX: usize = 10_000;
 
 /// How many attempts are possible at once (`at_once`), and the interval after which one used
 /// attempt is available again (`each`).
@@ -109,11 +109,11 @@ impl Tries {
     /// This is `who` itself if it has an entry, or if there is room for a new entry; otherwise it
     /// is [`SHARED`]. To make room, removes the entries whose attempts are all available again.
     fn permit(&mut self, who: u64, now: Timestamp) -> u64 {
-        if self.back_at.contains_key(&who) || self.back_at.len() < MOST {
+        if self.back_at.contains_key(&who) || self.back_at.len() < MAX {
             return who;
         }
         self.back_at.retain(|_, back_at| *back_at > now);
-        if self.back_at.len() < MOST { who } else { SHARED }
+        if self.back_at.len() < MAX { who } else { SHARED }
     }
 }
 
@@ -177,12 +177,12 @@ mod tests {
     #[test]
     fn no_more_are_remembered_than_fit_and_the_rest_is_slowed_as_one() {
         let mut tries = Tries::default();
-        for who in 1..=(MOST as u64) {
+        for who in 1..=(MAX as u64) {
             tries.take(who, OF_ACCOUNT, at(0)).unwrap();
         }
         let more = (0..100).map(|who| tries.take(1_000_000 + who, OF_ACCOUNT, at(0)));
         assert_eq!(more.filter(Result::is_ok).count(), 10);
-        assert!(tries.back_at.len() <= MOST + 1);
+        assert!(tries.back_at.len() <= MAX + 1);
         tries.take(2_000_000, OF_ACCOUNT, at(60)).unwrap();
         assert!(tries.back_at.len() <= 2);
     }

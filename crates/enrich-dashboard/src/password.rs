@@ -15,10 +15,10 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::threads::{Busy, Threads};
 
 /// Minimum length of a password, in characters.
-pub(crate) const LEAST_CHARACTERS: usize = 12;
+pub(crate) const MIN_CHARACTERS: usize = 12;
 /// Maximum length of a password, in bytes. A longer password is not safer, and takes longer to
 /// hash.
-pub(crate) const MOST_BYTES: usize = 256;
+pub(crate) const MAX_BYTES: usize = 256;
 
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
@@ -35,9 +35,9 @@ pub(crate) struct Password(SecretString);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum UnfitPassword {
-    #[error("A password needs at least {LEAST_CHARACTERS} characters.")]
+    #[error("A password needs at least {MIN_CHARACTERS} characters.")]
     TooShort,
-    #[error("A password can have at most {MOST_BYTES} bytes.")]
+    #[error("A password can have at most {MAX_BYTES} bytes.")]
     TooLong,
     #[error("A password cannot consist of spaces only.")]
     Blank,
@@ -55,10 +55,10 @@ impl Password {
     }
 
     pub(crate) fn chosen(text: &str, again: &str, email: &str) -> Result<Self, UnfitPassword> {
-        if text.chars().count() < LEAST_CHARACTERS {
+        if text.chars().count() < MIN_CHARACTERS {
             return Err(UnfitPassword::TooShort);
         }
-        if text.len() > MOST_BYTES {
+        if text.len() > MAX_BYTES {
             return Err(UnfitPassword::TooLong);
         }
         if text.trim().is_empty() {

@@ -6,7 +6,7 @@ use crate::http::{Method, Request};
 
 const SIGN_IN: &str = "/account/sign-in";
 /// Maximum length of the return address, in bytes.
-const MOST_BYTES: usize = 1024;
+const MAX_BYTES: usize = 1024;
 
 /// Returns the address of the sign-in page, for a request that needs a session but has none. If the
 /// request reads a page, the address contains this page as the return address. A request that
@@ -42,7 +42,7 @@ fn page_of(path: &str, query: &str, is_account_page: fn(&str) -> bool) -> Option
     };
     (is_account_page(path) && is_plain(&address) && !address.contains(['\\', '#', '"', '<', '>']))
         .then_some(address)
-        .filter(|address| address.len() <= MOST_BYTES)
+        .filter(|address| address.len() <= MAX_BYTES)
 }
 
 #[cfg(test)]
@@ -84,6 +84,6 @@ mod tests {
         ] {
             assert_eq!(read(to), None, "{to}");
         }
-        assert_eq!(read(&format!("/account/keys?{}", "x".repeat(MOST_BYTES))), None);
+        assert_eq!(read(&format!("/account/keys?{}", "x".repeat(MAX_BYTES))), None);
     }
 }

@@ -24,7 +24,7 @@ const FIELD: &str = "list";
 const AROUND: u64 = 64 * 1024;
 
 /// Minimum number of bytes that must arrive in each time window ([`WINDOW`]) except the first.
-const LEAST_IN_WINDOW: usize = 64 * 1024;
+const MIN_IN_WINDOW: usize = 64 * 1024;
 const WINDOW: SignedDuration = SignedDuration::from_secs(30);
 
 /// Why a list was not stored.
@@ -99,7 +99,7 @@ impl Pace {
     /// enough. The speed in the first time window ([`WINDOW`]) is not checked.
     fn is_fast_enough(&mut self, bytes: usize, now: Timestamp) -> bool {
         if self.since.duration_until(now) >= WINDOW {
-            if !self.is_first && self.bytes < LEAST_IN_WINDOW {
+            if !self.is_first && self.bytes < MIN_IN_WINDOW {
                 return false;
             }
             *self = Self { since: now, bytes: 0, is_first: false };

@@ -166,6 +166,6 @@ fn origin(values: &mut Values<'_, '_>, content: [u8; 16]) -> Origin {
 fn trust(values: &mut Values<'_, '_>) -> Confidence {
     let given = values.fields.get(Field::Confidence);
     let says_something = given.is_some_and(|raw| !matches!(raw.one(), Ok(None)));
-    let otherwise = if says_something { Confidence::LEAST } else { Confidence::FULL };
+    let otherwise = if says_something { Confidence::MIN } else { Confidence::FULL };
     values.one(Field::Confidence, confidence).unwrap_or(otherwise)
 }

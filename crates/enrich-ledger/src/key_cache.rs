@@ -21,7 +21,7 @@ const SHARDS: usize = 16;
 /// 40 MB; and the unknown hashes, to which no key belongs. For each of the two, the limit of one
 /// shard is a sixteenth of this number. A shard with too many keys drops all its keys. A shard with
 /// too many unknown hashes drops all its unknown hashes.
-const MOST: usize = 100_000;
+const MAX: usize = 100_000;
 
 /// The recently used keys. `Changes` is the type of the value that shows whether a key has changed,
 /// such as the number of changes.
@@ -92,13 +92,13 @@ impl<Changes> KeyCache<Changes> {
         }
         match key {
             Some(key) => {
-                if shard.keys.len() >= MOST / SHARDS {
+                if shard.keys.len() >= MAX / SHARDS {
                     shard.keys.clear();
                 }
                 shard.keys.insert(hash, Arc::clone(key));
             }
             None => {
-                if shard.unknown.len() >= MOST / SHARDS {
+                if shard.unknown.len() >= MAX / SHARDS {
                     shard.unknown.clear();
                 }
                 shard.unknown.insert(hash);
@@ -185,7 +185,7 @@ mod tests {
     fn never_more_are_remembered_than_fit() {
         let (recent, info) = (KeyCache::<i64>::default(), info());
         let reading = recent.begin();
-        let many = u32::try_from(MOST).unwrap() + 50_000;
+        let many = u32::try_from(MAX).unwrap() + 50_000;
         recent.remember(hash(many), Some(&info), reading);
         for number in 0..many {
             recent.remember(hash(number), None, reading);
@@ -194,11 +194,11 @@ mod tests {
         let count = |count: fn(&Shard) -> usize| -> usize {
             recent.shards.iter().map(|shard| count(&shard.read())).sum()
         };
-        assert!((1..=MOST).contains(&count(|shard| shard.unknown.len())));
+        assert!((1..=MAX).contains(&count(|shard| shard.unknown.len())));
         for number in 0..many {
             recent.remember(hash(number), Some(&info), reading);
         }
-        assert!((1..=MOST).contains(&count(|shard| shard.keys.len())));
+        assert!((1..=MAX).contains(&count(|shard| shard.keys.len())));
         assert_eq!(recent.get(&hash(many - 1)), Some(Some(info)), "the last one is there");
     }
 }

@@ -17,12 +17,12 @@ use crate::usage::day_of;
 const KEPT_DAYS: i64 = 30;
 /// Maximum number of counts, each of one name on one day, that are in memory before they are
 /// written. They take less than a megabyte.
-const MOST_GATHERED: usize = 4096;
+const MAX_GATHERED: usize = 4096;
 /// Maximum length of a name that is counted, in bytes.
 const LONGEST: usize = 200;
 /// Maximum number of digits in a text that is counted. A text with more digits may be a phone
 /// number.
-const MOST_DIGITS: usize = 6;
+const MAX_DIGITS: usize = 6;
 
 /// A company name that look-ups did not find, with the sum of its counts over several days.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub struct MissCounter {
 impl MissCounter {
     /// Maximum number of names that a store keeps for each day. If there are more names, those with
     /// the highest counts are kept.
-    pub const MOST_A_DAY: u32 = 10_000;
+    pub const MAX_PER_DAY: u32 = 10_000;
 
     /// Creates a counter; `None` if the setting `what` says that nothing is to be counted.
     pub fn new(what: CountMisses, secrets: &Secrets) -> Option<Self> {
@@ -96,7 +96,7 @@ impl MissCounter {
     /// count of a new name or a new day is dropped if the memory already contains too many counts.
     pub fn add(&self, count: MissCount) {
         let mut gathered = self.gathered.lock();
-        let is_full = gathered.len() >= MOST_GATHERED;
+        let is_full = gathered.len() >= MAX_GATHERED;
         let counted = (count.day, count.hash);
         match gathered.get_mut(&counted) {
             Some(known) => known.calls = known.calls.saturating_add(count.calls),
@@ -147,7 +147,7 @@ pub fn expired_day_of_misses(now: Timestamp) -> i64 {
 /// URL in place of a company name. Such texts are not counted.
 fn is_countable(text: &str) -> bool {
     let digits = text.chars().filter(char::is_ascii_digit).count();
-    text.len() <= LONGEST && digits <= MOST_DIGITS && !text.contains(['@', '/'])
+    text.len() <= LONGEST && digits <= MAX_DIGITS && !text.contains(['@', '/'])
 }
 
 #[cfg(test)]
@@ -174,11 +174,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let secrets = Secrets::create(&folder.path().join(enrich_secrets::SECRET_FILE)).unwrap();
         let counter = MissCounter::new(CountMisses::Hashed, &secrets).unwrap();
-        for number in 0..MOST_GATHERED + 3 {
+        for number in 0..MAX_GATHERED + 3 {
             let (day, hash) = (number as i64, [0; 32]);
             counter.add(MissCount { day, hash, calls: 1, name: None });
         }
         let taken = counter.take();
-        assert_eq!((taken.counts.len(), taken.lost), (MOST_GATHERED, 3));
+        assert_eq!((taken.counts.len(), taken.lost), (MAX_GATHERED, 3));
     }
 }

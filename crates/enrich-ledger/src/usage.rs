@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 /// call that needs a new counter is not counted.
 const MAX_GATHERED: usize = 100_000;
 /// Maximum value of an integer column in a database.
-const MOST: u64 = i64::MAX as u64;
+const MAX: u64 = i64::MAX as u64;
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
 /// Identifies a usage counter. Sorted `UsageKey`s have the same order as the rows of a store's
@@ -99,8 +99,8 @@ impl GatheredUsage {
 
 impl UsageSum {
     fn add(&mut self, other: Self) {
-        self.calls = self.calls.saturating_add(other.calls).min(MOST);
-        self.credits = self.credits.saturating_add(other.credits).min(MOST);
+        self.calls = self.calls.saturating_add(other.calls).min(MAX);
+        self.credits = self.credits.saturating_add(other.credits).min(MAX);
         self.last_at = self.last_at.max(other.last_at);
     }
 }
@@ -151,7 +151,7 @@ mod tests {
         gathered.add(first, sum);
         let taken = gathered.take();
         assert_eq!((taken.sums.len(), taken.lost), (MAX_GATHERED, 2));
-        assert_eq!(taken.sums[0], (first, UsageSum { calls: 2, credits: MOST, last_at: now }));
+        assert_eq!(taken.sums[0], (first, UsageSum { calls: 2, credits: MAX, last_at: now }));
         assert!(gathered.take().sums.is_empty());
     }
 }

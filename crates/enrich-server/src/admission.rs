@@ -19,7 +19,7 @@ use parking_lot::Mutex;
 /// The connection slots of a listener. All its workers share them.
 pub(crate) struct ConnectionSlots {
     most: usize,
-    most_per_address: Option<usize>,
+    max_per_address: Option<usize>,
     held: Mutex<Held>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct ConnectionSlots {
 struct Held {
     all: usize,
     /// The number of connection slots in use, for each client address that uses any. The map
-    /// stays empty if `most_per_address` is `None`.
+    /// stays empty if `max_per_address` is `None`.
     by_client: HashMap<IpAddr, usize>,
 }
 
@@ -38,22 +38,22 @@ struct ConnectionSlot {
 }
 
 impl ConnectionSlots {
-    /// Creates `most` slots. A single client may take at most `most_per_address` of them, or all of
-    /// them if `most_per_address` is `None`.
-    pub(crate) fn new(most: NonZeroUsize, most_per_address: Option<NonZeroUsize>) -> Arc<Self> {
-        let most_per_address = most_per_address.map(NonZeroUsize::get);
-        Arc::new(Self { most: most.get(), most_per_address, held: Mutex::default() })
+    /// Creates `most` slots. A single client may take at most `max_per_address` of them, or all of
+    /// them if `max_per_address` is `None`.
+    pub(crate) fn new(most: NonZeroUsize, max_per_address: Option<NonZeroUsize>) -> Arc<Self> {
+        let max_per_address = max_per_address.map(NonZeroUsize::get);
+        Arc::new(Self { most: most.get(), max_per_address, held: Mutex::default() })
     }
 
     fn take(self: &Arc<Self>, peer: Option<IpAddr>) -> Option<ConnectionSlot> {
-        let client = self.most_per_address.and(peer).and_then(client);
+        let client = self.max_per_address.and(peer).and_then(client);
         let mut held = self.held.lock();
         if held.all >= self.most {
             return None;
         }
         if let Some(client) = client {
             let of_client = held.by_client.get(&client).copied().unwrap_or(0);
-            if self.most_per_address.is_some_and(|most| of_client >= most) {
+            if self.max_per_address.is_some_and(|most| of_client >= most) {
                 return None;
             }
             held.by_client.insert(client, of_client + 1);
@@ -139,16 +139,16 @@ impl Admission {
 /// Decides for each new connection of one worker whether it gets a slot or becomes a guest.
 pub(crate) struct AdmissionControl {
     places: Arc<ConnectionSlots>,
-    most_guests: usize,
+    max_guests: usize,
     /// The guests of this worker (connections without a slot), the oldest first. A guest whose
     /// connection has ended, or that has got a slot since, is removed when the next guest arrives.
     guests: RefCell<VecDeque<Weak<Admission>>>,
 }
 
 impl AdmissionControl {
-    /// Creates the admission control of one worker, which may have at most `most_guests` guests.
-    pub(crate) fn new(places: Arc<ConnectionSlots>, most_guests: NonZeroUsize) -> Self {
-        Self { places, most_guests: most_guests.get(), guests: RefCell::default() }
+    /// Creates the admission control of one worker, which may have at most `max_guests` guests.
+    pub(crate) fn new(places: Arc<ConnectionSlots>, max_guests: NonZeroUsize) -> Self {
+        Self { places, max_guests: max_guests.get(), guests: RefCell::default() }
     }
 
     /// Admits a connection. If no slot is free, the connection becomes a guest.
@@ -173,7 +173,7 @@ impl AdmissionControl {
         let is_guest =
             |guest: &Weak<Admission>| guest.upgrade().is_some_and(|it| it.place.borrow().is_none());
         guests.retain(is_guest);
-        while guests.len() >= self.most_guests {
+        while guests.len() >= self.max_guests {
             if let Some(oldest) = guests.pop_front().and_then(|oldest| oldest.upgrade()) {
                 oldest.evict();
             }
@@ -186,9 +186,9 @@ impl AdmissionControl {
 mod tests {
     use super::*;
 
-    fn slots(most: usize, most_per_address: Option<usize>) -> Arc<ConnectionSlots> {
+    fn slots(most: usize, max_per_address: Option<usize>) -> Arc<ConnectionSlots> {
         let number = |number| NonZeroUsize::new(number).unwrap();
-        ConnectionSlots::new(number(most), most_per_address.map(number))
+        ConnectionSlots::new(number(most), max_per_address.map(number))
     }
 
     fn peer(address: &str) -> Option<IpAddr> {

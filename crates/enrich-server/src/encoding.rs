@@ -26,7 +26,7 @@ use crate::header::text;
 
 /// A page is compressed only if it has at least this number of bytes. A shorter page would not
 /// become smaller.
-const LEAST_BYTES: usize = 1024;
+const MIN_BYTES: usize = 1024;
 /// The quality of Brotli for pages, from 0 (fastest) to 11 (smallest result). With this quality, a
 /// worker compresses a page in about one millisecond.
 const BROTLI_QUALITY: i32 = 4;
@@ -81,7 +81,7 @@ pub(crate) fn is_fixed(request: &HttpRequest) -> bool {
 /// Whether a response is an HTML page that is long enough to be compressed.
 pub(crate) fn is_page(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> bool {
     let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
-    status == StatusCode::OK && kind.starts_with(b"text/html") && body.len() >= LEAST_BYTES
+    status == StatusCode::OK && kind.starts_with(b"text/html") && body.len() >= MIN_BYTES
 }
 
 /// Compresses a page with `encoding`; for [`Encoding::Identity`], returns the page unchanged.

@@ -73,7 +73,7 @@ pub trait SignIns: Send + Sync {
     ) -> Result<bool, StoreError>;
 
     /// Begins a session. If the account then has more sessions than
-    /// [`Session::MOST_OF_AN_ACCOUNT`], its oldest sessions end.
+    /// [`Session::MAX_PER_ACCOUNT`], its oldest sessions end.
     async fn begin_session(&self, token: &Token, session: Session) -> Result<(), StoreError>;
 
     /// Returns the session with this token, even if the session has expired. The caller checks the

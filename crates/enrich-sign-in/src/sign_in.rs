@@ -116,7 +116,7 @@ pub struct Session {
 impl Session {
     /// Maximum number of sessions that an account has at the same time. When a new session exceeds
     /// this number, the oldest session ends.
-    pub const MOST_OF_AN_ACCOUNT: usize = 20;
+    pub const MAX_PER_ACCOUNT: usize = 20;
 }
 
 /// The id of a session, which the account page shows. The id reveals nothing of the token, and

@@ -63,7 +63,7 @@ pub struct SqliteDirectory {
     lists: Lists,
     /// Threads for other long look-ups (not of employees), such as searches for similar names.
     searches: Lists,
-    least_by_name: Confidence,
+    min_name_confidence: Confidence,
     /// Whether [`Self::prepare`] and [`Self::prepare_snapshot`] build the hash index.
     has_hash_index: bool,
     suppression: Suppression,
@@ -119,7 +119,7 @@ impl SqliteDirectory {
             readers: Readers::open(path, connect)?,
             lists: Lists::start(path, connect)?,
             searches: Lists::start(path, connect)?,
-            least_by_name: options.least_by_name,
+            min_name_confidence: options.min_name_confidence,
             has_hash_index: options.hash_index,
             suppression: Suppression::new(secrets),
             index: Arc::default(),
@@ -192,9 +192,10 @@ impl SqliteDirectory {
         name: &CompanyName,
         country: Option<Country>,
     ) -> Result<Option<(Company, Confidence)>, StoreError> {
-        let least_by_name = self.least_by_name;
+        let min_name_confidence = self.min_name_confidence;
         self.readers.read(|connection| {
-            let lookup = Lookup { view: View::of(connection), least_by_name, may_search: true };
+            let lookup =
+                Lookup { view: View::of(connection), min_name_confidence, may_search: true };
             searched(names::find_only_match(lookup, name, country))
         })
     }
@@ -233,15 +234,8 @@ impl SqliteDirectory {
                 self.index.learn(hit, found.as_ref().map(|found| found.revision));
                 return Ok(Some(found));
             }
-            let index = self.index.get();
-            match find(
-                connection,
-                index.as_deref(),
-                question,
-                projection,
-                self.least_by_name,
-                false,
-            ) {
+            let (index, least) = (self.index.get(), self.min_name_confidence);
+            match find(connection, index.as_deref(), question, projection, least, false) {
                 Ok(found) => Ok(Some(found)),
                 Err(Stop::NeedsSearch) => Ok(None),
                 Err(Stop::Sqlite(error)) => Err(error),
@@ -257,7 +251,7 @@ impl SqliteDirectory {
         question: &Question,
         projection: Projection,
     ) -> Result<Option<Found>, StoreError> {
-        let (question, least) = (question.clone(), self.least_by_name);
+        let (question, least) = (question.clone(), self.min_name_confidence);
         let pool = if projection == Projection::Profile { &self.searches } else { &self.lists };
         pool.read(tenant, move |connection| {
             searched(find(connection, None, &question, projection, least, true))
@@ -332,11 +326,11 @@ fn find(
     index: Option<&HashIndex>,
     question: &Question,
     projection: Projection,
-    least_by_name: Confidence,
+    min_name_confidence: Confidence,
     may_search: bool,
 ) -> Result<Option<Found>, Stop> {
     View::of(connection).of_one_state(index, |view, revision| {
-        let lookup = Lookup { view, least_by_name, may_search };
+        let lookup = Lookup { view, min_name_confidence, may_search };
         let found = subject(lookup, question, projection)?;
         Ok(found.map(|(subject, confidence)| Found { subject, confidence, revision }))
     })

@@ -4,7 +4,7 @@
 //! writes these counts, once a minute. A name is stored as a keyed hash of its folded form: without
 //! legal forms, spaces, accents and upper case. The name's text is stored only if the operator
 //! enables texts. Each count belongs to a day and is deleted after 30 days. At most
-//! [`MissCounter::MOST_A_DAY`] names are kept for each day. If there are more, the least frequent
+//! [`MissCounter::MAX_PER_DAY`] names are kept for each day. If there are more, the least frequent
 //! names are deleted.
 
 use enrich_core::Timestamp;
@@ -42,7 +42,7 @@ pub(crate) fn write(
         pause();
     }
     for day in days {
-        bound(connection, day, MissCounter::MOST_A_DAY)?;
+        bound(connection, day, MissCounter::MAX_PER_DAY)?;
     }
     Ok(())
 }

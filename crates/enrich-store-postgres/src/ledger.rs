@@ -117,7 +117,8 @@ impl PostgresLedger {
         let connections = node.database.connections();
         let readings = node.pulse.readings();
         let balances = Arc::new(Balances::default());
-        let record_count = Arc::new(RecordCount::new(readings.clone(), node.options.max_kept));
+        let record_count =
+            Arc::new(RecordCount::new(readings.clone(), node.options.max_idempotency_records));
         let seen = Arc::new(SeenRows::default());
         let shared = LaneShared { balances: Arc::clone(&balances), record_count, unsealed };
         let room = node.options.charge_queue.max(1);

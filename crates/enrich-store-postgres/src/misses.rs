@@ -75,7 +75,7 @@ impl MissWriter {
         }
         let mut days: Vec<i64> = taken.counts.iter().map(|count| count.day).collect();
         days.dedup();
-        let most = i64::from(MissCounter::MOST_A_DAY);
+        let most = i64::from(MissCounter::MAX_PER_DAY);
         for day in days {
             self.background.query(BOUND, &[(&day, Type::INT8), (&most, Type::INT8)]).await?;
         }

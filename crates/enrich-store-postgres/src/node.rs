@@ -28,7 +28,7 @@ pub struct Options {
     /// Maximum number of idempotency records of all accounts together. As soon as half of this
     /// number exist, one account may have at most a sixteenth of this number, so that other
     /// accounts have room.
-    pub max_kept: u64,
+    pub max_idempotency_records: u64,
     /// Whether company names that look-ups did not find are counted, and whether their texts are
     /// stored. This option should be the same on all nodes.
     pub count_misses: CountMisses,
@@ -40,7 +40,7 @@ impl Default for Options {
             node: String::new(),
             accepts_one_copy: false,
             charge_queue: 8192,
-            max_kept: 1_000_000,
+            max_idempotency_records: 1_000_000,
             count_misses: CountMisses::Off,
         }
     }

@@ -44,7 +44,7 @@ pub(crate) use crate::seals::check::check_seals;
 const INTERVAL: Duration = Duration::from_secs(10);
 /// Maximum number of accounts in a seal. A seal has one ledger row of each account. The rows of
 /// further accounts are in the next seal.
-const MOST_PLACES: usize = 50_000;
+const MAX_PLACES: usize = 50_000;
 
 /// Reads the newest seals of the other nodes that were alive in the last hour.
 const NEWEST: &str = "SELECT n.id, l.number, l.hash FROM node n
@@ -94,11 +94,11 @@ impl Unsealed {
         }
     }
 
-    /// Removes and returns the ledger rows for one seal, at most [`MOST_PLACES`]. The rows that are
+    /// Removes and returns the ledger rows for one seal, at most [`MAX_PLACES`]. The rows that are
     /// left wait for the next seal.
     fn take(&self) -> Vec<SealedRow> {
         let mut rows = self.0.lock();
-        let taken: Vec<AccountId> = rows.keys().take(MOST_PLACES).copied().collect();
+        let taken: Vec<AccountId> = rows.keys().take(MAX_PLACES).copied().collect();
         let place = |account: AccountId| {
             let LastRow { sequence, chain, .. } = rows.remove(&account)?;
             Some(SealedRow { account, sequence, chain })

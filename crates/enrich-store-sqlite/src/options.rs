@@ -15,10 +15,10 @@ pub struct Options {
     /// Maximum number of idempotency records of all accounts together. As soon as half of this
     /// number exist, one account may have at most a sixteenth of this number, so that other
     /// accounts have room. A record takes the size of its answer and about 200 bytes.
-    pub max_kept: u64,
+    pub max_idempotency_records: u64,
     /// The least confidence of a match by the name of a company or a person. With a lower
     /// confidence, the look-up finds nothing, and is free.
-    pub least_by_name: Confidence,
+    pub min_name_confidence: Confidence,
     /// When a charge that was reported as successful is certainly on disk. With
     /// [`Durability::Commit`], a power failure loses no such charge. Tests of power failures also
     /// use [`Durability::Checkpoint`], to show that these tests notice lost charges.
@@ -36,8 +36,8 @@ impl Default for Options {
         Self {
             charge_queue: 4096,
             charge_group: 512,
-            max_kept: 1_000_000,
-            least_by_name: Confidence::LEAST_BY_NAME,
+            max_idempotency_records: 1_000_000,
+            min_name_confidence: Confidence::MIN_BY_NAME,
             durability: Durability::Commit,
             count_misses: CountMisses::Off,
             hash_index: true,

@@ -22,7 +22,7 @@ impl Sqlite {
     }
 
     fn open_with(&self, options: Options) -> Ports {
-        let options = Options { least_by_name: Confidence::clamped(40), ..options };
+        let options = Options { min_name_confidence: Confidence::clamped(40), ..options };
         let store = Store::open_or_create_with(self.0.path(), options).unwrap();
         Ports {
             accounts: Arc::clone(&store.accounts) as _,
@@ -41,8 +41,8 @@ impl Harness for Sqlite {
         self.open()
     }
 
-    async fn fresh_keeping(&self, max_kept: u64) -> Ports {
-        self.open_with(Options { max_kept, ..Options::default() })
+    async fn fresh_keeping(&self, max_idempotency_records: u64) -> Ports {
+        self.open_with(Options { max_idempotency_records, ..Options::default() })
     }
 
     async fn reopen(&self, ports: Ports) -> Ports {

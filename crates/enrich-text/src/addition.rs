@@ -47,7 +47,7 @@ static LAST_WORDS: LazyLock<FxHashSet<&str>> =
     LazyLock::new(|| PHRASES.keys().filter_map(|phrase| phrase.rsplit(' ').next()).collect());
 
 /// Maximum number of words of a phrase in the data files.
-const MOST_WORDS: usize = 4;
+const MAX_WORDS: usize = 4;
 
 fn without_fillers(phrase: &str) -> String {
     let words = name_words(&fold(phrase));
@@ -76,7 +76,7 @@ pub fn is_addition(aside: &[NameWord]) -> bool {
         end -= length;
     }
     let begins = |most: usize| (1..=most.min(aside.len())).any(|to| is_former(&aside[..to]));
-    !aside.is_empty() && (end == 0 || begins(MOST_WORDS))
+    !aside.is_empty() && (end == 0 || begins(MAX_WORDS))
 }
 
 /// Returns a name without the legal form before its addition: `Quill Berlin` for `Quill GmbH,
@@ -140,7 +140,7 @@ fn last_addition(words: &[NameWord], least: usize) -> Option<usize> {
         return Some(2);
     }
     if LAST_WORDS.contains(last.text.as_str()) {
-        let longest = MOST_WORDS.min(words.len().saturating_sub(least));
+        let longest = MAX_WORDS.min(words.len().saturating_sub(least));
         let found = (1..=longest).rev().find(|length| {
             let phrase = joined(&words[words.len() - length..]);
             PHRASES.get(&phrase).is_some_and(|kind| *kind != Kind::Former)

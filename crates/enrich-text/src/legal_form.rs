@@ -15,7 +15,7 @@ const NO_NAME: [&str; 4] = ["the", "and", "of", "de"];
 /// Minimum number of letters of a legal form that is recognised at the end of a word, without a
 /// space before it: `corp` in `quillcorp`. A legal form may be shorter if it has no vowel
 /// (`acmeltd`), or if it begins with a capital (`QuillAG`).
-const LEAST_GLUED: usize = 4;
+const MIN_GLUED: usize = 4;
 const VOWELS: [char; 6] = ['a', 'e', 'i', 'o', 'u', 'y'];
 
 #[derive(Default)]
@@ -33,7 +33,7 @@ struct LegalForms {
     /// only for these forms.
     long_ends: Vec<String>,
     /// The number of words of the longest form in `ends` or `starts`.
-    most_words: usize,
+    max_words: usize,
 }
 
 static LEGAL_FORMS: LazyLock<LegalForms> = LazyLock::new(|| {
@@ -42,7 +42,7 @@ static LEGAL_FORMS: LazyLock<LegalForms> = LazyLock::new(|| {
     for (line, [spellings, place, _]) in (0_u16..).zip(rows) {
         for form in table::values(spellings).map(fold) {
             forms.lines.entry(form.clone()).or_insert(line);
-            forms.most_words = forms.most_words.max(form.split(' ').count());
+            forms.max_words = forms.max_words.max(form.split(' ').count());
             if matches!(place, "start" | "both" | "glued") {
                 forms.starts.insert(form.clone());
             }
@@ -124,7 +124,7 @@ pub(crate) fn is_misspelt_form(word: &str) -> bool {
 /// was typed.
 ///
 /// Many words end with the letters of a short legal form: `Vestas` and `Kansas` end with `as`. So a
-/// form is recognised only if it has at least [`LEAST_GLUED`] letters, or no vowel (`ltd`), or if
+/// form is recognised only if it has at least [`MIN_GLUED`] letters, or no vowel (`ltd`), or if
 /// its first letter is typed as a capital after a small letter (`QuillAG`).
 pub(crate) fn without_glued_ends<'n>(
     name: &'n str,
@@ -132,7 +132,7 @@ pub(crate) fn without_glued_ends<'n>(
 ) -> impl Iterator<Item = &'n str> + use<'n> {
     let at_capital = last_word_at_capital(typed).map(fold);
     let is_form = move |end: &str| {
-        let is_unlike_a_word = end.len() >= LEAST_GLUED || !end.contains(VOWELS);
+        let is_unlike_a_word = end.len() >= MIN_GLUED || !end.contains(VOWELS);
         LEGAL_FORMS.ends.contains(end) && (is_unlike_a_word || at_capital.as_deref() == Some(end))
     };
     (3..name.len())
@@ -155,7 +155,7 @@ fn without_form(name: &str) -> Option<&str> {
 /// Returns a name without the longest legal form at its end; `None` if it has no legal form there,
 /// or if no name would remain.
 fn without_end(name: &str) -> Option<&str> {
-    let cuts = name.rmatch_indices(' ').map(|(at, _)| at).take(LEGAL_FORMS.most_words);
+    let cuts = name.rmatch_indices(' ').map(|(at, _)| at).take(LEGAL_FORMS.max_words);
     cuts.filter(|&at| LEGAL_FORMS.ends.contains(&name[at + 1..]) && names_something(&name[..at]))
         .last()
         .map(|at| &name[..at])
@@ -164,7 +164,7 @@ fn without_end(name: &str) -> Option<&str> {
 /// Returns a name without the longest legal form at its beginning; `None` if it has no legal form
 /// there, or if no name would remain.
 fn without_start(name: &str) -> Option<&str> {
-    let cuts = name.match_indices(' ').map(|(at, _)| at).take(LEGAL_FORMS.most_words);
+    let cuts = name.match_indices(' ').map(|(at, _)| at).take(LEGAL_FORMS.max_words);
     cuts.filter(|&at| LEGAL_FORMS.starts.contains(&name[..at]) && names_something(&name[at + 1..]))
         .last()
         .map(|at| &name[at + 1..])

@@ -8,7 +8,7 @@ use crate::name_words::NameWord;
 
 /// Maximum number of words of a name that are compared. Any further words count as missing in the
 /// other name.
-const MOST_WORDS: usize = 24;
+const MAX_WORDS: usize = 24;
 
 /// Knows how rare each word is in company names.
 pub trait Rarity {
@@ -72,8 +72,8 @@ pub struct Similarity {
 /// Compares two names word by word. `left` is the name that was typed.
 pub fn similar(left: &NameForm, right: &NameForm, rarity: &impl Rarity) -> Similarity {
     let mut pairing = Pairing {
-        left: &left.words[..left.words.len().min(MOST_WORDS)],
-        right: &right.words[..right.words.len().min(MOST_WORDS)],
+        left: &left.words[..left.words.len().min(MAX_WORDS)],
+        right: &right.words[..right.words.len().min(MAX_WORDS)],
         is_left_used: vec![false; left.words.len()],
         is_right_used: vec![false; right.words.len()],
         agreed: Vec::new(),

@@ -27,7 +27,7 @@ const SECONDS: u64 = 3;
 const ROUNDS: u64 = 7;
 /// Minimum number of measurements while the file is loaded. With fewer, the program stops with an
 /// error.
-const LEAST: usize = 3;
+const MIN: usize = 3;
 
 /// The speed of a server's look-ups: `alone` before the import of a file, `beside` during the
 /// import. Each look-up found a company and was charged.
@@ -85,7 +85,7 @@ impl Case<'_> {
         }
         let status = child.wait()?;
         ensure!(status.success(), "`enrich import` beside the look-ups ended with {status}");
-        ensure!(beside.len() >= LEAST, "the load was too short; take more companies");
+        ensure!(beside.len() >= MIN, "the load was too short; take more companies");
         serving.stop()?;
         self.program.prove(&data)?;
         let rounds = beside.len();

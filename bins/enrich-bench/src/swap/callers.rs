@@ -17,7 +17,7 @@ use crate::swap::seconds::Seconds;
 /// Number of connections to each node.
 const CONNECTIONS: u32 = 24;
 /// Maximum number of failures that a connection reports. Further failures are not counted.
-const MOST_FAILURES: usize = 100;
+const MAX_FAILURES: usize = 100;
 /// The price of an answer of `/v1/dtc`, in credits.
 const PRICE: u64 = 1;
 
@@ -113,7 +113,7 @@ impl Caller {
             };
             match problem {
                 None => called.found += 1,
-                Some(problem) if called.failed.len() < MOST_FAILURES => {
+                Some(problem) if called.failed.len() < MAX_FAILURES => {
                     called.failed.push(format!("{problem:#}"));
                 }
                 Some(_) => {}

@@ -7,7 +7,7 @@ use enrich_core::{CompanyRef, Found, Projection, Question};
 use enrich_store::Store;
 
 /// Maximum number of wrong answers that are shown.
-const MOST_SHOWN: usize = 10;
+const MAX_SHOWN: usize = 10;
 /// The share of answers that must be correct.
 pub(crate) const REQUIRED: f64 = 0.99;
 
@@ -108,15 +108,15 @@ impl Tally {
             self.right,
             self.share()
         )?;
-        for wrong in self.wrong.iter().take(MOST_SHOWN) {
+        for wrong in self.wrong.iter().take(MAX_SHOWN) {
             writeln!(
                 out,
                 "  wrong in {} of its forms, first as {}: {} {}",
                 wrong.forms, wrong.form, wrong.text, wrong.reason
             )?;
         }
-        if self.wrong.len() > MOST_SHOWN {
-            writeln!(out, "  and {} more", self.wrong.len() - MOST_SHOWN)?;
+        if self.wrong.len() > MAX_SHOWN {
+            writeln!(out, "  and {} more", self.wrong.len() - MAX_SHOWN)?;
         }
         Ok(())
     }

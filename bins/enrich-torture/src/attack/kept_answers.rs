@@ -22,14 +22,14 @@ const SENDERS: usize = 8;
 /// prove nothing. The server stores no more responses for the attacker when 2,000 are stored: half
 /// of the limit (`--max-kept 4000`). A few of the 2,000 belong to the victim (the other customer),
 /// so this minimum is a little lower.
-const LEAST_KEPT: f64 = 1_900.0;
+const MIN_KEPT: f64 = 1_900.0;
 /// Number of calls of the victim (the other customer) during the attack. When half of the limit
 /// (`--max-kept 4000`) is used, an account may still have 250 stored responses: a sixteenth of the
 /// limit. The victim makes fewer calls, so none of them may be refused.
 const VICTIM_CALLS: u32 = 200;
 /// Minimum number of the victim's calls that must be answered. With fewer, the attack would prove
 /// nothing.
-const LEAST_VICTIM_CALLS: f64 = 100.0;
+const MIN_VICTIM_CALLS: f64 = 100.0;
 
 pub(crate) static CASE: Case = Case {
     name: "kept-answers",
@@ -66,9 +66,9 @@ fn attack(target: &Target<'_>) -> Result<Vec<Figure>> {
     });
     let count = |counter: AtomicU64| counter.into_inner() as f64;
     Ok(vec![
-        Figure::at_least("misses kept for the attacker", count(attackers.answered), "", LEAST_KEPT),
+        Figure::at_least("misses kept for the attacker", count(attackers.answered), "", MIN_KEPT),
         Figure::at_least("calls of the attacker refused", count(attackers.refused), "", 1.0),
-        Figure::at_least("calls of the victim", count(victims.answered), "", LEAST_VICTIM_CALLS),
+        Figure::at_least("calls of the victim", count(victims.answered), "", MIN_VICTIM_CALLS),
         Figure::below("calls of the victim refused", count(victims.refused), "", 1.0),
     ])
 }

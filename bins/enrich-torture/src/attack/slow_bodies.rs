@@ -13,7 +13,7 @@ use super::{Case, Figure, Target, nothing_to_prepare};
 const CONNECTIONS: usize = 8_300;
 /// Minimum number of connections that must be open at the same time. With fewer, the attack would
 /// prove nothing.
-const LEAST_OPEN: usize = 8_000;
+const MIN_OPEN: usize = 8_000;
 /// The `Content-Length` of each request, in bytes. The attack never sends this many bytes.
 const ANNOUNCED_BYTES: usize = 65_000;
 /// The pause between two bytes of a body.
@@ -37,15 +37,15 @@ fn attack(target: &Target<'_>) -> Result<Vec<Figure>> {
          Content-Length: {ANNOUNCED_BYTES}\r\n\r\n--x\r\n"
     );
     let mut senders = Sockets::new(target.server, CONNECTIONS, opening.into_bytes());
-    let mut most_open = 0;
+    let mut max_open = 0;
     while !target.is_over() {
         senders.open(OPENED_EACH_TURN);
         senders.write_each(b"y");
-        most_open = most_open.max(senders.count());
+        max_open = max_open.max(senders.count());
         thread::sleep(PAUSE);
     }
     Ok(vec![
-        Figure::at_least("connections at once", most_open as f64, "", LEAST_OPEN as f64),
+        Figure::at_least("connections at once", max_open as f64, "", MIN_OPEN as f64),
         Figure::unjudged("connections made", senders.made as f64, ""),
     ])
 }

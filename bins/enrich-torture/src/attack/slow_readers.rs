@@ -34,15 +34,15 @@ fn attack(target: &Target<'_>) -> Result<Vec<Figure>> {
     let opening = request.repeat(REQUESTS_EACH).into_bytes();
     let mut readers =
         Sockets::new(target.server, CONNECTIONS, opening).with_receive_buffer(RECEIVE_BUFFER_BYTES);
-    let (mut most_open, mut read) = (0, 0);
+    let (mut max_open, mut read) = (0, 0);
     while !target.is_over() {
         readers.open(OPENED_EACH_TURN);
         read += readers.read_each(READ_BYTES);
-        most_open = most_open.max(readers.count());
+        max_open = max_open.max(readers.count());
         thread::sleep(PAUSE);
     }
     Ok(vec![
-        Figure::at_least("connections at once", most_open as f64, "", CONNECTIONS as f64),
+        Figure::at_least("connections at once", max_open as f64, "", CONNECTIONS as f64),
         Figure::unjudged("connections made", readers.made as f64, ""),
         Figure::unjudged("bytes read", read as f64, ""),
     ])

@@ -12,7 +12,7 @@ use enrich_testkit::http::Connection;
 const IDLE: Duration = Duration::from_secs(2);
 /// Maximum ratio of the victim's response times. The 99th percentile during the attack may be at
 /// most this many times the 99th percentile before the attack.
-const MOST_TIMES_SLOWER: f64 = 5.0;
+const MAX_TIMES_SLOWER: f64 = 5.0;
 /// The pause of the victim between two requests.
 const PAUSE: Duration = Duration::from_millis(2);
 
@@ -45,7 +45,7 @@ impl Answers {
     /// have limits.
     pub(super) fn figures(&self) -> Vec<Figure> {
         let (idle, attacked) = (self.idle.percentile_ms(99), self.attacked.percentile_ms(99));
-        let limit = idle * MOST_TIMES_SLOWER;
+        let limit = idle * MAX_TIMES_SLOWER;
         vec![
             Figure::unjudged("exact look-ups, p99 before", idle, "ms"),
             Figure::at_least("exact look-ups", self.attacked.count() as f64, "", 100.0),

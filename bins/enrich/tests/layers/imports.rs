@@ -147,9 +147,9 @@ impl Sources {
 
     /// Returns the module of the file that defines the item at a path.
     fn file_of(&self, path: &[String]) -> Module {
-        const MOST_REEXPORTS: usize = 8;
+        const MAX_REEXPORTS: usize = 8;
         let mut path = path.to_vec();
-        for _ in 0..MOST_REEXPORTS {
+        for _ in 0..MAX_REEXPORTS {
             let length = (0..=path.len()).rev().find(|&at| self.files.contains_key(&path[..at]));
             let (module, rest) = path.split_at(length.unwrap_or_default());
             let name = rest.first().cloned().unwrap_or_default();

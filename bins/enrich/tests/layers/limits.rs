@@ -5,9 +5,9 @@
 use super::imports::{crate_folder, rust_files};
 
 /// The maximum number of lines of a file, including comments.
-pub(crate) const MOST_OF_A_FILE: usize = 400;
+pub(crate) const MAX_PER_FILE: usize = 400;
 /// The maximum number of lines of a function, from the line with its name to its closing brace.
-pub(crate) const MOST_OF_A_FUNCTION: usize = 70;
+pub(crate) const MAX_PER_FUNCTION: usize = 70;
 
 /// Describes the files and functions of a crate that are too long.
 pub(crate) fn too_long(name: &str) -> Vec<String> {
@@ -20,11 +20,11 @@ pub(crate) fn too_long(name: &str) -> Vec<String> {
         let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
         let lines: Vec<&str> = text.trim_end().lines().collect();
         let file = format!("{name}: {}", path.strip_prefix(&home).unwrap().display());
-        if lines.len() > MOST_OF_A_FILE {
+        if lines.len() > MAX_PER_FILE {
             found.push(format!("{file} has {} lines", lines.len()));
         }
         for (function, length) in functions(&lines) {
-            if length > MOST_OF_A_FUNCTION {
+            if length > MAX_PER_FUNCTION {
                 found.push(format!("{file}: `{function}` has {length} lines"));
             }
         }

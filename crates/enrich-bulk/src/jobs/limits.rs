@@ -15,7 +15,7 @@ use crate::stop::Stop;
 /// Maximum number of concurrent uploads of an account.
 pub(super) const MAX_UPLOADS: usize = 2;
 /// Minimum speed of an upload, in bytes a second.
-const LEAST_RATE: u64 = 4 * 1024;
+const MIN_RATE: u64 = 4 * 1024;
 
 impl JobsState {
     /// Takes a permit to upload a list. Returns an error if the account already has the maximum
@@ -96,5 +96,5 @@ impl JobRegistry {
 /// Whether an upload is too slow to continue. It has received `bytes` bytes in the time `took`.
 /// During the time `patience` at the beginning, no upload is too slow.
 pub(super) fn is_too_slow(bytes: u64, took: Duration, patience: Duration) -> bool {
-    took > patience && bytes < took.as_secs().max(1).saturating_mul(LEAST_RATE)
+    took > patience && bytes < took.as_secs().max(1).saturating_mul(MIN_RATE)
 }

@@ -42,7 +42,7 @@ pub(crate) struct Books {
     pub(crate) limited: AtomicU64,
     /// A stop signal, and the number of calls after which it is sent.
     pub(crate) at_call: Option<(u64, Stop)>,
-    pub(crate) most_at_once: AtomicU64,
+    pub(crate) max_at_once: AtomicU64,
     pub(crate) at_once: AtomicU64,
     /// The country that is assumed for phone numbers without a country calling code.
     pub(crate) country: Mutex<Option<Country>>,
@@ -82,7 +82,7 @@ impl Caller for Books {
             stop.now();
         }
         let now = self.at_once.fetch_add(1, Ordering::SeqCst) + 1;
-        self.most_at_once.fetch_max(now, Ordering::SeqCst);
+        self.max_at_once.fetch_max(now, Ordering::SeqCst);
         // The delays are random, so that a later row may be answered before an earlier one.
         tokio::time::sleep(Duration::from_millis(fastrand::u64(1..20))).await;
         self.at_once.fetch_sub(1, Ordering::SeqCst);

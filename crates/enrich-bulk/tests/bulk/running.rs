@@ -75,7 +75,7 @@ fn no_more_rows_are_asked_at_once_than_was_said() {
     let fixture = Fixture::new();
     let list = numbered(200);
     fixture.run(("l.csv", &list), "out.csv", &books, options, &Stop::default()).unwrap();
-    assert_eq!(books.most_at_once.load(Ordering::SeqCst), 7);
+    assert_eq!(books.max_at_once.load(Ordering::SeqCst), 7);
     let ids: Vec<String> = fixture.read("out.csv").lines().skip(1).map(first_cell).collect();
     assert_eq!(ids, (0..200).map(|id| id.to_string()).collect::<Vec<_>>());
 }

@@ -14,10 +14,10 @@ use super::table::Row;
 /// The text before a company's number on the command line: `company:17`.
 const NUMBER: &str = "company:";
 /// Maximum number of companies that the message about an ambiguous name lists.
-const MOST_NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 
 /// Maximum number of domains, and of ids, that a table shows for a record.
-const MOST_VALUES: usize = 3;
+const MAX_VALUES: usize = 3;
 
 /// A company as the user names it: by a domain, an id in a register or data set, a name, or its
 /// number in the look-up data (`company:17`). The look-up data may have no such company.
@@ -80,7 +80,7 @@ impl CompanyArg {
     }
 
     fn ambiguous(&self, found: &[CompanyRecords]) -> String {
-        let named = found.iter().take(MOST_NAMED).map(|it| {
+        let named = found.iter().take(MAX_NAMED).map(|it| {
             let ShownCompany { company, name, domain, .. } = ShownCompany::of(&it.company);
             match domain {
                 Some(domain) => format!("{company} ({name}, {domain})"),
@@ -88,7 +88,7 @@ impl CompanyArg {
             }
         });
         let named: Vec<String> = named.collect();
-        let further = if found.len() > MOST_NAMED { ", …" } else { "" };
+        let further = if found.len() > MAX_NAMED { ", …" } else { "" };
         format!(
             "{} companies fit {}; name one by its number: {}{further}",
             found.len(),
@@ -221,12 +221,12 @@ impl Row for ShownRecord {
     }
 }
 
-/// Joins values to one text. If there are more than [`MOST_VALUES`], only the first are named, and
+/// Joins values to one text. If there are more than [`MAX_VALUES`], only the first are named, and
 /// the others are counted: `a, b, c and 2 more`.
 fn some(values: &[String]) -> String {
-    match values.len().saturating_sub(MOST_VALUES) {
+    match values.len().saturating_sub(MAX_VALUES) {
         0 => values.join(", "),
-        more => format!("{} and {more} more", values[..MOST_VALUES].join(", ")),
+        more => format!("{} and {more} more", values[..MAX_VALUES].join(", ")),
     }
 }
 

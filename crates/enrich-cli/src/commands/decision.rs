@@ -15,7 +15,7 @@ use super::{Common, Console, Failure, Shown, Verdict, named};
 
 /// A decision is about two groups of records, its sides. This is the maximum number of records that
 /// are named for each side.
-const MOST_NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DecisionCommand {
@@ -120,8 +120,8 @@ fn in_words(records: &[NamedRecord]) -> String {
         Some(id) => format!("{name} ({source} {id})").trim_start().to_owned(),
         None => format!("{name} ({source})"),
     };
-    let named: Vec<String> = records.iter().take(MOST_NAMED).map(record).collect();
-    match records.len().saturating_sub(MOST_NAMED) {
+    let named: Vec<String> = records.iter().take(MAX_NAMED).map(record).collect();
+    match records.len().saturating_sub(MAX_NAMED) {
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),
     }

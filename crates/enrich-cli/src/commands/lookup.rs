@@ -105,8 +105,8 @@ fn field(text: &str) -> Result<(String, String), String> {
 
 impl Lookup {
     fn open(&self) -> Result<DirectoryStore, Failure> {
-        let least_by_name = self.settings.min_confidence.0;
-        self.common.data.open_directory(Options { least_by_name, ..Options::default() })
+        let min_name_confidence = self.settings.min_confidence.0;
+        self.common.data.open_directory(Options { min_name_confidence, ..Options::default() })
     }
 
     /// Shows the company, or the companies, that the options name.
@@ -136,7 +136,7 @@ impl Lookup {
             question: &question,
             found: found.as_ref(),
             is_answered: found.is_some(),
-            least_by_name: self.settings.min_confidence.0,
+            min_name_confidence: self.settings.min_confidence.0,
         };
         let body = serde_json::to_vec(&shown).map_err(|error| Failure::impossible(&error))?;
         let explanation = explanation.explained(directory)?;
@@ -163,7 +163,7 @@ impl Lookup {
                 return Err(Failure::Impossible(format!("the field `{name}` is given twice")));
             }
         }
-        let least_by_name = self.settings.min_confidence.0;
+        let min_name_confidence = self.settings.min_confidence.0;
         let store = self.open()?;
         let (body, explanation, verdict) = match endpoint.read(&fields, self.country) {
             Ok(ask) => {
@@ -175,7 +175,7 @@ impl Lookup {
                     question: &ask.question,
                     found: found.as_ref(),
                     is_answered: template.items > 0,
-                    least_by_name,
+                    min_name_confidence,
                 };
                 let explanation = self.explain.then(|| looked.explained(&store.directory));
                 let explanation = explanation.transpose()?;

@@ -12,7 +12,7 @@ use report::Report;
 
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 /// Maximum number of accounts that the report lists.
-const MOST_ACCOUNTS: usize = 1000;
+const MAX_ACCOUNTS: usize = 1000;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

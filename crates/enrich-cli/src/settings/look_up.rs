@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 
 use clap::Args;
 
-use super::LeastConfidence;
+use super::MinConfidence;
 
 // The options of commands that make look-ups in the data folder. (A doc comment here would become
 // the help of each command.)
@@ -15,9 +15,9 @@ pub(crate) struct LookUpSettings {
         long,
         env = "ENRICH_MIN_CONFIDENCE",
         value_name = "PERCENT",
-        default_value_t = LeastConfidence::default()
+        default_value_t = MinConfidence::default()
     )]
-    pub(crate) min_confidence: LeastConfidence,
+    pub(crate) min_confidence: MinConfidence,
     /// Maximum number of email addresses, and of phone numbers, in an answer of
     /// /v1/company_enrichment or /v1/cone [default: all]
     #[arg(long, env = "ENRICH_MAX_ENRICHMENT_ITEMS", value_name = "ITEMS")]

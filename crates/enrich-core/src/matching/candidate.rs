@@ -17,12 +17,12 @@ use crate::subject::Company;
 /// - later aliases that contain all words of the requested name.
 ///
 /// Few companies have more aliases than this number.
-const MOST_ALIASES: usize = 64;
+const MAX_ALIASES: usize = 64;
 
 /// Minimum number of letters that both names must have if the requested name is treated as a
 /// misspelling of a prominent company's name. Too many shorter names differ by one letter, such as
 /// `Visa` and `Visma`.
-const LEAST_SLIP_LETTERS: usize = 5;
+const MIN_SLIP_LETTERS: usize = 5;
 
 pub(super) struct Compared {
     /// The company's name that fits the requested name best: its own name or an alias.
@@ -49,7 +49,7 @@ pub(super) fn of_company(asked: &AskedName, company: &Company, rarity: &impl Rar
         .collect();
     let mut own_name = OwnName::default();
     let own = std::iter::once((&company.name, false));
-    let others = company.aliases_near(&asked.name, MOST_ALIASES).map(|alias| (alias, true));
+    let others = company.aliases_near(&asked.name, MAX_ALIASES).map(|alias| (alias, true));
     let pairs = own.chain(others).filter_map(|(name, is_alias)| {
         let name = CompanyName::parse(name).ok()?;
         let form = NameForm::of(&name);
@@ -102,7 +102,7 @@ impl Compared {
         let are_words_alike = pair.shape == Shape::All && pair.is_firm;
         let letters = asked.form.squashed.chars().count().min(pair.squashed.chars().count());
         let is_slip =
-            !pair.is_same && letters >= LEAST_SLIP_LETTERS && (are_words_alike || is_whole_slip());
+            !pair.is_same && letters >= MIN_SLIP_LETTERS && (are_words_alike || is_whole_slip());
         let has_shape =
             |shapes: [Shape; 2]| !is_slip && !pair.is_same && shapes.contains(&pair.shape);
         let is_more = has_shape([Shape::MoreGeneral, Shape::More]);

@@ -10,7 +10,7 @@ use crate::subject::Company;
 
 /// Maximum number of words of a name whose beginnings are searched in a domain label. Later words
 /// are ignored.
-const MOST_WORDS: usize = 16;
+const MAX_WORDS: usize = 16;
 
 /// How well the requested name fits the domain labels of a company (see the top of this file). If a
 /// company has several domains, each field contains the highest value.
@@ -135,7 +135,7 @@ fn parts(words: &[NameWord], rarities: &[f64], label: &str) -> Option<f64> {
     // of `unsoed`, this is the rarity of `universitas`.
     let mut most: Vec<Option<f64>> = vec![None; label.len() + 1];
     *most.first_mut()? = Some(0.0);
-    for (word, rarity) in words.iter().zip(rarities).take(MOST_WORDS) {
+    for (word, rarity) in words.iter().zip(rarities).take(MAX_WORDS) {
         let text = word.text.as_bytes();
         for begin in (0..label.len()).rev() {
             let Some(before) = most[begin] else { continue };

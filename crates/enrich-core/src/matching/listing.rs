@@ -32,7 +32,7 @@ pub struct Candidates<'a> {
 
 impl Candidates<'_> {
     /// Returns the companies that the name may mean, the likeliest first, at most
-    /// [`Candidate::MOST`]. `trust` returns the confidence that the sources give to a name of a
+    /// [`Candidate::MAX_LISTED`]. `trust` returns the confidence that the sources give to a name of a
     /// company; no candidate gets a higher confidence.
     ///
     /// If several companies have the same main domain, or are one company for another reason,
@@ -61,7 +61,7 @@ impl Candidates<'_> {
                 self.put(&mut list, company, confidence, self.only_a_name(company));
             }
         }
-        list.truncate(Candidate::MOST);
+        list.truncate(Candidate::MAX_LISTED);
         Ok(list)
     }
 
@@ -74,7 +74,7 @@ impl Candidates<'_> {
             .iter()
             .filter(|one| one.probability >= LIKELY && organisations.insert(one.organisation))
             .collect();
-        if likely.iter().map(|one| one.probability).sum::<f64>() < LEAST_TOGETHER {
+        if likely.iter().map(|one| one.probability).sum::<f64>() < MIN_TOGETHER {
             likely.clear();
         }
         let judged = if likely.is_empty() { &[] } else { judged };
@@ -141,7 +141,7 @@ const ONLY_BEARER: &str = "No other company has exactly this name.";
 const LIKELY: f64 = 0.05;
 /// Minimum sum of the probabilities of the listed candidates. With a lower sum, the directory
 /// most likely does not contain the company that is meant, and no candidate is listed.
-const LEAST_TOGETHER: f64 = 0.15;
+const MIN_TOGETHER: f64 = 0.15;
 
 /// Whether `company` would look like a repetition of the listed company `known`. This is so if
 /// `company` has the domain that is listed for `known`, or if the two companies have the same name
@@ -249,7 +249,7 @@ mod tests {
         let domain = |id: u64| format!("a{id}.example");
         let namesakes: Vec<Company> =
             (0..32).map(|id| company(id, "Quill Pens", Some(&domain(id)))).collect();
-        assert_eq!(listed(None, &namesakes, &[]).len(), Candidate::MOST);
+        assert_eq!(listed(None, &namesakes, &[]).len(), Candidate::MAX_LISTED);
         // This company only shares a frequent word (`Pens`) with the requested name, so its
         // probability is below 15 %.
         let stranger = company(1, "Feather Pens Of Swindon", Some("feather.example"));

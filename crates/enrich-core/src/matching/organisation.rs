@@ -10,12 +10,12 @@ use super::evidence::Feature;
 
 /// Maximum number of domains of each company that are compared with the domains of another
 /// company.
-const MOST_SITES: usize = 16;
+const MAX_SITES: usize = 16;
 /// A candidate is compared with the other candidates only if its raw (not yet calibrated)
 /// probability is at least this value. A less likely candidate needs no comparison: even if it is
 /// the same company as another candidate, it adds nearly nothing to the probability of that
 /// candidate.
-const LEAST_CHANCE: f64 = 0.001;
+const MIN_CHANCE: f64 = 0.001;
 
 /// A company's own name in the form in which it is compared with the own names of other candidates.
 #[derive(Clone, Debug, Default)]
@@ -67,7 +67,7 @@ impl<'a> Traits<'a> {
     /// for `quill.de`.
     fn registrable(&self) -> &[(Domain, String)] {
         self.registrable.get_or_init(|| {
-            let sites = self.candidate.company.sites.iter().take(MOST_SITES);
+            let sites = self.candidate.company.sites.iter().take(MAX_SITES);
             let registrable = sites.filter_map(|site| {
                 let domain = Domain::parse(&site.domain).ok()?.registrable();
                 let label = domain.label().replace('-', "");
@@ -131,12 +131,12 @@ impl<'a> Traits<'a> {
 
 /// Finds the candidates that are really the same company. Returns a number for each candidate: the
 /// index of the first candidate that is the same company. `chances` contains the raw probability of
-/// each candidate. A candidate whose probability is below [`LEAST_CHANCE`] is not compared with
+/// each candidate. A candidate whose probability is below [`MIN_CHANCE`] is not compared with
 /// others; its number is its own index.
 pub(super) fn organisations(candidates: &[ScoredCandidate], chances: &[f64]) -> Vec<usize> {
     let mut first: Vec<usize> = (0..candidates.len()).collect();
     let likely = candidates.iter().zip(chances).enumerate();
-    let likely = likely.filter(|(_, (_, chance))| **chance >= LEAST_CHANCE);
+    let likely = likely.filter(|(_, (_, chance))| **chance >= MIN_CHANCE);
     let traits: Vec<(usize, Traits<'_>)> =
         likely.map(|(at, (candidate, _))| (at, Traits::of(candidate))).collect();
     for (index, (at, candidate)) in traits.iter().enumerate() {

@@ -9,15 +9,15 @@ use enrich_text::{Domain, Network};
 use crate::subject::Company;
 
 /// Maximum number of domains of a company whose page ranks are read. The first domains are used.
-const MOST_RANKED: usize = 4;
+const MAX_RANKED: usize = 4;
 /// A page rank up to this value adds nothing to the prominence. Page ranks are from 0 to 10, on a
 /// logarithmic scale. Lists of the most linked domains end at a page rank of about 3, so a domain
 /// with 2 is hardly known.
-const LEAST_RANK: f64 = 2.0;
+const MIN_RANK: f64 = 2.0;
 /// A page rank above this value is lowered to this value. Only the best-known companies reach it.
 const BEST_RANK: f64 = 7.0;
 /// The prominence that is added for a page rank of [`BEST_RANK`] or more. A page rank between
-/// [`LEAST_RANK`] and [`BEST_RANK`] adds a proportional part of this value.
+/// [`MIN_RANK`] and [`BEST_RANK`] adds a proportional part of this value.
 const OF_RANK: f64 = 0.7;
 /// The prominence that is added if the company has an entry in Wikidata.
 const OF_WIKIDATA: f64 = 0.1;
@@ -25,7 +25,7 @@ const OF_WIKIDATA: f64 = 0.1;
 /// data set, such as all LEIs, are one kind.
 const OF_ID: f64 = 0.05;
 /// Maximum number of kinds of ids (registers and data sets), besides Wikidata, that add prominence.
-const MOST_IDS: usize = 2;
+const MAX_IDS: usize = 2;
 /// The prominence that is added each time the number of countries with a site of the company
 /// doubles: once for two countries, twice for four, three times for eight.
 const OF_DOUBLED_COUNTRIES: f64 = 0.05;
@@ -52,7 +52,7 @@ pub struct Prominence {
 impl Prominence {
     /// Calculates the prominence of a company. `page_rank` returns the page rank of a domain.
     pub fn of(company: &Company, mut page_rank: impl FnMut(&str) -> Option<f64>) -> Self {
-        let ranks = company.sites.iter().take(MOST_RANKED);
+        let ranks = company.sites.iter().take(MAX_RANKED);
         let ranks = ranks.filter_map(|site| page_rank(&site.domain));
         let kinds: BTreeSet<&str> =
             company.ids.iter().filter_map(|id| Some(id.split_once(':')?.0)).collect();
@@ -74,8 +74,8 @@ impl Prominence {
     /// a page rank, and one page of the company are known.
     pub fn value(&self) -> f64 {
         let rank = self.page_rank.filter(|rank| rank.is_finite()).unwrap_or(0.0);
-        let rank = ((rank - LEAST_RANK) / (BEST_RANK - LEAST_RANK)).clamp(0.0, 1.0);
-        let ids = self.kinds_of_ids.min(MOST_IDS) as f64;
+        let rank = ((rank - MIN_RANK) / (BEST_RANK - MIN_RANK)).clamp(0.0, 1.0);
+        let ids = self.kinds_of_ids.min(MAX_IDS) as f64;
         let wikidata = if self.is_in_wikidata { OF_WIKIDATA } else { 0.0 };
         let countries = (self.countries.max(1) as f64).log2() * OF_DOUBLED_COUNTRIES;
         let pages = self.networks.saturating_sub(1) as f64 * OF_PAGE;

@@ -9,7 +9,7 @@ use crate::subject::Candidate;
 
 /// Maximum number of words of each kind that the explanation of a candidate lists. The kinds are
 /// shared, similar, missing and additional words.
-const MOST_WORDS: usize = 4;
+const MAX_WORDS: usize = 4;
 
 /// Returns a sentence in plain English with the evidence for and against the candidate, such as
 /// `Its name shares "quill"; it lacks "nibs".` The same evidence always gives the same sentence.
@@ -80,7 +80,7 @@ fn of_words(asked: &AskedName, candidate: &ScoredCandidate, its: &str) -> Vec<St
     if !shared.is_empty() {
         clauses.push(format!("{its} shares {}", listed(&asked.words, shared)));
     }
-    for one in likeness.agreed.iter().filter(|one| !equal(one.how)).take(MOST_WORDS) {
+    for one in likeness.agreed.iter().filter(|one| !equal(one.how)).take(MAX_WORDS) {
         let (typed, meant) = (&asked.words[one.left].text, &held.words[one.right].text);
         let (typed, meant) = (quoted(typed), quoted(meant));
         clauses.push(match clauses.is_empty() {
@@ -123,14 +123,14 @@ fn of_places(asked: &AskedName, candidate: &ScoredCandidate) -> Vec<String> {
 }
 
 /// Returns the words with the indexes `places`, in quotation marks: `"quill", "ink" and "pen"`. Of
-/// more than [`MOST_WORDS`] words, only the first are named, and the others are counted:
+/// more than [`MAX_WORDS`] words, only the first are named, and the others are counted:
 /// `and 2 more`.
 fn listed(words: &[NameWord], places: Vec<usize>) -> String {
     let all = places.len();
     let mut texts: Vec<String> =
-        places.into_iter().take(MOST_WORDS).map(|at| quoted(&words[at].text)).collect();
-    if all > MOST_WORDS {
-        texts.push(format!("{} more", all - MOST_WORDS));
+        places.into_iter().take(MAX_WORDS).map(|at| quoted(&words[at].text)).collect();
+    if all > MAX_WORDS {
+        texts.push(format!("{} more", all - MAX_WORDS));
     }
     match texts.split_last() {
         Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),

@@ -5,7 +5,7 @@ use enrich_text::{
     is_municipal, oddity, similar,
 };
 
-use super::MOST_RARITY;
+use super::MAX_RARITY;
 use super::asked::AskedName;
 use super::evidence::{Evidence, Feature};
 use super::slip::{Slip, slip};
@@ -170,7 +170,7 @@ pub(super) fn compare(
 /// other names. It is 0 if the rarity of the word is at least [`UNKNOWN`], and 1 if the rarity is
 /// at most [`KNOWN`]. It is also 0 if no word is misspelt.
 pub(super) fn slip_known(evidence: &Evidence) -> f64 {
-    let rarity = MOST_RARITY - 10.0 * evidence.of(Feature::SlipKnown);
+    let rarity = MAX_RARITY - 10.0 * evidence.of(Feature::SlipKnown);
     ((UNKNOWN - rarity) / (UNKNOWN - KNOWN)).clamp(0.0, 1.0)
 }
 
@@ -267,7 +267,7 @@ fn of_slips(
     let odd = ((oddity(typed) - oddity(meant)) / 10.0).clamp(-1.0, 1.0);
     evidence.add(Feature::SlipOdd, odd);
     evidence.add(Feature::SlipAloneOdd, if shape == Shape::All { odd } else { 0.0 });
-    let known = MOST_RARITY - rarity.of(&asked.words[first.left]);
+    let known = MAX_RARITY - rarity.of(&asked.words[first.left]);
     evidence.add(Feature::SlipKnown, known.max(0.0) / 10.0);
     let kind = match slip(typed, meant) {
         Slip::Swapped => Feature::SlipSwapped,

@@ -9,7 +9,7 @@ use crate::identity::differing_ids;
 
 use super::claims::RecordClaims;
 use super::decisions::Decisions;
-use super::links::{Link, MOST_BEARERS, SharedKeys, has_compatible_seats, link, shares_seat};
+use super::links::{Link, MAX_BEARERS, SharedKeys, has_compatible_seats, link, shares_seat};
 
 /// Divides records into companies. Returns a number for each record; records with the same number
 /// are one company. The numbers begin at 0 and are assigned in the order of the records' keys.
@@ -97,7 +97,7 @@ fn pairs(records: &[&RecordClaims]) -> BTreeSet<(usize, usize)> {
     }
     let mut pairs = BTreeSet::new();
     for (key, block) in blocks {
-        let is_crowded = block.len() > MOST_BEARERS;
+        let is_crowded = block.len() > MAX_BEARERS;
         let is_narrow = !matches!(key, BlockKey::Host(_) | BlockKey::Page(_) | BlockKey::Phone(_))
             && !matches!(key, BlockKey::Name(_));
         for (number, &a) in block.iter().enumerate() {

@@ -11,10 +11,10 @@ use super::claims::{Host, RecordClaims, near_forms};
 
 /// If at most this number of records have the same value, all of them are compared with each other.
 /// If more records have the value, the value identifies no company.
-pub const MOST_BEARERS: usize = 64;
+pub const MAX_BEARERS: usize = 64;
 /// Maximum number of organisations that may share a host, page or phone number. If more share it,
 /// it does not link records with similar names. A host still links records with equal names.
-const MOST_ORGANISATIONS: usize = 3;
+const MAX_ORGANISATIONS: usize = 3;
 /// Minimum number of letters of a domain's label, such as `quill`. If the label has fewer letters,
 /// domains with the same label, such as `quill.de` and `quill.fr`, do not count as domains of one
 /// company. Short labels are often equal by chance.
@@ -71,7 +71,7 @@ impl SharedKeys {
 /// Whether many organisations share a host, page or phone number, so that it identifies no company.
 /// `bearers` must be all records that have the value.
 pub fn is_shared(bearers: &[&RecordClaims]) -> bool {
-    bearers.len() > MOST_BEARERS || organisations(bearers) > MOST_ORGANISATIONS
+    bearers.len() > MAX_BEARERS || organisations(bearers) > MAX_ORGANISATIONS
 }
 
 /// Whether a company with these names and domains may have a link by name: a link between two
@@ -104,7 +104,7 @@ pub fn is_linkable_by_name<'a>(
 /// Estimates how many organisations the records describe. Records with similar names or a common
 /// id count as one organisation.
 fn organisations(bearers: &[&RecordClaims]) -> usize {
-    if bearers.len() <= MOST_ORGANISATIONS {
+    if bearers.len() <= MAX_ORGANISATIONS {
         return bearers.len();
     }
     let mut groups: Vec<Vec<&RecordClaims>> = Vec::new();

@@ -7,7 +7,7 @@ use std::fmt;
 use super::claims::{Host, RecordClaims};
 use super::decisions::Decisions;
 use super::links::{
-    MOST_BEARERS, SharedKeys, can_have_country_sites, common, has_compatible_seats,
+    MAX_BEARERS, SharedKeys, can_have_country_sites, common, has_compatible_seats,
     has_label_as_name, link,
 };
 use crate::identity::differing_ids;
@@ -146,7 +146,7 @@ pub enum WhyApart {
     /// One of the companies is known only by its name, and several companies with a domain or a
     /// page have this name. The value is the number of these companies.
     Namesakes(usize),
-    /// The companies have this value, such as a host, in common. But more than [`MOST_BEARERS`]
+    /// The companies have this value, such as a host, in common. But more than [`MAX_BEARERS`]
     /// companies share it, so it does not show that the two are one company.
     TooMany(String),
     /// The companies have a name and another value, such as a host, in common, but the name and the
@@ -182,7 +182,7 @@ impl WhyApart {
                 _ => Self::Namesakes(bearers),
             };
         }
-        if bearers > MOST_BEARERS {
+        if bearers > MAX_BEARERS {
             return Self::TooMany(key.to_owned());
         }
         let nothing = SharedKeys::default();
@@ -235,7 +235,7 @@ impl fmt::Display for WhyApart {
                 write!(f, "{number} companies with a domain have this name.")
             }
             Self::TooMany(value) => {
-                write!(f, "More than {MOST_BEARERS} companies share {value}.")
+                write!(f, "More than {MAX_BEARERS} companies share {value}.")
             }
             Self::OtherRecords => f.write_str(
                 "No record of one company has the name and the shared value of the other.",

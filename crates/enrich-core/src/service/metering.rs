@@ -192,7 +192,7 @@ impl<'a> MeteredCall<'a> {
     async fn find_and_write(&mut self, mut before: Credits) -> Result<WrittenAnswer, Refusal> {
         let (service, account, price) = (self.service, self.key.account, self.call.price);
         loop {
-            let most = most_items(price, before);
+            let most = max_items(price, before);
             let projection = self.ask.projection.at_most(most);
             // The company, person or domain that was found is dropped at the end of this block. So
             // it is not in memory while the call waits for the ledger.
@@ -291,8 +291,8 @@ impl<'a> MeteredCall<'a> {
 /// Returns the maximum number of items to read: one more than `balance` pays for. If this
 /// additional item exists, the list costs more than the balance, and the rest of the list need
 /// not be read.
-fn most_items(price: Price, balance: Credits) -> u64 {
-    price.most_items(balance).saturating_add(1)
+fn max_items(price: Price, balance: Credits) -> u64 {
+    price.max_items(balance).saturating_add(1)
 }
 
 fn replay(price: Price, stored: StoredResponse) -> Result<Answer, Refusal> {

@@ -39,13 +39,13 @@ fn a_setting_bounds_the_lists_of_answers_with_one_price_alone() {
 /// Makes a call that asks for all employees of a company. The company has `world.items`
 /// employees.
 fn call_for_all(world: &World, price: Price) -> Outcome {
-    let read_most = || match world.ports.projections.lock().last() {
+    let read_limit = || match world.ports.projections.lock().last() {
         Some(Projection::Employees { limit: Some(most) }) => *most,
         wanted => unreachable!("employees are wanted up to some number, not {wanted:?}"),
     };
     let read = || Ok(Ask { projection: Projection::Employees { limit: None }, ..ask()? });
     let write = |_: &Ask, _: Option<&Found>| ResponseTemplate {
-        items: world.items.min(read_most()),
+        items: world.items.min(read_limit()),
         body: balance(),
     };
     let key = world.key.expose();

@@ -19,8 +19,8 @@ struct BulkPage {
     fault: Option<String>,
     jobs: Vec<JobRow>,
     elsewhere: Vec<RemoteRow>,
-    most_mebibytes: Number,
-    most_bytes: u64,
+    max_mebibytes: Number,
+    max_bytes: u64,
     kept: String,
 }
 
@@ -172,8 +172,8 @@ async fn shown(
                 created: Time(created_at),
             })
             .collect(),
-        most_bytes: settings.max_upload_bytes,
-        most_mebibytes: Number(settings.max_upload_bytes / (1024 * 1024)),
+        max_bytes: settings.max_upload_bytes,
+        max_mebibytes: Number(settings.max_upload_bytes / (1024 * 1024)),
         kept: span(settings.keep_seconds),
         fault,
     };

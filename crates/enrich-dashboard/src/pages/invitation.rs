@@ -6,7 +6,7 @@ use enrich_sign_in::{SignIn, Token};
 use crate::fault::Fault;
 use crate::http::Response;
 use crate::page_context::{Frame, PageContext, render_page};
-use crate::password::{LEAST_CHARACTERS, MOST_BYTES, Password};
+use crate::password::{MAX_BYTES, MIN_CHARACTERS, Password};
 
 use super::sign_in::begin;
 
@@ -17,8 +17,8 @@ struct InvitationPage<'a> {
     email: String,
     action: &'a str,
     fault: Option<String>,
-    least_characters: usize,
-    most_bytes: usize,
+    min_characters: usize,
+    max_bytes: usize,
 }
 
 #[derive(Template)]
@@ -72,8 +72,8 @@ fn shown(
         email: sign_in.email.to_string(),
         action: &context.request.path,
         fault,
-        least_characters: LEAST_CHARACTERS,
-        most_bytes: MOST_BYTES,
+        min_characters: MIN_CHARACTERS,
+        max_bytes: MAX_BYTES,
     };
     render_page(status, &template)
 }

@@ -33,7 +33,7 @@ struct KeyPage {
     first_call: Option<String>,
     done: Option<&'static str>,
     fault: Option<String>,
-    most_requests: u32,
+    max_requests: u32,
     may_be_empty: bool,
     overlaps: [(&'static str, &'static str, SignedDuration); 4],
 }
@@ -76,7 +76,7 @@ pub(crate) async fn limit(context: &OwnerContext<'_>) -> Result<Response, Fault>
         text => text.parse().ok().map(Some),
     };
     let Some(rate) = requests.and_then(|requests| server.set_by_owner(key.rate, requests)) else {
-        let most = server.most_of_owner(key.rate);
+        let most = server.max_of_owner(key.rate);
         let said = format!("A limit is a whole number from 1 to {most}.");
         return refused(context, &key, said).await;
     };
@@ -167,7 +167,7 @@ async fn shown(
         key: KeyRow::of(key, service.rate_limit, context.now),
         secret,
         fault,
-        most_requests: service.rate_limit.most_of_owner(key.rate),
+        max_requests: service.rate_limit.max_of_owner(key.rate),
         may_be_empty: service.rate_limit.set_by_owner(key.rate, None).is_some(),
         overlaps: OVERLAPS,
     };

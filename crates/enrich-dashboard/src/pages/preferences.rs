@@ -6,7 +6,7 @@ use enrich_sign_in::{ListedSession, Session, SessionId};
 use crate::fault::Fault;
 use crate::http::Response;
 use crate::page_context::{Frame, OwnerContext, render_page};
-use crate::password::{LEAST_CHARACTERS, MOST_BYTES, Password};
+use crate::password::{MAX_BYTES, MIN_CHARACTERS, Password};
 use crate::shown::{Time, span};
 
 #[derive(Template)]
@@ -18,11 +18,11 @@ struct SettingsPage {
     created: Time,
     fault: Option<String>,
     done: Option<String>,
-    least_characters: usize,
-    most_bytes: usize,
+    min_characters: usize,
+    max_bytes: usize,
     idle: String,
     lifetime: String,
-    most_sessions: usize,
+    max_sessions: usize,
     sessions: Vec<SessionRow>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) async fn password(context: &OwnerContext<'_>) -> Result<Response, Fau
         Err(unfit) => return shown(context, Some(unfit.to_string()), None).await,
     };
     let present = context.form.raw("present");
-    if present.len() > MOST_BYTES {
+    if present.len() > MAX_BYTES {
         return wrong(context).await;
     }
     let peer = context.dashboard.client(context.request);
@@ -139,11 +139,11 @@ async fn shown(
         created: Time(context.session.account.created_at),
         fault,
         done,
-        least_characters: LEAST_CHARACTERS,
-        most_bytes: MOST_BYTES,
+        min_characters: MIN_CHARACTERS,
+        max_bytes: MAX_BYTES,
         idle: span(settings.session_idle.as_secs()),
         lifetime: span(settings.session_lifetime.as_secs()),
-        most_sessions: Session::MOST_OF_AN_ACCOUNT,
+        max_sessions: Session::MAX_PER_ACCOUNT,
         sessions: session_rows(context).await?,
     };
     render_page(if template.fault.is_some() { 422 } else { 200 }, &template)

@@ -12,13 +12,13 @@ use crate::fault::Fault;
 use crate::form::query;
 use crate::http::Response;
 use crate::page_context::{Frame, PageContext, render_page};
-use crate::password::{MOST_BYTES, Password};
+use crate::password::{MAX_BYTES, Password};
 use crate::returning;
 use crate::shown::span;
 
 /// Maximum length of a typed email address, in bytes. It is more than the 254 bytes that RFC 5321
 /// allows, so every valid address fits.
-const MOST_EMAIL_BYTES: usize = 320;
+const MAX_EMAIL_BYTES: usize = 320;
 
 #[derive(Template)]
 #[template(path = "sign_in.html")]
@@ -52,7 +52,7 @@ pub(crate) async fn show(context: &PageContext<'_>) -> Result<Response, Fault> {
 pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault> {
     let login_throttle = &context.dashboard.login_throttle;
     let (email, password) = (context.form.text("email"), context.form.raw("password"));
-    if email.is_empty() || email.len() > MOST_EMAIL_BYTES || password.len() > MOST_BYTES {
+    if email.is_empty() || email.len() > MAX_EMAIL_BYTES || password.len() > MAX_BYTES {
         return refused(context, email);
     }
     let address = EmailAddress::parse(email).ok();
@@ -151,7 +151,7 @@ fn failed(
     email: &str,
     fault: String,
 ) -> Result<Response, Fault> {
-    let email = if email.len() > MOST_EMAIL_BYTES { "" } else { email };
+    let email = if email.len() > MAX_EMAIL_BYTES { "" } else { email };
     let frame = context.open_frame();
     let to = returning::target(&context.form, context.is_account_page).unwrap_or_default();
     render_page(status, &SignInPage { frame, email, fault: Some(fault), has_ended: false, to })

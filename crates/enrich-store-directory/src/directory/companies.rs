@@ -11,7 +11,7 @@ use super::view::View;
 
 /// Maximum number of people with the same email address whose profiles are read to find one who has
 /// an employer.
-const MOST_SHARING: usize = 8;
+const MAX_SHARING: usize = 8;
 
 /// Returns the identifier in a company reference. Returns `None` if the reference has no
 /// identifier, or one that is tried in several forms, such as an email address with and without its
@@ -136,7 +136,7 @@ fn by_employee(
     view: View<'_>,
     email: &EmailAddress,
 ) -> rusqlite::Result<Option<(Company, Confidence)>> {
-    let holders = view.holders(IdentifierKind::PersonEmail, email.as_str(), MOST_SHARING)?;
+    let holders = view.holders(IdentifierKind::PersonEmail, email.as_str(), MAX_SHARING)?;
     let most = if holders.len() > 1 { Confidence::AMBIGUOUS } else { Confidence::FULL };
     for holder in holders {
         let person = view.person(holder.subject)?;

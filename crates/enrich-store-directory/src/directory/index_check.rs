@@ -10,7 +10,7 @@ use super::variants::variants;
 
 /// After this number of faults, no further words are checked. A longer list of faults would not
 /// help, because an index with any fault must be rebuilt.
-const MOST_REPORTED: usize = 20;
+const MAX_REPORTED: usize = 20;
 
 /// Returns the faults of the index of words in names. All reads see one state of the directory,
 /// even if an import runs.
@@ -46,7 +46,7 @@ pub(crate) fn problems_of_one_state(connection: &Connection) -> rusqlite::Result
         // in alphabetical order, not the word itself.
         let fault = word.fault(&companies)?;
         problems.extend(fault.map(|fault| format!("word {number} of the index {fault}")));
-        if problems.len() >= MOST_REPORTED {
+        if problems.len() >= MAX_REPORTED {
             break;
         }
     }

@@ -10,7 +10,7 @@ pub(crate) struct Lookup<'c> {
     pub(crate) view: View<'c>,
     /// The least confidence of a match by name. If the best match has a lower confidence, the name
     /// counts as not found.
-    pub(crate) least_by_name: Confidence,
+    pub(crate) min_name_confidence: Confidence,
     /// Whether the look-up may take long. This is `false` while a look-up is first tried on the
     /// caller's thread, where only short look-ups may run.
     pub(crate) may_search: bool,

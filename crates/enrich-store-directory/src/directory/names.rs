@@ -33,20 +33,20 @@ use super::view::{BARE_TIER, View};
 /// Maximum number of companies with the same look-up key that are compared. If more companies have
 /// the key, the name alone cannot tell which one is meant, so none is returned. Bare companies
 /// (known only by names) and companies outside the requested country are not counted.
-const MOST_CANDIDATES: usize = 64;
+const MAX_CANDIDATES: usize = 64;
 /// Maximum number of companies with the same look-up key that are read if the request gives a
 /// country. Of these companies, only those in the country are compared.
-const MOST_SEARCHED: usize = 1024;
+const MAX_SEARCHED: usize = 1024;
 /// Maximum number of bare companies with the same look-up key that are compared with a name.
-const MOST_BARE: usize = 64;
+const MAX_BARE: usize = 64;
 /// Maximum number of aliases of a company that are compared with a name. The function [`fit`]
 /// explains what happens if the company has more aliases.
-const MOST_ALIASES: usize = 128;
+const MAX_ALIASES: usize = 128;
 /// Maximum number of companies with similar names that may be the employer in the request, if no
 /// company has exactly the employer's name.
-const MOST_EMPLOYERS: usize = 4;
+const MAX_EMPLOYERS: usize = 4;
 /// Minimum confidence of a company with a similar name that may be the employer in the request.
-const LEAST_EMPLOYER: Confidence = Confidence::clamped(20);
+const MIN_EMPLOYER: Confidence = Confidence::clamped(20);
 /// Maximum number of companies with the same name that are read on the caller's thread. If there
 /// are more, the look-up runs on another thread instead.
 const FEW: usize = 8;
@@ -137,8 +137,8 @@ pub(crate) fn ranked(
     name: &CompanyName,
     country: Option<Country>,
 ) -> rusqlite::Result<Option<Vec<Ranked>>> {
-    let (most, most_bare) = most_compared(country);
-    let holders = name_holders(view, name, most + most_bare + 1)?;
+    let (most, max_bare) = max_compared(country);
+    let holders = name_holders(view, name, most + max_bare + 1)?;
     rank_holders(view, name, country, holders)
 }
 
@@ -152,7 +152,7 @@ pub(crate) fn find(
     let Some(ranked) = ranked_in(lookup, name, country)? else { return Ok(None) };
     let only = only_match(name, country, &ranked);
     if let Some(only) = only.filter(|only| !only.is_bare) {
-        let is_enough = only.fit.confidence() >= lookup.least_by_name;
+        let is_enough = only.fit.confidence() >= lookup.min_name_confidence;
         return Ok(is_enough.then(|| (only.company.clone(), only.confidence())));
     }
     lookup.needs_search()?;
@@ -169,7 +169,7 @@ fn likeliest_found(
     judged: &[ScoredCandidate],
 ) -> Result<Option<(Company, Confidence)>, Stop> {
     let Some((first, match_confidence)) = likeliest(judged) else { return Ok(None) };
-    if match_confidence < lookup.least_by_name {
+    if match_confidence < lookup.min_name_confidence {
         return Ok(None);
     }
     let source_confidence = trust(lookup.view, first.company.id, &first.name)?;
@@ -204,8 +204,7 @@ pub(crate) fn find_all(
     }
     lookup.needs_search()?;
     let judged = judged(lookup.view, name, country)?;
-    let likely =
-        judged.iter().take(MOST_EMPLOYERS).filter(|one| one.confidence() >= LEAST_EMPLOYER);
+    let likely = judged.iter().take(MAX_EMPLOYERS).filter(|one| one.confidence() >= MIN_EMPLOYER);
     let candidate_match = |one: &ScoredCandidate| {
         let (company, match_confidence) = (one.company.id, one.confidence());
         let source_confidence = trust(lookup.view, company, &one.name)?;
@@ -306,20 +305,20 @@ fn rank_holders(
     country: Option<Country>,
     mut holders: Vec<Holder>,
 ) -> rusqlite::Result<Option<Vec<Ranked>>> {
-    let (most, most_bare) = most_compared(country);
+    let (most, max_bare) = max_compared(country);
     // Bare companies have the tier with the highest number, so they are at the end of the list.
     let known = holders.partition_point(|holder| holder.tier < BARE_TIER);
     if known > most {
         return Ok(None);
     }
-    holders.truncate(known + most_bare);
+    holders.truncate(known + max_bare);
     let mut candidates = Vec::new();
     for Holder { subject, confidence, .. } in holders {
         let Some(company) = view.company(subject)? else { continue };
         if is_in(&company, country) {
             candidates.push((company, confidence));
         }
-        if candidates.len() > MOST_CANDIDATES + most_bare {
+        if candidates.len() > MAX_CANDIDATES + max_bare {
             return Ok(None);
         }
     }
@@ -328,10 +327,10 @@ fn rank_holders(
 
 /// Returns how many companies are read at most: first of companies with more than names, then of
 /// bare companies, which are known only by names.
-fn most_compared(country: Option<Country>) -> (usize, usize) {
+fn max_compared(country: Option<Country>) -> (usize, usize) {
     match country {
-        None => (MOST_CANDIDATES, MOST_BARE),
-        Some(_) => (MOST_SEARCHED, 0),
+        None => (MAX_CANDIDATES, MAX_BARE),
+        Some(_) => (MAX_SEARCHED, 0),
     }
 }
 
@@ -357,7 +356,7 @@ fn rank(
 /// Returns how `name` fits a company that has the look-up key of `name`; `None` if the name does
 /// not fit.
 ///
-/// At most [`MOST_ALIASES`] aliases are compared, because folding an alias takes time. If the
+/// At most [`MAX_ALIASES`] aliases are compared, because folding an alias takes time. If the
 /// company has more aliases, the key may come from an alias that was not compared. In this case,
 /// the result is [`Fit::Squashed`] or better, never `None`.
 pub(crate) fn fit(name: &CompanyName, company: &Company) -> Option<Fit> {
@@ -366,13 +365,13 @@ pub(crate) fn fit(name: &CompanyName, company: &Company) -> Option<Fit> {
         1 => Fit::StrippedName,
         _ => Fit::Squashed,
     });
-    let aliases = company.aliases_near(name, MOST_ALIASES).filter_map(|alias| step(name, alias));
+    let aliases = company.aliases_near(name, MAX_ALIASES).filter_map(|alias| step(name, alias));
     let alias = aliases.min().map(|step| match step {
         0 => Fit::Alias,
         1 => Fit::StrippedAlias,
         _ => Fit::Squashed,
     });
-    let beyond = (company.aliases.len() > MOST_ALIASES).then_some(Fit::Squashed);
+    let beyond = (company.aliases.len() > MAX_ALIASES).then_some(Fit::Squashed);
     own.into_iter().chain(alias).chain(beyond).min()
 }
 

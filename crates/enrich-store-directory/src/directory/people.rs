@@ -15,7 +15,7 @@ use super::view::View;
 /// Maximum number of people with the requested name that are compared, in all scopes together
 /// ([`NameScope`]: an employer or a country). If there are more, the name alone cannot tell which
 /// person is meant, so nobody is found.
-const MOST_NAMESAKES: usize = 64;
+const MAX_NAMESAKES: usize = 64;
 
 /// Minimum lead of the best match over the second best, in percentage points. With a smaller lead,
 /// there is no answer: for example, if the two best names differ only in their spelling, such as
@@ -206,7 +206,7 @@ fn by_name(
             let Some((person, confidence, source_confidence)) = clearly_best(agreeing) else {
                 return Ok(None);
             };
-            if confidence < lookup.least_by_name {
+            if confidence < lookup.min_name_confidence {
                 return Ok(None);
             }
             return Ok(Some((view.with_employer(person)?, confidence.min(source_confidence))));
@@ -228,14 +228,14 @@ fn namesakes(
     let mut namesakes = Namesakes::new();
     for scope in scopes {
         for key in keys {
-            let holders = view.holders(kind, &name_in(&scope.key, key), MOST_NAMESAKES + 1)?;
+            let holders = view.holders(kind, &name_in(&scope.key, key), MAX_NAMESAKES + 1)?;
             for holder in holders {
                 let found =
                     (scope.match_confidence, holder.confidence.min(scope.source_confidence));
                 let known = namesakes.entry(holder.subject).or_insert(found);
                 *known = found.max(*known);
             }
-            if namesakes.len() > MOST_NAMESAKES {
+            if namesakes.len() > MAX_NAMESAKES {
                 return Ok(None);
             }
         }

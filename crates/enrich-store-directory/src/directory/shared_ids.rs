@@ -9,9 +9,9 @@ use super::codes::IdentifierKind;
 use super::view::View;
 
 /// Maximum number of shared ids that are described.
-const MOST_IDS: usize = 20;
+const MAX_IDS: usize = 20;
 /// Maximum number of companies that are named for one id.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// Describes the external ids that several companies have, one text for each id, in the order of
 /// the ids.
@@ -24,7 +24,7 @@ pub(crate) fn shared_ids(connection: &Connection) -> rusqlite::Result<Vec<String
     let view = View::of(connection);
     let describe = |(id, number): (String, usize)| {
         let mut names = Vec::new();
-        for holder in view.holders(kind, &id, MOST_NAMED)? {
+        for holder in view.holders(kind, &id, MAX_NAMED)? {
             names.extend(view.company(holder.subject)?.map(|company| company.name));
         }
         if number > names.len() {
@@ -32,5 +32,5 @@ pub(crate) fn shared_ids(connection: &Connection) -> rusqlite::Result<Vec<String
         }
         Ok(format!("{number} companies have the id {id}: {}", names.join(", ")))
     };
-    shared.into_iter().take(MOST_IDS).map(describe).collect()
+    shared.into_iter().take(MAX_IDS).map(describe).collect()
 }

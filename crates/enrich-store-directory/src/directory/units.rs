@@ -11,7 +11,7 @@ use super::view::View;
 
 /// Maximum number of companies with the same host among which the parent of a company is searched
 /// for.
-const MOST_AT_HOST: usize = 64;
+const MAX_AT_HOST: usize = 64;
 
 impl SqliteDirectory {
     /// Derives the parent of a company from its name and its main domain. Tries the host of the
@@ -33,8 +33,8 @@ fn derived_parent(view: View<'_>, unit: &Company) -> rusqlite::Result<Option<Com
     let registrable = domain.registrable();
     let mut host = domain.as_str();
     loop {
-        let holders = view.holders(IdentifierKind::CompanyDomain, host, MOST_AT_HOST + 1)?;
-        if holders.len() > MOST_AT_HOST {
+        let holders = view.holders(IdentifierKind::CompanyDomain, host, MAX_AT_HOST + 1)?;
+        if holders.len() > MAX_AT_HOST {
             return Ok(None);
         }
         let mut at_host = Vec::new();

@@ -19,7 +19,7 @@ use super::writer::Writer;
 use crate::directory::codes::IdentifierKind;
 
 /// Maximum number of companies that are found for one [`CompanyKey`].
-const MOST_FOUND: usize = 100;
+const MAX_FOUND: usize = 100;
 
 /// The value by which an operator names a company.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -287,7 +287,7 @@ fn subjects_of(writer: &Writer<'_>, key: &CompanyKey) -> rusqlite::Result<Vec<Su
         CompanyKey::Domain(domain) => (IdentifierKind::CompanyDomain, domain.as_str()),
         CompanyKey::Name(name) => (IdentifierKind::CompanyName, name.squashed()),
     };
-    let holders = writer.view().holders(kind, key, MOST_FOUND)?;
+    let holders = writer.view().holders(kind, key, MAX_FOUND)?;
     let mut subjects: Vec<SubjectId> = holders.iter().map(|holder| holder.subject).collect();
     subjects.sort_unstable();
     subjects.dedup();

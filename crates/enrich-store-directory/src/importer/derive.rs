@@ -11,7 +11,7 @@ use enrich_text::{CompanyName, Domain, NameForm, Network, PageUrl, PersonName, P
 use super::subject_facts::{Kind, MergedFacts, SubjectFacts};
 use super::words::Words;
 use crate::directory::codes::IdentifierKind;
-use crate::directory::names::search::{MOST_WORDS, domain_labels, index_words};
+use crate::directory::names::search::{MAX_WORDS, domain_labels, index_words};
 use crate::directory::people::name_in;
 use crate::directory::profile::{self, BadProfile, employer_to_be_read};
 use crate::directory::{names, view::BARE_TIER};
@@ -23,10 +23,10 @@ pub(crate) const DERIVED_BY: i64 = 4;
 /// Maximum number of words under which one company is found. Even a company with a hundred names
 /// has fewer words. Without the limit, a company with thousands of names would take a large part of
 /// the index.
-const MOST_WORDS_IN_ALL: usize = 1024;
+const MAX_WORDS_IN_ALL: usize = 1024;
 /// A name with more words than this gets no key of its sorted words
 /// ([`IdentifierKind::CompanySorted`]).
-const MOST_SORTED: usize = 16;
+const MAX_SORTED: usize = 16;
 
 /// The data that was derived from the facts of one subject; empty if the facts contain no name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -170,14 +170,14 @@ struct OwnName {
 fn add_words(derived: &mut Derived, names: &[OwnName], domains: &[(Domain, Confidence)]) {
     for OwnName { name, form, tier, confidence } in names {
         let length = u8::try_from(form.words.len()).unwrap_or(u8::MAX);
-        for word in index_words(form).take(MOST_WORDS) {
-            if derived.words.len() >= MOST_WORDS_IN_ALL && !derived.words.contains_key(&word) {
+        for word in index_words(form).take(MAX_WORDS) {
+            if derived.words.len() >= MAX_WORDS_IN_ALL && !derived.words.contains_key(&word) {
                 continue;
             }
             let fewest = derived.words.entry(word).or_insert(length);
             *fewest = length.min(*fewest);
         }
-        if form.sorted != name.squashed() && form.words.len() <= MOST_SORTED {
+        if form.sorted != name.squashed() && form.words.len() <= MAX_SORTED {
             let sorted = form.sorted.clone();
             derived.add(IdentifierKind::CompanySorted, sorted, *tier, *confidence);
         }

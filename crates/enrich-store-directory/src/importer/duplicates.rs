@@ -24,7 +24,7 @@ use crate::directory::view::View;
 const PART: i64 = 1000;
 /// Maximum number of companies with the same value, such as a name, that are compared with each
 /// other. If more companies share a value, it does not show that they are the same company.
-const MOST_COMPARED: usize = 256;
+const MAX_COMPARED: usize = 256;
 
 /// The settings of a search: which pairs of companies are searched for, and how many are returned.
 #[derive(Clone, Copy, Debug, Default)]
@@ -198,8 +198,8 @@ impl Finder<'_, '_> {
         wanted: &[Resemblance],
     ) -> rusqlite::Result<()> {
         let view = View::of(self.connection);
-        let holders = view.holders(kind, key, MOST_COMPARED + 1)?;
-        if holders.len() > MOST_COMPARED {
+        let holders = view.holders(kind, key, MAX_COMPARED + 1)?;
+        if holders.len() > MAX_COMPARED {
             self.found.crowded += 1;
             return Ok(());
         }

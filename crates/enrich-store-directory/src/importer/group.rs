@@ -23,20 +23,20 @@ use crate::directory::codes::IdentifierKind;
 
 /// A group is full when it has this many companies. Then another thread derives the look-up data of
 /// these companies, and the next record begins a new group.
-const MOST_COMPANIES: usize = if cfg!(test) { 1 } else { 128 };
+const MAX_COMPANIES: usize = if cfg!(test) { 1 } else { 128 };
 /// Maximum number of groups whose data is derived at the same time, each on a thread of its own. If
 /// there are fewer processors, their number is the maximum.
-const MOST_DERIVING: usize = 4;
+const MAX_DERIVING: usize = 4;
 /// A group is also full when its companies have this many facts together. This limits the memory:
 /// the facts of all groups, their copies from before the changes, and the derived data take some
 /// hundred megabytes.
-const MOST_FACTS: usize = 1 << 14;
+const MAX_FACTS: usize = 1 << 14;
 
 /// The records of a batch that were matched and are not saved yet. While this thread matches the
 /// records of a group, other threads derive the data of the earlier groups.
 pub(super) struct Unsaved {
     /// Maximum number of groups in `deriving`.
-    most_deriving: usize,
+    max_deriving: usize,
     /// The groups whose data other threads derive, the oldest first.
     deriving: VecDeque<Deriving>,
     /// The last group, to which records are added.
@@ -111,8 +111,8 @@ impl Added<'_> {
 
 impl Unsaved {
     pub(super) fn new() -> Self {
-        let most_deriving = processors(MOST_DERIVING);
-        Self { most_deriving, deriving: VecDeque::new(), matched: Group::default() }
+        let max_deriving = processors(MAX_DERIVING);
+        Self { max_deriving, deriving: VecDeque::new(), matched: Group::default() }
     }
 
     pub(super) fn add(&mut self, matched: Matched) {
@@ -135,7 +135,7 @@ impl Unsaved {
     /// Whether the last group has enough companies or facts. If so, the caller must end the group
     /// before it adds further records.
     pub(super) fn is_full(&self) -> bool {
-        self.matched.changes.subjects.len() >= MOST_COMPANIES || self.matched.facts >= MOST_FACTS
+        self.matched.changes.subjects.len() >= MAX_COMPANIES || self.matched.facts >= MAX_FACTS
     }
 
     /// Whether `company` waits to be saved.
@@ -165,7 +165,7 @@ impl Unsaved {
     /// being derived already, waits until the oldest of these groups is done and returns its
     /// records, in order. In other cases, returns no records.
     pub(super) fn end_group(&mut self) -> Vec<Matched> {
-        let is_full = self.deriving.len() >= self.most_deriving;
+        let is_full = self.deriving.len() >= self.max_deriving;
         let first = if is_full { self.deriving.pop_front().map(Deriving::finish) } else { None };
         self.deriving.push_back(Deriving::begin(std::mem::take(&mut self.matched)));
         first.unwrap_or_default()

@@ -14,7 +14,7 @@ use super::threads::{in_parts, processors};
 
 /// Maximum number of threads that look up records. Further threads would mostly wait for the thread
 /// that reads the lines.
-const MOST_THREADS: usize = 4;
+const MAX_THREADS: usize = 4;
 /// Minimum number of records for each thread. If there are few records, one thread looks up all of
 /// them.
 const FEWEST: usize = 256;
@@ -42,7 +42,7 @@ impl SourceRecords {
         let source = connection.find(with_records, [source.as_str()], |row| row.get(0))?;
         let Some(source) = source else { return Ok(None) };
         let mut connections = vec![connection];
-        for _ in 1..processors(MOST_THREADS) {
+        for _ in 1..processors(MAX_THREADS) {
             connections.push(sqlite::mapped_reader(path)?);
         }
         Ok(Some(Self { connections, secrets: secrets.clone(), source }))

@@ -24,12 +24,12 @@ use crate::directory::view::View;
 
 /// Maximum number of companies with the same look-up key that are compared with a record. This
 /// applies to a record that has neither a domain nor a page.
-const MOST_NAMESAKES: usize = 1000;
+const MAX_NAMESAKES: usize = 1000;
 /// Maximum number of bare companies that are compared with a record.
-const MOST_BARE: usize = 64;
+const MAX_BARE: usize = 64;
 /// Maximum number of companies with the same domain, page or external id that are compared with a
 /// record.
-const MOST_SHARING: usize = 64;
+const MAX_SHARING: usize = 64;
 
 /// The search for the company of one record among the stored companies.
 pub(super) struct Matching<'a> {
@@ -87,7 +87,7 @@ impl<'a> Matching<'a> {
     fn company_with_id(&self, ids: &[ExternalId]) -> rusqlite::Result<Option<SubjectId>> {
         let mut first = None;
         for id in ids {
-            for holder in self.holders(IdentifierKind::CompanyId, id.as_str(), MOST_SHARING)? {
+            for holder in self.holders(IdentifierKind::CompanyId, id.as_str(), MAX_SHARING)? {
                 if ids.len() == 1 || self.may_be(holder, ids)? {
                     return Ok(Some(holder));
                 }
@@ -126,7 +126,7 @@ impl<'a> Matching<'a> {
                 return Ok(None);
             }
         };
-        let holders = self.holders(kind, key, MOST_SHARING)?;
+        let holders = self.holders(kind, key, MAX_SHARING)?;
         if holders.is_empty() {
             return Ok(None);
         }
@@ -155,7 +155,7 @@ impl<'a> Matching<'a> {
         ids: &[ExternalId],
     ) -> rusqlite::Result<Option<SubjectId>> {
         let kind = IdentifierKind::CompanyName;
-        for holder in self.holders(kind, name.squashed(), MOST_NAMESAKES)? {
+        for holder in self.holders(kind, name.squashed(), MAX_NAMESAKES)? {
             let Some(company) = self.view.company(holder)? else { continue };
             let has_common_seat = company.seats.iter().any(|seat| seats.contains(seat));
             let have_none = company.seats.is_empty() && seats.is_empty();
@@ -177,8 +177,8 @@ impl<'a> Matching<'a> {
         if self.unsaved.is_some_and(|unsaved| unsaved.adds_bare_company(name.squashed())) {
             self.depends_on_unsaved.set(true);
         }
-        let bare = self.view.bare_companies(name.squashed(), MOST_BARE)?;
-        self.look_at_all(&bare, MOST_BARE);
+        let bare = self.view.bare_companies(name.squashed(), MAX_BARE)?;
+        self.look_at_all(&bare, MAX_BARE);
         for id in bare {
             let Some(company) = self.view.company(id)? else { continue };
             let is_named_so = matches!(names::fit(name, &company), Some(Fit::Name | Fit::Alias));

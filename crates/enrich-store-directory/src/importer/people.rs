@@ -18,7 +18,7 @@ use crate::directory::people::name_in;
 
 /// Maximum number of people with the same email address that are compared with a record. The limit
 /// is the same for people with the same name at the same employer.
-const MOST_NAMESAKES: usize = 1000;
+const MAX_NAMESAKES: usize = 1000;
 
 impl Writer<'_> {
     /// Imports a person's record. Returns the outcome, and whether this is the first time that the
@@ -101,7 +101,7 @@ impl Writer<'_> {
     ) -> rusqlite::Result<Option<SubjectId>> {
         let kind = IdentifierKind::PersonEmail;
         for email in emails {
-            for holder in self.view().holders(kind, email.as_str(), MOST_NAMESAKES)? {
+            for holder in self.view().holders(kind, email.as_str(), MAX_NAMESAKES)? {
                 if page.is_none() {
                     return Ok(Some(holder.subject));
                 }
@@ -127,7 +127,7 @@ impl Writer<'_> {
         // Equal names have the same key, so this one key finds all people with the name.
         let key = name_in(&employer.0.to_string(), &name.key());
         let kind = IdentifierKind::PersonAtCompany;
-        for holder in self.view().holders(kind, &key, MOST_NAMESAKES)? {
+        for holder in self.view().holders(kind, &key, MAX_NAMESAKES)? {
             let Some(person) = self.view().person_alone(holder.subject)? else { continue };
             if page.is_some() && person.page.is_some() {
                 continue;

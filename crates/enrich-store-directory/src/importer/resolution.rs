@@ -46,13 +46,13 @@ const PART: usize = 8192;
 /// Maximum number of results that all threads together keep in memory. A result says whether many
 /// organisations share a value ([`KnownSharing`]). All results take about 100 MB. A thread that has
 /// more than its share of them drops its results before the next part.
-const MOST_KNOWN: usize = 1 << 20;
+const MAX_KNOWN: usize = 1 << 20;
 
 /// Minimum number of unresolved companies for each thread. With few companies, fewer threads work.
 const FEWEST: usize = if cfg!(test) { 2 } else { 256 };
 /// Maximum number of threads that find companies which can be linked. During a part (one
 /// transaction), each thread keeps in memory all companies that it has read.
-const MOST_THREADS: usize = 4;
+const MAX_THREADS: usize = 4;
 
 /// Divides the records of all companies in the table `unresolved` into companies again. Each part
 /// of the work is one transaction. Keeps the stored hash index up to date. Calls `done` after each
@@ -65,7 +65,7 @@ pub(super) fn resolve_all(
 ) -> rusqlite::Result<()> {
     turn::write(connection, |transaction| decided::note_unmet(transaction, secrets))?;
     let threads = match connection.path() {
-        Some(_) => processors(MOST_THREADS),
+        Some(_) => processors(MAX_THREADS),
         // The path is unknown, because it is not valid UTF-8. So no other thread can open a
         // connection.
         None => 1,
@@ -118,7 +118,7 @@ fn resolve_part(
     secrets: &Secrets,
     (kept_index, known): (Option<&RefCell<KeptIndex>>, &mut [KnownSharing]),
 ) -> rusqlite::Result<()> {
-    let most = MOST_KNOWN / known.len();
+    let most = MAX_KNOWN / known.len();
     known.iter_mut().filter(|known| known.len() > most).for_each(KnownSharing::clear);
     let mut statement =
         connection.prepare_cached("SELECT subject FROM unresolved ORDER BY subject")?;

@@ -12,7 +12,7 @@
 //! work.
 
 use enrich_core::SubjectId;
-use enrich_core::resolution::MOST_BEARERS;
+use enrich_core::resolution::MAX_BEARERS;
 use enrich_store_sqlite::Statements;
 use rusqlite::Connection;
 use rustc_hash::FxHashSet;
@@ -128,7 +128,7 @@ impl<'a> KeyNotes<'a> {
         // All rows of this identifier are already in the database, so this view does not need the
         // unwritten rows.
         let written = View::of(self.connection);
-        let most = MOST_BEARERS + added.len() + 1;
+        let most = MAX_BEARERS + added.len() + 1;
         if kind == IdentifierKind::CompanyName {
             // The rows of `CompanyLinkableName` are perhaps not in the database yet, so this view
             // also reads the unwritten rows.
@@ -142,7 +142,7 @@ impl<'a> KeyNotes<'a> {
         }
         let holders = written.holders(kind, &key, most)?;
         let all = holders.len();
-        if all > MOST_BEARERS && links_all_of_a_name(kind) {
+        if all > MAX_BEARERS && links_all_of_a_name(kind) {
             added.iter().for_each(|subject| notes.note(*subject));
         }
         note(notes, holders, &added, all);
@@ -153,7 +153,7 @@ impl<'a> KeyNotes<'a> {
 /// Notes the companies `holders`, which share an identifier. `all` is the number of companies that
 /// have the identifier now, including the companies `added`, which have just got it.
 ///
-/// If `all` is too large (more than [`MOST_BEARERS`]) and there are also too many `holders`, the
+/// If `all` is too large (more than [`MAX_BEARERS`]) and there are also too many `holders`, the
 /// identifier no longer links companies. It may have linked the companies that had it before the
 /// load, so only these are noted. If too many companies had it even then, it linked none of them,
 /// and none are noted.
@@ -161,8 +161,8 @@ fn note(notes: &mut UnresolvedNotes, mut holders: Vec<Holder>, added: &[SubjectI
     if all < 2 {
         return;
     }
-    if all > MOST_BEARERS && holders.len() > MOST_BEARERS {
-        if all - added.len() > MOST_BEARERS {
+    if all > MAX_BEARERS && holders.len() > MAX_BEARERS {
+        if all - added.len() > MAX_BEARERS {
             return;
         }
         let added: FxHashSet<SubjectId> = added.iter().copied().collect();

@@ -17,11 +17,11 @@ use crate::noted::Noted;
 
 /// Maximum length of a packed list in one row, in bytes. SQLite keeps a row of this length within
 /// one page.
-const MOST_BYTES: usize = 900;
+const MAX_BYTES: usize = 900;
 
 /// Maximum number of changes that are collected in memory. They take some tens of megabytes. Loads
 /// do not use this limit: they limit all their rows in memory together.
-const MOST_NOTED: usize = 400_000;
+const MAX_NOTED: usize = 400_000;
 /// The number of words whose changes are passed together from one thread to the other
 /// ([`make_ahead`]). The number is small, because a word may have many changes.
 const WORDS: usize = 32;
@@ -68,7 +68,7 @@ impl WordChanges {
 
     /// Whether there are so many changes that they must be written now, to limit the memory.
     pub(crate) fn are_many(&self) -> bool {
-        self.noted >= MOST_NOTED
+        self.noted >= MAX_NOTED
     }
 
     /// Returns the memory that the changes take, in bytes.
@@ -240,12 +240,12 @@ fn set(list: &mut Vec<Posting>, company: u64, words: Option<u8>) -> isize {
 /// chunk.
 fn cut(list: &mut Vec<Posting>) -> Option<Vec<Posting>> {
     // The id in the first posting of a chunk takes at most ten bytes. Each later posting usually
-    // takes three. So a chunk with this number of postings has about [`MOST_BYTES`] bytes.
-    const MOST: usize = MOST_BYTES / 3;
-    if list.len() <= MOST {
+    // takes three. So a chunk with this number of postings has about [`MAX_BYTES`] bytes.
+    const MAX: usize = MAX_BYTES / 3;
+    if list.len() <= MAX {
         return None;
     }
-    let rest = list.split_off(MOST);
+    let rest = list.split_off(MAX);
     Some(std::mem::replace(list, rest))
 }
 

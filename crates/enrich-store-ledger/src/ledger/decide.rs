@@ -25,7 +25,7 @@ pub(super) struct GroupDecider<'a> {
     /// `job::decide` updates this number before the first decision.
     pub(super) record_count: Option<RecordCount>,
     /// Maximum number of idempotency records that the ledger may store.
-    pub(super) max_kept: u64,
+    pub(super) max_idempotency_records: u64,
 }
 
 /// The error for a group that cannot be decided. Its transaction must be rolled back.
@@ -96,9 +96,9 @@ impl GroupDecider<'_> {
     /// Whether the account may store one more response.
     fn has_room(&self, account: AccountId) -> rusqlite::Result<bool> {
         match self.record_count {
-            Some(count) if count.records >= self.max_kept => Ok(false),
+            Some(count) if count.records >= self.max_idempotency_records => Ok(false),
             Some(count) => {
-                let most = self.max_kept;
+                let most = self.max_idempotency_records;
                 idempotency_store::has_share(self.connection, account, count.records, most)
             }
             None => Ok(true),

@@ -73,7 +73,7 @@ pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Resul
             decider.connection,
             decider.record_count,
             wanted,
-            decider.max_kept,
+            decider.max_idempotency_records,
         )
         .map_err(GroupFailed)?;
         // The group of charges can add at most one idempotency record for each job. Up to twice as

@@ -233,7 +233,7 @@ impl Writer {
             secrets: &self.secrets,
             batch: self.ledger_state.batch(connection).map_err(GroupFailed)?,
             record_count: self.record_count,
-            max_kept: self.limits.max_kept,
+            max_idempotency_records: self.limits.max_idempotency_records,
         };
         decide(&mut decider, group)?;
         let written = decider.batch.close().map_err(GroupFailed)?;

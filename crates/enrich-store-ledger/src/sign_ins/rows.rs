@@ -90,7 +90,7 @@ pub(super) fn end_session_of(
     )? > 0)
 }
 
-/// If an account has more than [`Session::MOST_OF_AN_ACCOUNT`] sessions, ends the oldest ones.
+/// If an account has more than [`Session::MAX_PER_ACCOUNT`] sessions, ends the oldest ones.
 /// Never ends the session with the hash `newest`, even if it seems to be older than others because
 /// the clock was set back.
 pub(super) fn end_oldest_sessions(
@@ -103,7 +103,7 @@ pub(super) fn end_oldest_sessions(
             "DELETE FROM session WHERE token_hash IN (
              SELECT token_hash FROM session WHERE account = ?1 AND token_hash <> ?2
              ORDER BY started_at DESC LIMIT -1 OFFSET ?3)",
-            (Column(account), newest, Session::MOST_OF_AN_ACCOUNT - 1),
+            (Column(account), newest, Session::MAX_PER_ACCOUNT - 1),
         )
         .map(|_| ())
 }

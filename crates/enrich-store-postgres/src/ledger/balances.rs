@@ -19,7 +19,7 @@ use crate::database::Connections;
 /// Maximum age of a cached balance.
 const VALID_FOR: Duration = Duration::from_secs(1);
 /// Maximum number of cached balances. A full cache is emptied.
-const MOST: usize = 100_000;
+const MAX: usize = 100_000;
 
 /// Reads the balances of accounts: 0 for an account without ledger rows, and no row for an account
 /// that does not exist.
@@ -51,7 +51,7 @@ impl Balances {
     /// their write had ended. A balance does not replace a cached balance with a later time.
     pub(super) fn note(&self, balances: impl Iterator<Item = (AccountId, Credits)>, at: Instant) {
         let mut known = self.known.write();
-        if known.len() >= MOST {
+        if known.len() >= MAX {
             known.clear();
         }
         for (account, balance) in balances {

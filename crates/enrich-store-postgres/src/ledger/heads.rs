@@ -14,7 +14,7 @@
 //! contended  the group waits for the lock, and then reads the row      two round trips
 //! ```
 //!
-//! A contended account becomes shared again after 2 to [`MOST_LOCKED_GROUPS`] groups. A shared
+//! A contended account becomes shared again after 2 to [`MAX_LOCKED_GROUPS`] groups. A shared
 //! account becomes alone again after [`ALONE_AFTER`] consecutive reads without a new row of
 //! others.
 
@@ -24,7 +24,7 @@ use rustc_hash::FxHashMap;
 
 /// Maximum number of accounts that a lane (a task that decides charges) remembers. If a further
 /// account would exceed this number, the lane forgets all accounts.
-const MOST_KNOWN: usize = 50_000;
+const MAX_KNOWN: usize = 50_000;
 /// If this number of consecutive reads of a shared account find no new row of another node or lane,
 /// the account is no longer shared. Groups of charges then use its remembered last row again, and
 /// do not read it first. A shared account is one that other nodes or lanes charge too.
@@ -34,7 +34,7 @@ const ALONE_AFTER: u32 = 8;
 const CONTENDED_AFTER: u32 = 4;
 /// Maximum number of consecutive groups of charges that wait for the lock of a contended account.
 /// After these groups, the account is shared again.
-const MOST_LOCKED_GROUPS: u32 = 32;
+const MAX_LOCKED_GROUPS: u32 = 32;
 
 /// How a group of charges gets the last row of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ struct Sharing {
     /// is not contended.
     locked_groups: u32,
     /// Decides for how many groups of charges the account is contended the next time. At that time,
-    /// this number is doubled, to at least 2 and at most [`MOST_LOCKED_GROUPS`], and copied to
+    /// this number is doubled, to at least 2 and at most [`MAX_LOCKED_GROUPS`], and copied to
     /// `locked_groups`: for example 2, then 4, then 8. Each group of charges that could use the
     /// account halves this number.
     backoff: u32,
@@ -100,7 +100,7 @@ impl Heads {
     /// Makes room in memory for this number of further accounts. If there is not enough room,
     /// forgets all accounts.
     pub(super) fn reserve(&mut self, accounts: usize) {
-        if self.rows.len().max(self.shared.len()) + accounts > MOST_KNOWN {
+        if self.rows.len().max(self.shared.len()) + accounts > MAX_KNOWN {
             self.rows.clear();
             self.shared.clear();
         }
@@ -150,7 +150,7 @@ impl Heads {
         sharing.lost += 1;
         if sharing.lost >= CONTENDED_AFTER {
             sharing.lost = 0;
-            sharing.backoff = (2 * sharing.backoff).clamp(2, MOST_LOCKED_GROUPS);
+            sharing.backoff = (2 * sharing.backoff).clamp(2, MAX_LOCKED_GROUPS);
             sharing.locked_groups = sharing.backoff;
         }
     }
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn a_lane_remembers_a_limited_number_of_accounts() {
         let mut heads = Heads::default();
-        for _ in 0..MOST_KNOWN + 1 {
+        for _ in 0..MAX_KNOWN + 1 {
             heads.reserve(1);
             heads.written(AccountId::new(Timestamp::UNIX_EPOCH), row(1));
         }

@@ -47,16 +47,16 @@ use crate::pulse::Readings;
 use crate::seals::Unsealed;
 
 /// Maximum number of jobs in a group of charges.
-const MOST_IN_GROUP: usize = 512;
+const MAX_IN_GROUP: usize = 512;
 /// Limits how long a new group of charges waits for more jobs: at most the duration of the last
-/// group divided by this number, and at most [`MOST_GATHERING`].
+/// group divided by this number, and at most [`MAX_GATHERING`].
 const GATHERING_PART: u32 = 3;
 /// Maximum time that a group of charges waits for more jobs, however long the last group took.
-const MOST_GATHERING: Duration = Duration::from_millis(2);
+const MAX_GATHERING: Duration = Duration::from_millis(2);
 /// A group of charges waits for more jobs only if at least this many callers were active. With
 /// fewer callers, waiting saves too little: two small groups cost the database little more than one
 /// group.
-const LEAST_CALLERS: usize = 16;
+const MIN_CALLERS: usize = 16;
 /// Pause between two attempts to write a group of charges.
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
 /// Maximum number of attempts to write a group of charges that conflicts with other transactions.
@@ -188,8 +188,8 @@ impl Lane {
     /// Waits for the next group of charges; `None` when the ledger is closed.
     async fn next_group(&mut self) -> Option<Vec<Job>> {
         let mut group = mem::take(&mut self.state.waiting);
-        if group.len() > MOST_IN_GROUP {
-            self.state.waiting = group.split_off(MOST_IN_GROUP);
+        if group.len() > MAX_IN_GROUP {
+            self.state.waiting = group.split_off(MAX_IN_GROUP);
             return Some(group);
         }
         while group.is_empty() {
@@ -217,9 +217,9 @@ impl Lane {
         let Callers { active, last_took, .. } = self.state.callers;
         // Waits only until seven eighths of the active callers have sent their next jobs. The last
         // callers are not worth a longer wait; they may also use another lane now.
-        let enough = if active < LEAST_CALLERS { 0 } else { active - active / 8 };
-        let end = tokio::time::Instant::now() + (last_took / GATHERING_PART).min(MOST_GATHERING);
-        while group.len() < MOST_IN_GROUP {
+        let enough = if active < MIN_CALLERS { 0 } else { active - active / 8 };
+        let end = tokio::time::Instant::now() + (last_took / GATHERING_PART).min(MAX_GATHERING);
+        while group.len() < MAX_IN_GROUP {
             match self.queue.try_recv() {
                 Ok(job) => group.push(job),
                 Err(_) if group.len() >= enough => return,

@@ -13,8 +13,8 @@ use enrich_core::AccountId;
 pub(super) const LANES: usize = 2;
 /// All lanes are used after more than this number of callers have waited for decisions at the same
 /// time.
-const MOST_ON_ONE_LANE: usize = 256;
-/// The time, in milliseconds, for which all lanes stay in use after more than [`MOST_ON_ONE_LANE`]
+const MAX_ON_ONE_LANE: usize = 256;
+/// The time, in milliseconds, for which all lanes stay in use after more than [`MAX_ON_ONE_LANE`]
 /// callers have waited. The number of used lanes must not change often, because each change has a
 /// cost: an account may get another lane, which does not remember the account's last row. The next
 /// groups of charges must then first read this row from the database.
@@ -51,7 +51,7 @@ impl LaneChoice {
     /// milliseconds since `created`.
     fn lane_at(&self, now: u64, account: AccountId) -> usize {
         let callers = self.callers.fetch_add(1, Ordering::Relaxed) + 1;
-        if callers > MOST_ON_ONE_LANE {
+        if callers > MAX_ON_ONE_LANE {
             self.all_until.store(now.saturating_add(ALL_LANES_FOR), Ordering::Relaxed);
         }
         let lanes = if now < self.all_until.load(Ordering::Relaxed) { LANES } else { 1 };
@@ -82,7 +82,7 @@ mod tests {
         let choice = LaneChoice::new();
         assert_eq!(lane_at(&choice, 0), 0);
         let callers: Vec<_> =
-            (0..MOST_ON_ONE_LANE).map(|_| choice.enter(AccountId(Uuid::nil())).1).collect();
+            (0..MAX_ON_ONE_LANE).map(|_| choice.enter(AccountId(Uuid::nil())).1).collect();
         assert_eq!(lane_at(&choice, 10_000), 1);
         drop(callers);
         assert_eq!(lane_at(&choice, 10_999), 1);

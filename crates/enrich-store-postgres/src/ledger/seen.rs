@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 /// Maximum number of accounts whose highest sequence is remembered. If a further account would
 /// exceed this number, the sequences of all accounts are forgotten.
-const MOST_KNOWN: usize = 100_000;
+const MAX_KNOWN: usize = 100_000;
 
 #[derive(Debug, Default)]
 pub(super) struct SeenRows {
@@ -36,7 +36,7 @@ impl SeenRows {
     /// Notes that this process has read or written rows of accounts up to these sequences.
     pub(super) fn note(&self, rows: impl ExactSizeIterator<Item = (AccountId, u64)>) {
         let sequences = &mut self.known.lock().sequences;
-        if sequences.len() + rows.len() > MOST_KNOWN {
+        if sequences.len() + rows.len() > MAX_KNOWN {
             sequences.clear();
         }
         for (account, sequence) in rows {
@@ -109,7 +109,7 @@ mod tests {
     fn a_limited_number_of_accounts_is_known() {
         let (seen, first) = (SeenRows::default(), AccountId(Uuid::from_u128(0)));
         let accounts = |count: u32| (0..count).map(|n| (AccountId(Uuid::from_u128(n.into())), 1));
-        seen.note(accounts(u32::try_from(MOST_KNOWN).unwrap()));
+        seen.note(accounts(u32::try_from(MAX_KNOWN).unwrap()));
         assert!(!seen.has_all(first, 0));
         seen.note([(AccountId(Uuid::from_u128(u128::MAX)), 1)].into_iter());
         assert!(seen.has_all(first, 0));

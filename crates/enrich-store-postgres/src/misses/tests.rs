@@ -49,7 +49,7 @@ fn only_the_most_frequent_names_of_a_day_are_kept() {
     database.execute(&format!(
         "INSERT INTO missed_name (day, hash, calls)
          SELECT {DAY}, sha256(number::text::bytea), 2 FROM generate_series(1, {}) AS number",
-        MissCounter::MOST_A_DAY
+        MissCounter::MAX_PER_DAY
     ));
     miss(&node, CountMisses::Hashed, &["Quill Ltd"]);
     assert_eq!(database.number("SELECT count(*) FROM missed_name"), 10_000);

@@ -168,7 +168,7 @@ pub(super) async fn end_oldest_sessions(
                   ORDER BY started_at DESC";
     let values: [Value<'_>; 2] = [(&account.0, Type::UUID), (&&newest[..], Type::BYTEA)];
     let others = list(client, hashes, &values, |row| hash(row.try_get(0)?)).await?;
-    match others.get(Session::MOST_OF_AN_ACCOUNT - 1..) {
+    match others.get(Session::MAX_PER_ACCOUNT - 1..) {
         None | Some([]) => Ok(()),
         Some(oldest) => {
             let values: [Value<'_>; 1] = [(&slices(oldest), Type::BYTEA_ARRAY)];

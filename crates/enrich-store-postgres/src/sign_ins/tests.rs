@@ -114,7 +114,7 @@ fn sessions_that_begin_on_several_nodes_at_once_are_no_more_than_the_limit() {
             beginning.map(|((_, one), token)| one.begin_session(token, session(account)));
         assert!(block_on(join_all(beginning)).iter().all(Result::is_ok));
         let listed = block_on(nodes[0].1.sessions(account, None)).unwrap();
-        assert_eq!(listed.len(), Session::MOST_OF_AN_ACCOUNT.min(3 * round));
+        assert_eq!(listed.len(), Session::MAX_PER_ACCOUNT.min(3 * round));
     }
 }
 

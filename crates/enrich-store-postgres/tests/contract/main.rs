@@ -126,8 +126,8 @@ impl Harness for Opened {
         self.open_with(Options::default())
     }
 
-    async fn fresh_keeping(&self, max_kept: u64) -> Ports {
-        self.open_with(Options { max_kept, ..Options::default() })
+    async fn fresh_keeping(&self, max_idempotency_records: u64) -> Ports {
+        self.open_with(Options { max_idempotency_records, ..Options::default() })
     }
 
     async fn reopen(&self, ports: Ports) -> Ports {

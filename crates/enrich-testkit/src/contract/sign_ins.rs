@@ -290,7 +290,7 @@ pub async fn an_account_has_so_many_sessions_and_the_oldest_end(harness: &dyn Ha
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
     let of_other = session_of(&ports, other).await;
-    let most = Session::MOST_OF_AN_ACCOUNT;
+    let most = Session::MAX_PER_ACCOUNT;
     let mut tokens = Vec::new();
     for second in 0..most as i64 + 3 {
         let (token, at) = (token(), after_noon(second));

@@ -21,7 +21,7 @@ use super::sockets::{Connection, Cut, leave};
 const CHUNK_BYTES: usize = 32 * 1024;
 /// Maximum number of chunks in one delay line, the queue of bytes in one direction. This is at most
 /// 1,024 × 32 KiB = 32 MiB.
-const MOST_CHUNKS: usize = 1_024;
+const MAX_CHUNKS: usize = 1_024;
 /// Time limit for the proxy to connect to the server.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Interval at which a blocked write checks whether its connection was cut.
@@ -60,8 +60,8 @@ pub(super) fn serve(client: TcpStream, network: &Arc<Network>) {
     if !network.add(&connection) {
         return;
     }
-    let (to_server, from_client) = sync_channel(MOST_CHUNKS);
-    let (to_client, from_server) = sync_channel(MOST_CHUNKS);
+    let (to_server, from_client) = sync_channel(MAX_CHUNKS);
+    let (to_client, from_server) = sync_channel(MAX_CHUNKS);
     let end = |socket: &Arc<TcpStream>| End {
         socket: Arc::clone(socket),
         connection: Arc::clone(&connection),

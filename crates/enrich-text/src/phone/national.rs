@@ -22,7 +22,7 @@ impl Phone {
         /// Minimum number of digits of a number that has only digits. A shorter number may be
         /// national: mobile numbers in China and Brazil have eleven digits, and no national number
         /// has more.
-        const LEAST_DIGITS: usize = 12;
+        const MIN_DIGITS: usize = 12;
         let plain = without_link(input::plain(text)?);
         let phone = match Self::parse(text) {
             Ok(phone) if says_its_country(plain) => return Ok(phone),
@@ -36,7 +36,7 @@ impl Phone {
         };
         let is_bare = plain.bytes().all(|byte| byte.is_ascii_digit());
         let has_one = plain.strip_prefix('1').is_some_and(|rest| rest.starts_with(is_separator));
-        if ((is_bare && plain.len() >= LEAST_DIGITS) || has_one) && phone.is_valid_number() {
+        if ((is_bare && plain.len() >= MIN_DIGITS) || has_one) && phone.is_valid_number() {
             Ok(phone)
         } else {
             Err(InvalidPhone::NoCountryCode)
@@ -53,11 +53,11 @@ impl Phone {
     pub fn parse_with_code(text: &str) -> Result<Self, InvalidPhone> {
         /// Minimum number of digits of a number without `+` and `00`. A shorter number may be a
         /// national number of North America, which has ten digits.
-        const LEAST_DIGITS: usize = 11;
+        const MIN_DIGITS: usize = 11;
         let phone = Self::parse(text)?;
         let plain = without_link(input::plain(text)?);
         let is_complete = plain.starts_with(|first: char| !is_separator(first))
-            && phone.digits().len() >= LEAST_DIGITS
+            && phone.digits().len() >= MIN_DIGITS
             && phone.is_valid_number();
         if says_its_country(plain) || is_complete {
             Ok(phone)

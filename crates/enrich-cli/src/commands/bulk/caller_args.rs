@@ -68,9 +68,9 @@ impl CallerArgs {
         connections: usize,
     ) -> Result<Box<dyn Caller>, Failure> {
         let Some(url) = &self.url else {
-            let least_by_name = self.settings.min_confidence.0;
+            let min_name_confidence = self.settings.min_confidence.0;
             let store =
-                self.data.open_directory(Options { least_by_name, ..Options::default() })?;
+                self.data.open_directory(Options { min_name_confidence, ..Options::default() })?;
             store.directory.prepare()?;
             let caller = DirectoryCaller::new(Arc::clone(&store.directory) as _, target);
             let most = self.settings.max_enrichment_items;

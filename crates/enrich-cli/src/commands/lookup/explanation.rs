@@ -20,7 +20,7 @@ pub(super) struct LookUpToExplain<'a> {
     /// Whether the answer contains the attribute that the endpoint returns. A company or person may
     /// be found, but lack this attribute.
     pub(super) is_answered: bool,
-    pub(super) least_by_name: Confidence,
+    pub(super) min_name_confidence: Confidence,
 }
 
 #[derive(Debug, Serialize)]
@@ -147,7 +147,7 @@ impl LookUpToExplain<'_> {
         };
         Ok(Explanation {
             read_as: in_words(self.question),
-            min_confidence: self.least_by_name.percent(),
+            min_confidence: self.min_name_confidence.percent(),
             company_name: compared
                 .map(|compared| ByName { is_employer: is_person, ..compared.into() }),
             found: self.found.map(Named::from),
@@ -163,7 +163,7 @@ impl LookUpToExplain<'_> {
         compared: &Compared<'_>,
     ) -> Result<String, StoreError> {
         let Compared { name, country, only_bearer, judged } = compared;
-        let below = format!("below the least confidence ({})", self.least_by_name.percent());
+        let below = format!("below the least confidence ({})", self.min_name_confidence.percent());
         let led_to = self.found.and_then(Found::company).map(|company| company.id);
         // The text `changed` is returned if an import has changed the look-up data since the
         // look-up. Then the comparison of names no longer fits the answer.
@@ -171,7 +171,7 @@ impl LookUpToExplain<'_> {
         if let Some((only, sure)) = only_bearer {
             return Ok(match led_to {
                 Some(id) if id == only.id => "no other company bears the name".to_owned(),
-                None if *sure < self.least_by_name => below,
+                None if *sure < self.min_name_confidence => below,
                 _ => changed,
             });
         }
@@ -187,7 +187,7 @@ impl LookUpToExplain<'_> {
                 _ => "no company has a name like it".to_owned(),
             });
         };
-        let is_sure = sure >= self.least_by_name;
+        let is_sure = sure >= self.min_name_confidence;
         if led_to != is_sure.then_some(first.company.id) {
             return Ok(changed);
         }
@@ -195,7 +195,7 @@ impl LookUpToExplain<'_> {
         // A rival is another company that may be meant. It reduces the probability of the first
         // company. It is mentioned only if, without it, the first company could reach `least`: the
         // sum of the two probabilities is at least `least`.
-        let least = f64::from(self.least_by_name.percent()) / 100.0;
+        let least = f64::from(self.min_name_confidence.percent()) / 100.0;
         let is_in_the_way =
             |rival: &&ScoredCandidate| first.probability + rival.probability >= least;
         if let Some(rival) = rival(judged).filter(is_in_the_way) {
@@ -214,7 +214,7 @@ impl LookUpToExplain<'_> {
     /// of a company by its name are explained by `reason_by_name` instead.
     fn reason_otherwise(self) -> String {
         let is_found = self.found.is_some();
-        let least = self.least_by_name.percent();
+        let least = self.min_name_confidence.percent();
         match self.question {
             Question::Person(PersonRef::InCountry { .. } | PersonRef::AtCompany { .. }) => {
                 if is_found {

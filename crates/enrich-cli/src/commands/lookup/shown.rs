@@ -10,10 +10,10 @@ use super::super::{Failure, Shown};
 use super::explanation::{ByName, Candidate, Explanation, Named, Prominent, Weighed};
 
 /// Maximum number of companies that the text shows.
-const MOST_COMPANIES: usize = 5;
+const MAX_COMPANIES: usize = 5;
 /// Maximum number of features of each company that the text shows. The effects of all others are
 /// added up in one line.
-const MOST_FEATURES: usize = 6;
+const MAX_FEATURES: usize = 6;
 
 /// The body of an answer, with its explanation. If the body is an error, there is no explanation.
 #[derive(Serialize)]
@@ -69,7 +69,7 @@ fn write_by_name(by_name: &ByName, out: &mut dyn Write) -> io::Result<()> {
     if by_name.candidates.is_empty() {
         return writeln!(out, "No company was there to compare.");
     }
-    let shown = &by_name.candidates[..by_name.candidates.len().min(MOST_COMPANIES)];
+    let shown = &by_name.candidates[..by_name.candidates.len().min(MAX_COMPANIES)];
     match (shown.len(), by_name.candidates.len()) {
         (1, 1) => writeln!(out, "One company was compared:\n")?,
         (few, all) if few == all => writeln!(out, "{all} companies were compared:\n")?,
@@ -93,7 +93,7 @@ fn write_features(candidate: &Candidate, out: &mut dyn Write) -> io::Result<()> 
     if let Some(prominence) = &candidate.prominence {
         writeln!(out, "  {}", in_words(prominence))?;
     }
-    let (heaviest, others) = features.split_at(features.len().min(MOST_FEATURES));
+    let (heaviest, others) = features.split_at(features.len().min(MAX_FEATURES));
     let row = |Weighed { feature, value, weight, effect }: &Weighed| {
         let feature = format!("  {feature}");
         vec![feature, format!("{value:.2}"), format!("{weight:.2}"), format!("{effect:+.2}")]
@@ -194,7 +194,7 @@ mod tests {
         let shares = [(1, 40), (2, 30), (3, 9), (4, 8), (5, 7), (6, 6), (7, 1)];
         let candidates = shares.map(|(number, share)| candidate(number, share)).into();
         let text = text(candidates, true);
-        assert_eq!(text.matches(":\n  FEATURE ").count(), MOST_COMPANIES, "{text}");
+        assert_eq!(text.matches(":\n  FEATURE ").count(), MAX_COMPANIES, "{text}");
         // The lines of features are left out, because the test above checks such lines.
         let is_feature = |line: &&str| {
             let indented = line.strip_prefix("  ");

@@ -12,7 +12,7 @@ use super::date;
 use crate::missed_names::MissedNames;
 
 /// Maximum number of names that are printed.
-const MOST: usize = 100;
+const MAX: usize = 100;
 /// Number of hexadecimal digits of a name's hash that are printed, if the name's text was not
 /// stored.
 const DIGITS: usize = 16;
@@ -37,7 +37,7 @@ pub(super) struct OneMissed {
 }
 
 pub(super) fn most_missed(names: &MissedNames, now: Timestamp) -> Result<MostMissed, Failure> {
-    let missed = names.most(now, MOST)?.into_iter().map(|it| Missed {
+    let missed = names.most(now, MAX)?.into_iter().map(|it| Missed {
         hash: it.hash.iter().map(|byte| format!("{byte:02x}")).collect(),
         name: it.name,
         calls: it.calls,

@@ -13,11 +13,11 @@ use serde::Serialize;
 use super::super::duplicates::ShownCount;
 use super::super::table::{Pairs, write_table};
 use super::super::{Failure, Shown, named};
-use super::{MOST_ACCOUNTS, date};
+use super::{MAX_ACCOUNTS, date};
 
 /// Maximum number of countries, of accounts, and of days that the text shows. The JSON contains
 /// all.
-const MOST_SHOWN: usize = 10;
+const MAX_SHOWN: usize = 10;
 
 #[derive(Serialize)]
 pub(super) struct Report {
@@ -95,7 +95,7 @@ struct Usage {
     endpoints: Vec<OfEndpoint>,
     accounts: Vec<OfAccount>,
     /// The number of accounts that had calls but are not listed, because there are more than
-    /// [`MOST_ACCOUNTS`].
+    /// [`MAX_ACCOUNTS`].
     further_accounts: u64,
     days: Vec<OfDay>,
 }
@@ -149,7 +149,7 @@ impl Report {
         last: i64,
     ) -> Result<Self, Failure> {
         let directory = store.directory_statistics()?;
-        let used = store.use_statistics(first, last, MOST_ACCOUNTS)?;
+        let used = store.use_statistics(first, last, MAX_ACCOUNTS)?;
         let sources = pollster::block_on(store.importer.sources())?;
         let ListCounts { lists, entries, values } = pollster::block_on(store.importer.counts())?;
         let [directory_size, ledger_size] = store.sizes()?;
@@ -304,7 +304,7 @@ impl Report {
         write_table(&["SUBJECTS", ">NUMBER", ">COVERED"], rows, out)?;
         if !self.countries.is_empty() {
             writeln!(out)?;
-            let shown = self.countries.iter().take(MOST_SHOWN);
+            let shown = self.countries.iter().take(MAX_SHOWN);
             let rows = shown.map(|it| {
                 vec![it.country.clone(), it.companies.to_string(), it.people.to_string()]
             });
@@ -349,13 +349,13 @@ impl Report {
         let of_endpoints = endpoints.iter().map(|it| it.counts.cells(it.endpoint.clone()));
         write_counts("ENDPOINT", of_endpoints.chain([all.cells("together".to_owned())]), out)?;
         writeln!(out)?;
-        let of_accounts = accounts.iter().take(MOST_SHOWN);
+        let of_accounts = accounts.iter().take(MAX_SHOWN);
         let cells = of_accounts.map(|it| it.counts.cells(format!("{} {}", it.account, it.name)));
         write_counts("ACCOUNT", cells, out)?;
         let further = usize::try_from(self.usage.further_accounts).unwrap_or(usize::MAX);
         tell_of_more(accounts.len().saturating_add(further), "accounts", out)?;
         writeln!(out)?;
-        let newest = days.len().saturating_sub(MOST_SHOWN);
+        let newest = days.len().saturating_sub(MAX_SHOWN);
         let cells = days.iter().skip(newest).map(|it| it.counts.cells(it.day.clone()));
         write_counts("DAY", cells, out)?;
         tell_of_more(days.len(), "days", out)
@@ -363,9 +363,9 @@ impl Report {
 }
 
 /// Writes the number of rows that the text does not show, because there are more than
-/// [`MOST_SHOWN`].
+/// [`MAX_SHOWN`].
 fn tell_of_more(all: usize, what: &str, out: &mut dyn Write) -> io::Result<()> {
-    match all.saturating_sub(MOST_SHOWN) {
+    match all.saturating_sub(MAX_SHOWN) {
         0 => Ok(()),
         more => writeln!(out, "and {more} more {what}; --json has them"),
     }

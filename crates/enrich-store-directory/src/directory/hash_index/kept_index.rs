@@ -17,7 +17,7 @@ use crate::directory::view::View;
 /// Maximum number of changed identifiers that are collected in memory; they take 64 MB. If a load
 /// makes more changes, it does not change the stored index, but may build a new one at its end
 /// ([`SUBJECTS_EACH`]).
-const MOST: usize = 1 << 21;
+const MAX: usize = 1 << 21;
 /// If a load cannot change the stored index, it builds a new one at its end, but only if it has
 /// changed enough identifiers: at least one for every eight subjects in the directory. Then the
 /// building takes only a small part of the load's time. After a load with fewer changes, the next
@@ -76,7 +76,7 @@ impl KeptIndex {
         let added = change.confidence.map(|confidence| (change.subject, confidence));
         if let Some(last) = self.changes.last_mut().filter(|last| last.hash == hash) {
             last.added = None;
-        } else if self.changes.len() == MOST {
+        } else if self.changes.len() == MAX {
             self.give_up();
         } else {
             self.changes.push(EntryChange { hash, added });

@@ -19,14 +19,14 @@ use crate::directory::view::View;
 
 /// Minimum number of bytes that one identifier takes in the directory's file. With this number, the
 /// size of the file shows how many identifiers it can contain at most.
-const LEAST_BYTES: usize = 16;
+const MIN_BYTES: usize = 16;
 /// The average number of identifiers of the kinds [`KINDS`] that a subject is expected to have.
 /// If the subjects have more, the first table is too small, and all identifiers are read a second
 /// time.
 const EACH_HAS: usize = 4;
 /// Maximum number of identifiers in a hash index. With this number, the index takes a gigabyte of
 /// memory.
-const MOST: usize = 1 << 27;
+const MAX: usize = 1 << 27;
 /// Maximum number of identifiers that are read without a pause. The pauses let other threads use
 /// the processor.
 pub(super) const AT_ONCE: usize = 4096;
@@ -230,22 +230,22 @@ impl HashIndex {
         // The expected number may be too high, because it includes removed subjects, and because a
         // damaged file may contain a wrong number. So `most` limits it to the number of identifiers
         // that a file of this size can contain.
-        let most = usize::try_from(sqlite::bytes(connection)?).unwrap_or(usize::MAX) / LEAST_BYTES;
+        let most = usize::try_from(sqlite::bytes(connection)?).unwrap_or(usize::MAX) / MIN_BYTES;
         let mut expected = view.subjects_ever()?.saturating_mul(EACH_HAS).min(most);
         // If `expected` was too low or much too high, a second pass uses the number of identifiers
         // that the first pass has counted.
         for _ in 0..2 {
-            expected = expected.clamp(1, MOST);
+            expected = expected.clamp(1, MAX);
             let Some(mut table) = Table::with_room_for(expected) else {
                 return Ok(Reading::TooLarge(revision));
             };
             let (count, mut fits) = (Cell::new(0), true);
-            let may_go_on = |pause| Ok(count.get() <= MOST && goes_on(pause) && is_same()?);
+            let may_go_on = |pause| Ok(count.get() <= MAX && goes_on(pause) && is_same()?);
             let is_whole = each_identifier(connection, AT_ONCE, may_go_on, |kind, key, holder| {
                 fits &= table.insert(keys.hash(kind, key), holder.subject, holder.confidence);
                 count.set(count.get() + 1);
             })?;
-            if count.get() > MOST {
+            if count.get() > MAX {
                 break;
             }
             if !is_whole {

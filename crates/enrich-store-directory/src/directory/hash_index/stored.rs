@@ -240,8 +240,7 @@ impl StoredBuckets {
         if is_there {
             return Ok(true);
         }
-        let (subject, confidence) =
-            change.added.unwrap_or((SubjectId(u64::MAX), Confidence::LEAST));
+        let (subject, confidence) = change.added.unwrap_or((SubjectId(u64::MAX), Confidence::MIN));
         for distance in 0..=u8::MAX {
             let at = self.behind(home, distance);
             let mut bucket = self.get(at)?;

@@ -224,7 +224,7 @@ fn misled(folder: &Folder, (kind, key): (IdentifierKind, &str), subject: Option<
     index.table = Table::with_room_for(1).unwrap();
     if let Some(subject) = subject {
         let hash = index.keys.hash(kind, key);
-        assert!(index.table.insert(hash, SubjectId(subject), Confidence::LEAST));
+        assert!(index.table.insert(hash, SubjectId(subject), Confidence::MIN));
     }
     index
 }
@@ -310,9 +310,9 @@ fn the_index_in_the_file_is_not_read_for_what_is_located() {
         let hit = hit(&folder, kind, &key);
         folder.go_by(Arc::new(misled(&folder, (kind, &key), Some(hit.subject.0))));
         let found = folder.find(&question).unwrap();
-        // Only the hash index in memory gives this identifier the confidence `LEAST`. The table
+        // Only the hash index in memory gives this identifier the confidence `MIN`. The table
         // `identifier` gives it a higher one. So this confidence shows that the table was not read.
-        assert_eq!(found.confidence, Confidence::LEAST, "{kind:?}");
+        assert_eq!(found.confidence, Confidence::MIN, "{kind:?}");
     }
 }
 
@@ -507,7 +507,7 @@ impl Harnessed {
 
     fn open_with(&self, options: Options) -> Ports {
         let store = Store::open_or_create_with(self.0.path(), options).unwrap();
-        let options = Options { least_by_name: Confidence::clamped(40), ..options };
+        let options = Options { min_name_confidence: Confidence::clamped(40), ..options };
         let ours = tests::open(self.0.path(), options);
         Ports {
             accounts: Arc::clone(&store.accounts) as _,
@@ -526,8 +526,8 @@ impl Harness for Harnessed {
         self.open()
     }
 
-    async fn fresh_keeping(&self, max_kept: u64) -> Ports {
-        self.open_with(Options { max_kept, ..Options::default() })
+    async fn fresh_keeping(&self, max_idempotency_records: u64) -> Ports {
+        self.open_with(Options { max_idempotency_records, ..Options::default() })
     }
 
     async fn reopen(&self, ports: Ports) -> Ports {

@@ -11,16 +11,16 @@ use crate::directory::view::View;
 
 /// Maximum number of companies that are compared with a requested name. If the request gives a
 /// country, only companies in the country are counted.
-const MOST_COMPARED: usize = 20;
+const MAX_COMPARED: usize = 20;
 /// Maximum number of companies that are read if the request gives a country.
-const MOST_READ_IN_COUNTRY: usize = 512;
+const MAX_READ_IN_COUNTRY: usize = 512;
 /// Limit for the total length of all aliases that are compared, in bytes. When the aliases of the
 /// companies that were read exceed this limit, no further company is read. Most companies have few
 /// names, but some have thousands. 20 companies with 160 names each have about this much text.
-const MOST_TEXT: usize = 128 * 1024;
+const MAX_TEXT: usize = 128 * 1024;
 
 /// Maximum number of companies outside the requested country that are compared.
-const MOST_ABROAD: usize = 16;
+const MAX_ABROAD: usize = 16;
 
 /// Returns the companies that a name may mean, the likeliest first. If a country is given, returns
 /// the companies with a domain for that country, and well-known companies of other countries.
@@ -30,7 +30,7 @@ pub(crate) fn judged(
     country: Option<Country>,
 ) -> rusqlite::Result<Vec<ScoredCandidate>> {
     let asked = AskedName::of_country(name, country);
-    let most = if country.is_some() { MOST_READ_IN_COUNTRY } else { MOST_COMPARED };
+    let most = if country.is_some() { MAX_READ_IN_COUNTRY } else { MAX_COMPARED };
     let Candidates { ids, rarity } = search(view, &asked, most)?;
     let mut companies = Vec::with_capacity(ids.len());
     let (mut text, mut there, mut abroad) = (0, 0, 0);
@@ -40,15 +40,15 @@ pub(crate) fn judged(
             continue;
         }
         let (count, most) = match is_in(&company, country) {
-            true => (&mut there, MOST_COMPARED),
-            false => (&mut abroad, MOST_ABROAD),
+            true => (&mut there, MAX_COMPARED),
+            false => (&mut abroad, MAX_ABROAD),
         };
         if *count < most {
             *count += 1;
             text += company.aliases.iter().map(String::len).sum::<usize>();
             companies.push(company);
         }
-        if there == MOST_COMPARED || text > MOST_TEXT {
+        if there == MAX_COMPARED || text > MAX_TEXT {
             break;
         }
     }

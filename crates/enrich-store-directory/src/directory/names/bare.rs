@@ -12,7 +12,7 @@ use crate::directory::lookup::{Lookup, Stop};
 
 /// Maximum number of further names of a bare company (known only by names) by which other companies
 /// are searched for. A company that is found by one of these names is probably the same company.
-const MOST_LENT: usize = 4;
+const MAX_LENT: usize = 4;
 
 /// Finds the only company with exactly this name, and the confidence of the match. Returns `None`
 /// when similar names must be compared.
@@ -58,19 +58,19 @@ pub(super) fn found(
     }
     let names = std::iter::once(&bare.company.name).chain(&bare.company.aliases);
     let names = names.filter_map(|other| CompanyName::parse(other).ok());
-    for other in names.filter(|other| other.stripped() != name.stripped()).take(MOST_LENT) {
+    for other in names.filter(|other| other.stripped() != name.stripped()).take(MAX_LENT) {
         let judged = judged(lookup.view, &other, country)?;
         if let Some(found) = likeliest_firm(lookup, &judged)? {
             return Ok(Some(found));
         }
     }
-    let is_enough = bare.fit.confidence() >= lookup.least_by_name;
+    let is_enough = bare.fit.confidence() >= lookup.min_name_confidence;
     Ok(is_enough.then(|| (bare.company.clone(), bare.confidence())))
 }
 
 /// Returns the likeliest candidate, if it is likely enough to be the same company as the bare one.
 /// Two conditions must be met: the candidate has at least the confidence
-/// [`Confidence::LEAST_BY_NAME`], even if the configured least confidence is lower; and its name
+/// [`Confidence::MIN_BY_NAME`], even if the configured least confidence is lower; and its name
 /// agrees firmly ([`is_firm`]) with the name that was searched for.
 fn likeliest_firm(
     lookup: Lookup<'_>,
@@ -78,8 +78,8 @@ fn likeliest_firm(
 ) -> Result<Option<(Company, Confidence)>, Stop> {
     match candidates.first() {
         Some(first) if is_firm(first) => {
-            let least_by_name = lookup.least_by_name.max(Confidence::LEAST_BY_NAME);
-            likeliest_found(Lookup { least_by_name, ..lookup }, candidates)
+            let min_name_confidence = lookup.min_name_confidence.max(Confidence::MIN_BY_NAME);
+            likeliest_found(Lookup { min_name_confidence, ..lookup }, candidates)
         }
         _ => Ok(None),
     }

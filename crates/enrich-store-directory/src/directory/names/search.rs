@@ -20,23 +20,23 @@ use crate::directory::variants::variants;
 use crate::directory::view::View;
 
 /// Maximum number of companies with the same look-up key that become candidates.
-const MOST_OF_A_KEY: usize = 48;
+const MAX_PER_KEY: usize = 48;
 /// Maximum number of postings (entries in a word's list of companies) that are read for all words
 /// of one requested name together.
-const MOST_READ: u64 = 200_000;
+const MAX_READ: u64 = 200_000;
 /// Maximum number of postings (entries in the words' lists of companies) that add new candidates.
 /// Postings beyond this number only raise the score of candidates that are known already.
-const MOST_GATHERED: u64 = 20_000;
+const MAX_GATHERED: u64 = 20_000;
 /// Maximum number of words of a name that are indexed and searched for; later words are ignored.
-pub(crate) const MOST_WORDS: usize = 16;
+pub(crate) const MAX_WORDS: usize = 16;
 /// Maximum number of indexed words that are searched for in place of one misspelt word.
-const MOST_MEANT: usize = 4;
+const MAX_MEANT: usize = 4;
 /// Maximum number of indexed words that are read for one variant of a word. A variant is the word
 /// itself, or the word without one of its letters.
-const MOST_OF_A_VARIANT: usize = 64;
+const MAX_PER_VARIANT: usize = 64;
 /// Maximum number of words at the beginning of a name that are joined and compared with names and
 /// domain labels.
-const MOST_FIRST_WORDS: usize = 4;
+const MAX_FIRST_WORDS: usize = 4;
 /// A requested name of at most this length (in bytes, without spaces) is also searched for as one
 /// misspelt word: "Quil Ink" as `quilink`, to find `quillink`.
 const LONGEST_WORD: usize = 30;
@@ -50,7 +50,7 @@ const FEWEST_RESPELT: usize = 6;
 /// Minimum score of a candidate that is compared, as a share of the best score. A candidate with a
 /// lower score shares only common words with the name. A best score above [`WHOLE`] counts as
 /// [`WHOLE`].
-const LEAST_SHARE: f64 = 0.3;
+const MIN_SHARE: f64 = 0.3;
 /// The score of a company whose whole name equals the requested name, in nats (the unit of a word's
 /// rarity). Most companies get a lower score from their words.
 const WHOLE: f64 = 30.0;
@@ -114,7 +114,7 @@ pub(crate) fn search(
         all.truncate(most);
     }
     all.sort_unstable_by(best_first);
-    let least = all.first().map_or(0.0, |(worth, _)| worth.min(WHOLE) * LEAST_SHARE);
+    let least = all.first().map_or(0.0, |(worth, _)| worth.min(WHOLE) * MIN_SHARE);
     all.retain(|(worth, _)| *worth >= least);
     let ids = all.into_iter().map(|(_, id)| id).collect();
     Ok(Candidates { ids, rarity: search.rarity })
@@ -161,7 +161,7 @@ impl Search<'_> {
             self.of_key(CompanyName, rest, WHOLE)?;
         }
         let mut beginning = String::new();
-        for (at, word) in form.words.iter().enumerate().take(MOST_FIRST_WORDS) {
+        for (at, word) in form.words.iter().enumerate().take(MAX_FIRST_WORDS) {
             beginning.push_str(&word.root);
             // A general word, such as `city`, is the label of many domains (`city.quill.example`),
             // and says nothing about the company.
@@ -191,7 +191,7 @@ impl Search<'_> {
     }
 
     fn of_key(&mut self, kind: IdentifierKind, key: &str, worth: f64) -> rusqlite::Result<()> {
-        for holder in self.view.holders(kind, key, MOST_OF_A_KEY)? {
+        for holder in self.view.holders(kind, key, MAX_PER_KEY)? {
             *self.worth.entry(holder.subject.0).or_insert(0.0) += worth;
         }
         Ok(())
@@ -203,10 +203,10 @@ impl Search<'_> {
         let (mut read, mut gathered) = (0, 0);
         for List { word, companies, worth } in lists {
             read += companies;
-            if read > MOST_READ {
+            if read > MAX_READ {
                 break;
             }
-            let adds = gathered + companies <= MOST_GATHERED;
+            let adds = gathered + companies <= MAX_GATHERED;
             if adds {
                 gathered += companies;
                 self.worth.reserve(usize::try_from(companies).unwrap_or_default());
@@ -228,7 +228,7 @@ impl Search<'_> {
     /// also returns the lists of the words that it may stand for.
     fn lists(&mut self, form: &NameForm) -> rusqlite::Result<Vec<List>> {
         let mut lists = Vec::new();
-        for (at, word) in form.words.iter().enumerate().take(MOST_WORDS) {
+        for (at, word) in form.words.iter().enumerate().take(MAX_WORDS) {
             // If a word occurs twice in the name, its second occurrence would find the same
             // companies again.
             if form.words[..at].iter().any(|before| before.root == word.root) {
@@ -290,7 +290,7 @@ impl Search<'_> {
     fn add_like(&self, word: &str, lists: &mut Vec<List>) -> rusqlite::Result<()> {
         let mut like: Vec<String> = Vec::new();
         for variant in variants(word) {
-            for other in self.view.words_with_variant(variant, MOST_OF_A_VARIANT)? {
+            for other in self.view.words_with_variant(variant, MAX_PER_VARIANT)? {
                 if other != word && is_misspelt(&other, word) && !like.contains(&other) {
                     like.push(other);
                 }
@@ -303,7 +303,7 @@ impl Search<'_> {
             found.push(List { word, companies, worth });
         }
         found.sort_by_key(|list| std::cmp::Reverse(list.companies));
-        found.truncate(MOST_MEANT);
+        found.truncate(MAX_MEANT);
         lists.append(&mut found);
         Ok(())
     }

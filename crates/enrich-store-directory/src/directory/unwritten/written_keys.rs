@@ -14,7 +14,7 @@ use fastbloom::BloomFilter;
 const KEYS: usize = if cfg!(test) { 64 } else { 1 << 24 };
 /// Maximum number of filters for one table; they take 160 MB. They are enough for the identifiers
 /// of 20 million companies. Each search for a key asks all filters.
-const MOST_FILTERS: usize = 8;
+const MAX_FILTERS: usize = 8;
 /// The probability that a filter says it contains a key that was never added to it.
 const FALSE_POSITIVES: f64 = 0.01;
 
@@ -35,7 +35,7 @@ impl WrittenKeys {
             return true;
         }
         if self.filters.is_empty() || self.in_last == KEYS {
-            if self.filters.len() == MOST_FILTERS {
+            if self.filters.len() == MAX_FILTERS {
                 *self = Self { is_full: true, ..Self::default() };
                 return false;
             }
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn any_key_may_be_there_after_too_many() {
         let mut keys = WrittenKeys::default();
-        (0..2 * MOST_FILTERS * KEYS).for_each(|number| {
+        (0..2 * MAX_FILTERS * KEYS).for_each(|number| {
             keys.add(&key(number));
         });
         assert!(keys.may_have(&"other.example"));

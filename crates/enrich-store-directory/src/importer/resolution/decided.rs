@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use enrich_core::resolution::{DecidedRecord, Decision, DecisionKind, MOST_BEARERS};
+use enrich_core::resolution::{DecidedRecord, Decision, DecisionKind, MAX_BEARERS};
 use enrich_core::{SubjectId, Timestamp};
 use enrich_secrets::Secrets;
 use enrich_store_sqlite::Statements;
@@ -19,7 +19,7 @@ use crate::directory::codes::{IdentifierKind, sql_id};
 
 /// Maximum number of companies with the same name among which the record of a decision is searched
 /// for.
-const MOST_NAMESAKES: usize = 1000;
+const MAX_NAMESAKES: usize = 1000;
 
 impl Explorer<'_, '_> {
     /// Returns the companies that contain a record which a decision names: usually one company, or
@@ -58,20 +58,20 @@ impl Explorer<'_, '_> {
     }
 
     /// Returns the companies that have the domain or page in `record.place`. If there are none, or
-    /// more than [`MOST_BEARERS`], also returns the companies with the record's name.
+    /// more than [`MAX_BEARERS`], also returns the companies with the record's name.
     fn near(&self, record: &DecidedRecord) -> rusqlite::Result<BTreeSet<SubjectId>> {
         use IdentifierKind::{CompanyDomain, CompanyName as ByName, CompanyPage};
         let view = self.writer.view();
         let mut found = BTreeSet::new();
         for kind in [CompanyDomain, CompanyPage] {
-            let holders = view.holders(kind, &record.place, MOST_BEARERS + 1)?;
+            let holders = view.holders(kind, &record.place, MAX_BEARERS + 1)?;
             found.extend(holders.iter().map(|holder| holder.subject));
         }
-        if (1..=MOST_BEARERS).contains(&found.len()) {
+        if (1..=MAX_BEARERS).contains(&found.len()) {
             return Ok(found);
         }
         let Ok(name) = CompanyName::parse(&record.name) else { return Ok(found) };
-        let holders = view.holders(ByName, name.squashed(), MOST_NAMESAKES)?;
+        let holders = view.holders(ByName, name.squashed(), MAX_NAMESAKES)?;
         found.extend(holders.iter().map(|holder| holder.subject));
         Ok(found)
     }

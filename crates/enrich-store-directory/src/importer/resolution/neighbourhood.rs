@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use enrich_core::SubjectId;
 use enrich_core::resolution::{
-    Decisions, MOST_BEARERS, RecordClaims, RecordKey, SharedKeys, is_shared, may_link,
+    Decisions, MAX_BEARERS, RecordClaims, RecordKey, SharedKeys, is_shared, may_link,
 };
 use enrich_store_sqlite::Statements;
 use rusqlite::Connection;
@@ -22,7 +22,7 @@ use crate::directory::holder::Holder;
 
 /// Maximum number of records that are divided into companies together. A neighbourhood (companies
 /// whose records can be linked) with more records is not divided.
-const MOST_RECORDS: usize = 4096;
+const MAX_RECORDS: usize = 4096;
 
 /// A company and its records.
 pub(in super::super) struct Loaded {
@@ -89,7 +89,7 @@ impl<'w, 'c> Explorer<'w, 'c> {
             }
             let Some(loaded) = self.load(subject)? else { continue };
             records += loaded.records.len();
-            if records > MOST_RECORDS {
+            if records > MAX_RECORDS {
                 return Ok(None);
             }
             for holder in self.reachable(&loaded, &mut shared)? {
@@ -124,14 +124,14 @@ impl<'w, 'c> Explorer<'w, 'c> {
         let mut has_crowded = false;
         for (kind, key) in values {
             let holders = self.holders(kind, &key)?;
-            let is_crowded = holders.len() > MOST_BEARERS;
+            let is_crowded = holders.len() > MAX_BEARERS;
             if is_crowded || self.is_shared(loaded, (kind, &key), &holders)? {
                 shared.add(&key);
             }
             has_crowded |= is_crowded && links_all_of_a_name(kind);
             // A page or a phone number links no records if many organisations share it. A host can
             // still link records with equal names. So a host is left out only if more than
-            // `MOST_BEARERS` companies have it. The same limit applies to an id.
+            // `MAX_BEARERS` companies have it. The same limit applies to an id.
             let may_link = match kind {
                 IdentifierKind::CompanyPage | IdentifierKind::CompanyPhone => !shared.has(&key),
                 _ => !is_crowded,
@@ -140,7 +140,7 @@ impl<'w, 'c> Explorer<'w, 'c> {
         }
         for host in registrable {
             let holders = self.holders(IdentifierKind::CompanyDomain, &host)?;
-            if holders.len() <= MOST_BEARERS {
+            if holders.len() <= MAX_BEARERS {
                 reachable.extend(holders.iter().map(|holder| holder.subject));
             }
         }
@@ -177,14 +177,14 @@ impl<'w, 'c> Explorer<'w, 'c> {
             return Ok(Vec::new());
         }
         let all = self.holders(IdentifierKind::CompanyName, name)?;
-        let is_crowded = all.len() > MOST_BEARERS;
+        let is_crowded = all.len() > MAX_BEARERS;
         if is_crowded {
             shared.add(name);
         }
         let leads_to_all =
             has_crowded || linkable.iter().any(|holder| holder.subject == loaded.subject);
         let namesakes = if leads_to_all && !is_crowded { all } else { linkable };
-        let are_few = namesakes.len() <= MOST_BEARERS;
+        let are_few = namesakes.len() <= MAX_BEARERS;
         Ok(namesakes.iter().filter(|_| are_few).map(|holder| holder.subject).collect())
     }
 
@@ -264,7 +264,7 @@ impl<'w, 'c> Explorer<'w, 'c> {
         if let Some(holders) = self.holders.get(&(kind, key.to_owned())) {
             return Ok(holders.clone());
         }
-        let holders = Rc::new(self.writer.view().holders(kind, key, MOST_BEARERS + 1)?);
+        let holders = Rc::new(self.writer.view().holders(kind, key, MAX_BEARERS + 1)?);
         self.holders.insert((kind, key.to_owned()), holders.clone());
         Ok(holders)
     }

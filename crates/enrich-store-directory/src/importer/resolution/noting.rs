@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use enrich_core::resolution::MOST_BEARERS;
+use enrich_core::resolution::MAX_BEARERS;
 use enrich_core::{Attribute, Fact, SubjectId};
 use enrich_store_sqlite::Statements;
 use enrich_text::{CompanyName, PageUrl};
@@ -29,13 +29,13 @@ impl Writer<'_> {
         self.notes.note(subject);
         let keys = derived.identifiers.keys().filter(|(kind, _)| kind.is_blocking());
         for (kind, key) in keys {
-            // An identifier links its companies only if at most `MOST_BEARERS` companies have it.
-            // This company may lose the identifier soon. If `MOST_BEARERS + 1` companies have the
+            // An identifier links its companies only if at most `MAX_BEARERS` companies have it.
+            // This company may lose the identifier soon. If `MAX_BEARERS + 1` companies have the
             // identifier now, it may link the remaining ones then. So these are noted too.
-            let holders = self.view().holders(*kind, key, MOST_BEARERS + 2)?;
-            if holders.len() <= MOST_BEARERS + 1 {
+            let holders = self.view().holders(*kind, key, MAX_BEARERS + 2)?;
+            if holders.len() <= MAX_BEARERS + 1 {
                 let linked = match kind {
-                    IdentifierKind::CompanyName => linkable_by(self.view(), key, MOST_BEARERS + 1)?,
+                    IdentifierKind::CompanyName => linkable_by(self.view(), key, MAX_BEARERS + 1)?,
                     _ => holders,
                 };
                 linked.iter().for_each(|holder| self.notes.note(holder.subject));
@@ -76,8 +76,8 @@ impl Writer<'_> {
             if !noted.insert((kind, key.clone())) {
                 continue;
             }
-            let holders = self.view().holders(kind, &key, MOST_BEARERS + 1)?;
-            if (2..=MOST_BEARERS).contains(&holders.len()) {
+            let holders = self.view().holders(kind, &key, MAX_BEARERS + 1)?;
+            if (2..=MAX_BEARERS).contains(&holders.len()) {
                 holders.iter().for_each(|holder| self.notes.note(holder.subject));
             }
         }

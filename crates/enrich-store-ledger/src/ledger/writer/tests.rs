@@ -126,9 +126,9 @@ fn now() -> Timestamp {
     "2026-11-20T12:00:00Z".parse().unwrap()
 }
 
-fn writer(folder: &Path, max_kept: u64) -> Writer {
+fn writer(folder: &Path, max_idempotency_records: u64) -> Writer {
     let secrets = Secrets::load(&folder.join(SECRET_FILE)).unwrap();
-    let limits = Options { max_kept, ..Options::default() };
+    let limits = Options { max_idempotency_records, ..Options::default() };
     let is_charging = Arc::new(AtomicBool::new(true));
     Writer::open(folder.join(LEDGER.file), secrets, limits, is_charging).unwrap()
 }
@@ -269,7 +269,7 @@ fn a_group_is_one_transaction() {
 #[test]
 fn a_full_shelf_refuses_new_keys_until_old_ones_expire() {
     let mut fixture = WriterFixture::with_credits(100);
-    fixture.writer.limits.max_kept = 2;
+    fixture.writer.limits.max_idempotency_records = 2;
     let group = ["a", "b", "c"].map(|key| fixture.charge(Some(key))).to_vec();
     let decided = fixture.settle(group);
     assert!(decided[..2].iter().all(Result::is_ok), "{decided:?}");
@@ -292,7 +292,7 @@ fn a_full_shelf_refuses_new_keys_until_old_ones_expire() {
 #[test]
 fn room_that_another_process_makes_or_takes_is_noticed() {
     let mut fixture = WriterFixture::with_credits(100);
-    fixture.writer.limits.max_kept = 2;
+    fixture.writer.limits.max_idempotency_records = 2;
     let group = ["a", "b"].map(|key| fixture.charge(Some(key))).to_vec();
     assert!(fixture.settle(group).iter().all(Result::is_ok));
     let other = sqlite::writer(&fixture.writer.path, Durability::Commit).unwrap();
@@ -304,7 +304,7 @@ fn room_that_another_process_makes_or_takes_is_noticed() {
     assert!(decided[0].is_ok(), "the other made room: {decided:?}");
     assert!(matches!(decided[1], Err(ChargeError::IdempotencyStoreFull)), "{decided:?}");
 
-    fixture.writer.limits.max_kept = 4;
+    fixture.writer.limits.max_idempotency_records = 4;
     let copy = "INSERT INTO kept SELECT account, ?1, asked_hash, sealed, secret, balance, charge,
                     at FROM kept LIMIT 1";
     for name in [[1_u8; 32], [2; 32]] {
@@ -323,7 +323,7 @@ fn room_that_another_process_makes_or_takes_is_noticed() {
 #[test]
 fn a_group_too_large_for_the_room_that_is_known_of_has_it_counted() {
     let mut fixture = WriterFixture::with_credits(100);
-    fixture.writer.limits.max_kept = 2;
+    fixture.writer.limits.max_idempotency_records = 2;
     assert!(fixture.settle(vec![fixture.charge(Some("a"))]).remove(0).is_ok());
     let other = sqlite::writer(&fixture.writer.path, Durability::Commit).unwrap();
     other.execute("DELETE FROM kept", []).unwrap();

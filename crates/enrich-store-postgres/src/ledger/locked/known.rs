@@ -85,8 +85,8 @@ pub(super) async fn read(
     let of_names: [Value<'_>; 2] = [(&named, Type::UUID_ARRAY), (&names, Type::BYTEA_ARRAY)];
     let of_ids: [Value<'_>; 1] = [(&ids, Type::UUID_ARRAY)];
     let expired = expired_at(newest.unwrap_or(Timestamp::MIN)).as_microsecond();
-    let most_pruned = i64::try_from(2 * jobs.len() + 16).unwrap_or(i64::MAX);
-    let to_prune: [Value<'_>; 2] = [(&expired, Type::INT8), (&most_pruned, Type::INT8)];
+    let max_pruned = i64::try_from(2 * jobs.len() + 16).unwrap_or(i64::MAX);
+    let to_prune: [Value<'_>; 2] = [(&expired, Type::INT8), (&max_pruned, Type::INT8)];
     // The statements are sent in the order in which the futures are polled. Each statement sees
     // what was committed before it starts. All reads come after the locks, so they see everything
     // that other transactions committed before they released the locks.

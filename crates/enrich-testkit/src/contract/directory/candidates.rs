@@ -58,9 +58,9 @@ pub async fn candidates_are_the_same_at_every_call(harness: &dyn Harness) {
     let numbered = |number: u32| at("Quill Pens", &format!("quill{number}.example"));
     load(&ports, "a", (0..30).map(numbered).collect()).await;
     let list = candidates(&ports, "Quill Pens", None).await;
-    assert_eq!(list.len(), Candidate::MOST);
+    assert_eq!(list.len(), Candidate::MAX_LISTED);
     let ids: BTreeSet<_> = list.iter().map(|one| one.id).collect();
-    assert_eq!(ids.len(), Candidate::MOST, "a company is in the list twice");
+    assert_eq!(ids.len(), Candidate::MAX_LISTED, "a company is in the list twice");
     assert_eq!(candidates(&ports, "Quill Pens", None).await, list);
 }
 

@@ -7,24 +7,24 @@ use enrich_core::Confidence;
 use serde::de::{Deserialize, Deserializer, Error};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LeastConfidence(pub(crate) Confidence);
+pub(crate) struct MinConfidence(pub(crate) Confidence);
 
 /// The description of a valid value, for the error message.
 const WANTED: &str = "a whole number from 1 to 100";
 
-impl Default for LeastConfidence {
+impl Default for MinConfidence {
     fn default() -> Self {
-        Self(Confidence::LEAST_BY_NAME)
+        Self(Confidence::MIN_BY_NAME)
     }
 }
 
-impl fmt::Display for LeastConfidence {
+impl fmt::Display for MinConfidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.percent().fmt(f)
     }
 }
 
-impl FromStr for LeastConfidence {
+impl FromStr for MinConfidence {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -33,7 +33,7 @@ impl FromStr for LeastConfidence {
     }
 }
 
-impl<'de> Deserialize<'de> for LeastConfidence {
+impl<'de> Deserialize<'de> for MinConfidence {
     fn deserialize<D: Deserializer<'de>>(file: D) -> Result<Self, D::Error> {
         let number = i64::deserialize(file).ok().and_then(|number| u8::try_from(number).ok());
         let confidence = number.and_then(Confidence::new).map(Self);

@@ -164,7 +164,7 @@ pub(crate) fn follow(shared: &FollowState, owner: &Owner) {
     // such a snapshot. This list keeps each snapshot until no look-up uses it. So this thread
     // closes the snapshot, and no look-up has to close it.
     let mut earlier: Vec<Arc<Opened>> = Vec::new();
-    while owner.is_there_after(INTERVAL) {
+    while owner.wait_or_stopped(INTERVAL) {
         earlier.retain(|opened| Arc::strong_count(opened) > 1);
         let live = shared.live_number();
         let Some(in_use) = shared.snapshots.state().in_use else { continue };
@@ -197,7 +197,7 @@ pub(crate) fn follow(shared: &FollowState, owner: &Owner) {
 /// Reads new suppressions from the store again and again, and leaves their values out of all
 /// answers. Returns when the owner of this thread no longer exists.
 pub(crate) fn follow_suppressions(shared: &FollowState, owner: &Owner) {
-    while owner.is_there_after(INTERVAL) {
+    while owner.wait_or_stopped(INTERVAL) {
         let newest = shared.snapshots.state().suppression;
         let known = {
             let mut suppressions = shared.suppressions.lock();
@@ -249,14 +249,14 @@ impl FollowState {
         number: SnapshotNumber,
         owner: &Owner,
     ) -> Result<Arc<Opened>, SnapshotError> {
-        let goes_on = |pause| owner.is_there_after(pause);
+        let goes_on = |pause| owner.wait_or_stopped(pause);
         let snapshot = listed(&*self.snapshots, number)?;
         let is_here = self.files.has(number);
         let opened = fetch_and_open(&self.settings, &self.files, &snapshot, &goes_on)?;
         let opened = Arc::new(opened);
         if !is_here {
             prepare(&opened, &goes_on)?;
-            if !owner.is_there_after(Duration::ZERO) {
+            if !owner.wait_or_stopped(Duration::ZERO) {
                 return Err(SnapshotError::Stopped);
             }
         }

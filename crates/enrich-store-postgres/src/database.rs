@@ -183,7 +183,7 @@ impl Connections {
 
     /// Returns the number of connections that were opened for reads so far. If the number has
     /// grown, reads use a new connection, which may lead to another primary.
-    pub(crate) fn readers(&self) -> u64 {
+    pub(crate) fn reader_generation(&self) -> u64 {
         self.readers.load(Ordering::Acquire)
     }
 

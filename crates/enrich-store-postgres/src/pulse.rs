@@ -103,7 +103,7 @@ impl Pulse {
                         // A new reading is sent even if the state is the same, because callers may
                         // wait for a newer reading.
                         let took = began.elapsed();
-                        let connection = connections.readers();
+                        let connection = connections.reader_generation();
                         let reading = Reading { state, began, took, connection };
                         if readings.send(Arc::new(reading)).is_err() {
                             return;

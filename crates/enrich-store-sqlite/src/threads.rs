@@ -78,7 +78,7 @@ impl Owner {
     /// Waits for the time `pause`, or until the [`Background`] is dropped. Returns whether the
     /// `Background` still exists. If several threads call this at the same time, the pause of each
     /// begins only after the pause of the previous one has ended.
-    pub fn is_there_after(&self, pause: Duration) -> bool {
+    pub fn wait_or_stopped(&self, pause: Duration) -> bool {
         self.0.lock().recv_timeout(pause) == Err(RecvTimeoutError::Timeout)
     }
 }

@@ -54,7 +54,7 @@ impl<'a> MeteredCall<'a> {
 
     /// Creates the charge for an answer. If the call has an idempotency key, the charge contains an
     /// idempotency record.
-    fn charge(
+    fn new_charge(
         &self,
         template: &ResponseTemplate,
         revision: DirectoryRevision,
@@ -143,7 +143,7 @@ impl<'a> MeteredCall<'a> {
         }
 
         let used = self.call.price.of(template.items);
-        let charged = self.service.ledger.charge(self.charge(&template, revision, keyed));
+        let charged = self.service.ledger.charge(self.new_charge(&template, revision, keyed));
         match charged.await.map_err(charge_refusal)? {
             Charged::Taken { balance: after } => {
                 *self.balance = Some(after);
@@ -170,7 +170,7 @@ impl<'a> MeteredCall<'a> {
     ///   maximum of answers that it could not pay for.
     async fn check_balance(&mut self) -> Result<Credits, Refusal> {
         let price = self.call.price;
-        let before = self.enough().await.map_err(store_refusal)?;
+        let before = self.balance_for_check().await.map_err(store_refusal)?;
         let before = before.ok_or(Refusal::InvalidKey)?;
         *self.balance = Some(before);
         if before < price.least() {
@@ -192,8 +192,8 @@ impl<'a> MeteredCall<'a> {
     async fn find_and_write(&mut self, mut before: Credits) -> Result<WrittenAnswer, Refusal> {
         let (service, account, price) = (self.service, self.key.account, self.call.price);
         loop {
-            let most = max_items(price, before);
-            let projection = self.ask.projection.at_most(most);
+            let limit = read_limit(price, before);
+            let projection = self.ask.projection.at_most(limit);
             // The company, person or domain that was found is dropped at the end of this block. So
             // it is not in memory while the call waits for the ledger.
             let (template, revision) = {
@@ -206,10 +206,10 @@ impl<'a> MeteredCall<'a> {
                 let template = (self.write)(self.ask, found.as_ref());
                 (template, found.map(|found| found.revision).unwrap_or_default())
             };
-            if projection == self.ask.projection || template.items < most {
+            if projection == self.ask.projection || template.items < limit {
                 return Ok(WrittenAnswer { template, revision, balance: before });
             }
-            // As many items were read as the limit `most` allows, so the list may have more items.
+            // As many items were read as `limit` allows, so the list may have more items.
             // The template is not used as the answer, because its list may be incomplete. If the
             // present balance pays for these items, the list is read again with a higher limit.
             let now = service.ledger.balance(account).await.map_err(store_refusal)?;
@@ -271,15 +271,15 @@ impl<'a> MeteredCall<'a> {
             if suppressed.is_some_and(|values| holds_suppressed(&*values, &text)) {
                 let body = (self.write)(self.ask, None).body;
                 let forgotten = StoredResponse::Answer { body, balance: *balance, items: 0 };
-                return replay(self.call.price, forgotten);
+                return answer_from_stored(self.call.price, forgotten);
             }
         }
-        replay(self.call.price, stored)
+        answer_from_stored(self.call.price, stored)
     }
 
     /// Returns the cached balance, if it pays for the endpoint's lowest price. Otherwise reads
     /// the exact balance, because the cached balance may lack a grant of the last second.
-    async fn enough(&self) -> Result<Option<Credits>, StoreError> {
+    async fn balance_for_check(&self) -> Result<Option<Credits>, StoreError> {
         let (ledger, account) = (&self.service.ledger, self.key.account);
         match ledger.cached_balance(account).await? {
             Some(seen) if seen >= self.call.price.least() => Ok(Some(seen)),
@@ -291,11 +291,11 @@ impl<'a> MeteredCall<'a> {
 /// Returns the maximum number of items to read: one more than `balance` pays for. If this
 /// additional item exists, the list costs more than the balance, and the rest of the list need
 /// not be read.
-fn max_items(price: Price, balance: Credits) -> u64 {
+fn read_limit(price: Price, balance: Credits) -> u64 {
     price.max_items(balance).saturating_add(1)
 }
 
-fn replay(price: Price, stored: StoredResponse) -> Result<Answer, Refusal> {
+fn answer_from_stored(price: Price, stored: StoredResponse) -> Result<Answer, Refusal> {
     match stored {
         StoredResponse::Answer { body, balance, items } => {
             Ok(Answer::first(body.fill(balance), price.of(items), items).repeated())

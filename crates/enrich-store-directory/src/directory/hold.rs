@@ -26,7 +26,7 @@ pub(super) fn start(path: &Path) -> Result<Background, OpenError> {
     Background::start(path, "enrich-hold", move |owner| {
         // If the read cannot be kept open, look-ups still work, but make more system calls. If
         // look-ups fail too, they report the error.
-        while hold(&connection, owner).unwrap_or_else(|_| owner.is_there_after(HELD_FOR)) {}
+        while hold(&connection, owner).unwrap_or_else(|_| owner.wait_or_stopped(HELD_FOR)) {}
     })
 }
 
@@ -36,7 +36,7 @@ fn hold(connection: &Connection, owner: &Owner) -> rusqlite::Result<bool> {
     let reading = connection.unchecked_transaction()?;
     // A transaction takes its lock only when it reads for the first time. This is the first read.
     reading.has("SELECT generation FROM state", [])?;
-    let goes_on = owner.is_there_after(HELD_FOR);
+    let goes_on = owner.wait_or_stopped(HELD_FOR);
     reading.finish()?;
-    Ok(goes_on && owner.is_there_after(PAUSE))
+    Ok(goes_on && owner.wait_or_stopped(PAUSE))
 }

@@ -133,7 +133,7 @@ fn resolve_part(
     let mut writer =
         Writer::of_load(connection, secrets, Timestamp::UNIX_EPOCH, KnownKeys::default())?;
     writer.kept_index = kept_index;
-    writer.is_resolving(true);
+    writer.set_resolving(true);
     let (assignments, settled) = assignments(&writer, &noted, known)?;
     for assignment in assignments {
         writer.apply(assignment)?;

@@ -182,7 +182,7 @@ impl<'c> Writer<'c> {
 
     /// Sets whether entity resolution itself is changing companies. Companies that it changes are
     /// not noted for a further entity resolution.
-    pub(super) fn is_resolving(&mut self, is_resolving: bool) {
+    pub(super) fn set_resolving(&mut self, is_resolving: bool) {
         self.notes.is_resolving = is_resolving;
     }
 

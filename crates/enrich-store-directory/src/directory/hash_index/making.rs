@@ -64,7 +64,7 @@ fn maintain(connection: &Connection, directory: &Path, current: &Current, owner:
     let mut seen = None;
     let mut too_large = None;
     let mut pause = Duration::ZERO;
-    while owner.is_there_after(pause) {
+    while owner.wait_or_stopped(pause) {
         let is_start = pause.is_zero();
         pause = PAUSE;
         // If the state cannot be read here, look-ups fail too and report the error.
@@ -89,7 +89,7 @@ fn maintain(connection: &Connection, directory: &Path, current: &Current, owner:
             continue;
         }
         let begun = Instant::now();
-        match HashIndex::read(connection, |pause| owner.is_there_after(pause)) {
+        match HashIndex::read(connection, |pause| owner.wait_or_stopped(pause)) {
             Ok(Reading::Made(index)) => {
                 let index = Arc::new(index);
                 current.0.store(Some(Arc::clone(&index)));
@@ -102,7 +102,7 @@ fn maintain(connection: &Connection, directory: &Path, current: &Current, owner:
             }
             Err(error) => {
                 warn!(%error, "the identifiers cannot be read to their end");
-                if !owner.is_there_after(PAUSE_AFTER_ERROR) {
+                if !owner.wait_or_stopped(PAUSE_AFTER_ERROR) {
                     break;
                 }
             }

@@ -311,7 +311,7 @@ fn charge_after(
     for (account, before) in original.state.balances() {
         let mut expected = before;
         match pollster::block_on(store.ledger.charge(original.charge(account)?)) {
-            Ok(Charged::Taken { balance }) if Some(balance) == before.minus(Credits(1)) => {
+            Ok(Charged::Taken { balance }) if Some(balance) == before.checked_sub(Credits(1)) => {
                 expected = balance;
             }
             Ok(told) => {

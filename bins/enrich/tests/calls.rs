@@ -264,7 +264,7 @@ fn every_endpoint_shows_each_case_and_keeps_to_its_row() {
         assert_eq!(found.record.is_found, Some(true), "{path}");
         assert_eq!(nothing.record.is_found, Some(false), "{path}");
 
-        let paid = found.before.minus(found.after).unwrap();
+        let paid = found.before.checked_sub(found.after).unwrap();
         assert!(paid >= endpoint.price.least(), "{path}: an answer costs something");
         assert_eq!(paid, found.record.used, "{path}");
         for shown in [&invalid, &no_credits, &nothing, &unknown_key] {

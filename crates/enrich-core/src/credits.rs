@@ -13,7 +13,7 @@ impl Credits {
     pub const MAX: Self = Self(i64::MAX as u64);
 
     /// Returns the amount minus `price`; `None` if `price` is larger than the amount.
-    pub const fn minus(self, price: Self) -> Option<Self> {
+    pub const fn checked_sub(self, price: Self) -> Option<Self> {
         match self.0.checked_sub(price.0) {
             Some(left) => Some(Self(left)),
             None => None,
@@ -22,7 +22,7 @@ impl Credits {
 
     /// Returns the amount plus `change`, which may be negative. `None` if the result is below zero
     /// or above [`Credits::MAX`].
-    pub const fn changed_by(self, change: i64) -> Option<Self> {
+    pub const fn checked_add_signed(self, change: i64) -> Option<Self> {
         match self.0.checked_add_signed(change) {
             Some(sum) if sum <= Self::MAX.0 => Some(Self(sum)),
             _ => None,
@@ -128,9 +128,9 @@ mod tests {
 
     #[test]
     fn a_balance_goes_neither_below_zero_nor_past_the_column() {
-        assert_eq!(Credits(2).minus(Credits(3)), None);
-        assert_eq!(Credits(2).changed_by(-3), None);
-        assert_eq!(Credits::MAX.changed_by(1), None);
-        assert_eq!(Credits(2).changed_by(-2), Some(Credits::ZERO));
+        assert_eq!(Credits(2).checked_sub(Credits(3)), None);
+        assert_eq!(Credits(2).checked_add_signed(-3), None);
+        assert_eq!(Credits::MAX.checked_add_signed(1), None);
+        assert_eq!(Credits(2).checked_add_signed(-2), Some(Credits::ZERO));
     }
 }

@@ -41,7 +41,7 @@ pub fn check_price(price: Price) -> Result<(), NoPrice> {
 /// Decides what a charge does to an account with this balance.
 pub fn decide_charge<'a>(charge: &'a Charge, balance: Credits) -> ChargeDecision<'a> {
     let price = charge.credits();
-    match balance.minus(price) {
+    match balance.checked_sub(price) {
         None => ChargeDecision::Insufficient,
         Some(_) if charge.items == 0 => ChargeDecision::Free,
         Some(left) => ChargeDecision::Row(charge_row(charge, price, left)),
@@ -51,7 +51,7 @@ pub fn decide_charge<'a>(charge: &'a Charge, balance: Credits) -> ChargeDecision
 /// Returns the row that a grant adds to an account with this balance. Returns `None` when the new
 /// balance would be below zero or above [`Credits::MAX`].
 pub fn decide_grant<'a>(grant: &'a Grant, balance: Credits) -> Option<Row<'a>> {
-    Some(grant_row(grant, balance.changed_by(grant.credits)?))
+    Some(grant_row(grant, balance.checked_add_signed(grant.credits)?))
 }
 
 /// Creates the row of a charge. Two fields are set later: the row's sequence, and the number of the

@@ -61,7 +61,7 @@ impl LastRow {
     ) -> Result<Self, DoesNotFollow> {
         let secret = secrets.with_id(row.secret).ok_or(DoesNotFollow::UnknownSecret(row.secret))?;
         let follows = self.sequence.checked_add(1) == Some(row.sequence)
-            && self.balance.changed_by(row.credits) == Some(row.balance)
+            && self.balance.checked_add_signed(row.credits) == Some(row.balance)
             && row.chain(&self.chain, secret) == *chain;
         if follows { Ok(self.after(row, *chain)) } else { Err(DoesNotFollow::Altered) }
     }

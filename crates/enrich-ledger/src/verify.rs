@@ -256,7 +256,7 @@ impl AccountCheck {
     pub fn check_balance(&self, row: &Row<'_>, findings: &mut Findings) {
         let Row { account, sequence, credits, balance, .. } = *row;
         if let Some(before) = self.balance
-            && before.changed_by(credits) != Some(balance)
+            && before.checked_add_signed(credits) != Some(balance)
         {
             let at = At(account, sequence);
             findings.fault(Fault::WrongBalance { at, before, credits, balance });

@@ -66,7 +66,7 @@ impl Ledger for FakePorts {
             }
         }
         let before = Credits(self.balance_of(account));
-        let Some(balance) = before.minus(credits) else {
+        let Some(balance) = before.checked_sub(credits) else {
             return Ok(Charged::Insufficient { balance: before });
         };
         if credits.0 > 0 {

@@ -14,12 +14,12 @@ mod hold;
 pub(crate) mod holder;
 pub(crate) mod identifiers;
 pub(crate) mod index_check;
-mod lists;
 pub(crate) mod lookup;
 pub(crate) mod names;
 pub(crate) mod people;
 pub(crate) mod postings;
 pub(crate) mod profile;
+mod read_pool;
 pub(crate) mod shared_ids;
 pub(crate) mod stored_page;
 mod suppressed;
@@ -49,8 +49,8 @@ use tracing::debug;
 use crate::importer::deriving;
 use codes::IdentifierKind;
 use hash_index::{HashIndex, IndexHit, IndexResult};
-use lists::{Connect, Lists};
 use lookup::{Lookup, Stop, searched};
+use read_pool::{Connect, ReadPool};
 pub use suppressed::SuppressedHashes;
 use suppressed::Suppression;
 use view::{KnownDomain, View};
@@ -60,9 +60,9 @@ use view::{KnownDomain, View};
 pub struct SqliteDirectory {
     readers: Readers,
     /// Threads for look-ups that list the employees of a company.
-    lists: Lists,
+    employee_reads: ReadPool,
     /// Threads for other long look-ups (not of employees), such as searches for similar names.
-    searches: Lists,
+    name_searches: ReadPool,
     min_name_confidence: Confidence,
     /// Whether [`Self::prepare`] and [`Self::prepare_snapshot`] build the hash index.
     has_hash_index: bool,
@@ -117,8 +117,8 @@ impl SqliteDirectory {
         }
         Ok(Self {
             readers: Readers::open(path, connect)?,
-            lists: Lists::start(path, connect)?,
-            searches: Lists::start(path, connect)?,
+            employee_reads: ReadPool::start(path, connect)?,
+            name_searches: ReadPool::start(path, connect)?,
             min_name_confidence: options.min_name_confidence,
             has_hash_index: options.hash_index,
             suppression: Suppression::new(secrets),
@@ -143,7 +143,7 @@ impl SqliteDirectory {
     ///
     /// When the operating system cannot start a thread, or the directory cannot be read.
     pub fn prepare(&self) -> Result<(), OpenError> {
-        self.searches.prepare(|connection| names::prepare(View::of(connection)));
+        self.name_searches.prepare(|connection| names::prepare(View::of(connection)));
         if self.helpers.get().is_some() {
             return Ok(());
         }
@@ -177,7 +177,7 @@ impl SqliteDirectory {
     ///
     /// When the file cannot be read.
     pub fn prepare_snapshot(&self, goes_on: impl Fn(Duration) -> bool) -> Result<(), StoreError> {
-        self.searches.prepare(|connection| names::prepare(View::of(connection)));
+        self.name_searches.prepare(|connection| names::prepare(View::of(connection)));
         if !self.has_hash_index {
             return Ok(());
         }
@@ -243,8 +243,8 @@ impl SqliteDirectory {
         })
     }
 
-    /// Makes the look-up that `question` describes, on another thread: on a thread of `lists` for a
-    /// company's employees, otherwise on a thread of `searches`.
+    /// Makes the look-up that `question` describes, on another thread: on a thread of
+    /// `employee_reads` for a company's employees, otherwise on a thread of `name_searches`.
     async fn find_on_pool(
         &self,
         tenant: Tenant,
@@ -252,7 +252,10 @@ impl SqliteDirectory {
         projection: Projection,
     ) -> Result<Option<Found>, StoreError> {
         let (question, least) = (question.clone(), self.min_name_confidence);
-        let pool = if projection == Projection::Profile { &self.searches } else { &self.lists };
+        let pool = match projection {
+            Projection::Profile => &self.name_searches,
+            Projection::Employees { .. } => &self.employee_reads,
+        };
         pool.read(tenant, move |connection| {
             searched(find(connection, None, &question, projection, least, true))
         })

@@ -1,6 +1,7 @@
 //! What one look-up reads, its limits, and why it may stop without a result.
 
 use enrich_core::Confidence;
+use rusqlite::ffi;
 
 use super::view::View;
 
@@ -39,12 +40,20 @@ impl Lookup<'_> {
     }
 }
 
+/// The message of the error for a look-up that returns [`Stop::NeedsSearch`] although its
+/// [`Lookup::may_search`] is `true`.
+const UNEXPECTED: &str = "a look-up that may take long has refused to take long";
+
 /// Converts the result of a look-up whose [`Lookup::may_search`] is `true`.
 pub(crate) fn searched<T>(result: Result<Option<T>, Stop>) -> rusqlite::Result<Option<T>> {
     match result {
         Ok(found) => Ok(found),
-        // Unreachable: only a look-up whose `may_search` is `false` returns this.
-        Err(Stop::NeedsSearch) => Ok(None),
+        // Only a look-up whose `may_search` is `false` returns this.
+        Err(Stop::NeedsSearch) => {
+            debug_assert!(false, "{UNEXPECTED}");
+            let code = ffi::Error::new(ffi::SQLITE_MISUSE);
+            Err(rusqlite::Error::SqliteFailure(code, Some(UNEXPECTED.to_owned())))
+        }
         Err(Stop::Sqlite(error)) => Err(error),
     }
 }

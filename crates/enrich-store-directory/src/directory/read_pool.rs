@@ -19,7 +19,7 @@ use parking_lot::{Condvar, Mutex};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-/// The number of threads that each [`Lists`] starts.
+/// The number of threads that each [`ReadPool`] starts.
 const THREADS: usize = 2;
 /// Maximum number of jobs that may wait: of all tenants together, and of one tenant.
 const WAITING: QueueLimits = QueueLimits { total: 512, per_tenant: 256 };
@@ -43,7 +43,7 @@ struct Job {
 
 /// The threads for look-ups that may take long. When this value is dropped, the threads finish the
 /// waiting jobs and end.
-pub(crate) struct Lists {
+pub(crate) struct ReadPool {
     waiting: Arc<Waiting>,
 }
 
@@ -60,20 +60,20 @@ struct Jobs {
     is_closed: bool,
 }
 
-impl Lists {
+impl ReadPool {
     /// Starts the threads. Each has a connection of its own to the database at `path`, which
     /// `connect` opens.
     pub(crate) fn start(path: &Path, connect: Connect) -> Result<Self, OpenError> {
-        let lists = Self::without_threads(WAITING);
+        let pool = Self::without_threads(WAITING);
         for _ in 0..THREADS {
             let connection = connect(path).map_err(|source| OpenError::of_sqlite(path, source))?;
-            let waiting = Arc::clone(&lists.waiting);
+            let waiting = Arc::clone(&pool.waiting);
             thread::Builder::new()
-                .name("enrich-lists".to_owned())
+                .name("enrich-reads".to_owned())
                 .spawn(move || waiting.work(&connection))
                 .map_err(|source| OpenError::unusable(path, source))?;
         }
-        Ok(lists)
+        Ok(pool)
     }
 
     fn without_threads(limits: QueueLimits) -> Self {
@@ -117,7 +117,7 @@ impl Lists {
     }
 }
 
-impl Drop for Lists {
+impl Drop for ReadPool {
     fn drop(&mut self) {
         self.waiting.jobs.lock().is_closed = true;
         self.waiting.came.notify_all();
@@ -165,9 +165,9 @@ impl Waiting {
     }
 }
 
-impl std::fmt::Debug for Lists {
+impl std::fmt::Debug for ReadPool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Lists")
+        f.write_str("ReadPool")
     }
 }
 
@@ -182,12 +182,12 @@ mod tests {
     use super::*;
     use crate::DIRECTORY;
 
-    fn lists() -> (tempfile::TempDir, Lists) {
+    fn pool() -> (tempfile::TempDir, ReadPool) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(DIRECTORY.file);
         sqlite::create(&path, &DIRECTORY).unwrap();
-        let lists = Lists::start(&path, sqlite::mapped_reader).unwrap();
-        (folder, lists)
+        let pool = ReadPool::start(&path, sqlite::mapped_reader).unwrap();
+        (folder, pool)
     }
 
     fn tenant() -> Tenant {
@@ -200,15 +200,15 @@ mod tests {
 
     #[test]
     fn what_has_waited_too_long_behind_its_own_is_refused_without_being_read() {
-        let (_folder, lists) = lists();
+        let (_folder, pool) = pool();
         let [patient, hasty] = [tenant(), tenant()];
         for _ in 0..THREADS {
-            lists.prepare(|_| thread::sleep(LONGEST_WAIT + Duration::from_millis(50)));
+            pool.prepare(|_| thread::sleep(LONGEST_WAIT + Duration::from_millis(50)));
         }
-        let mut only = Box::pin(lists.read(patient, |_| Ok(1)));
-        let mut first = Box::pin(lists.read(hasty, |_| Ok(2)));
+        let mut only = Box::pin(pool.read(patient, |_| Ok(1)));
+        let mut first = Box::pin(pool.read(hasty, |_| Ok(2)));
         assert!(poll(&mut only).is_pending() && poll(&mut first).is_pending());
-        let late = lists.read(hasty, |_| -> rusqlite::Result<()> { panic!("too late") });
+        let late = pool.read(hasty, |_| -> rusqlite::Result<()> { panic!("too late") });
         assert!(matches!(pollster::block_on(late), Err(StoreError::Overloaded)));
         assert_eq!(pollster::block_on(first).unwrap(), 2);
         assert_eq!(pollster::block_on(only).unwrap(), 1);
@@ -217,13 +217,12 @@ mod tests {
     #[test]
     fn a_tenant_that_floods_the_queue_is_refused_and_another_is_served() {
         const LIMITS: QueueLimits = QueueLimits { total: 4, per_tenant: 4 };
-        let lists = Lists::without_threads(LIMITS);
+        let pool = ReadPool::without_threads(LIMITS);
         let [flooder, victim] = [tenant(), tenant()];
-        let mut flood: Vec<_> =
-            (0..10).map(|_| Box::pin(lists.read(flooder, |_| Ok(())))).collect();
+        let mut flood: Vec<_> = (0..10).map(|_| Box::pin(pool.read(flooder, |_| Ok(())))).collect();
         let refused = flood.iter_mut().map(poll).filter(Poll::is_ready).count();
         assert_eq!(refused, 10 - LIMITS.per_tenant);
-        let mut served = Box::pin(lists.read(victim, |_| Ok(7)));
+        let mut served = Box::pin(pool.read(victim, |_| Ok(7)));
         assert!(poll(&mut served).is_pending());
         // The last waiting job of `flooder` was refused, to make room for the job of `victim`.
         assert!(matches!(poll(&mut flood[3]), Poll::Ready(Err(StoreError::Overloaded))));
@@ -231,7 +230,7 @@ mod tests {
         let connection = Connection::open_in_memory().unwrap();
         let next = |number: usize| {
             for _ in 0..number {
-                (lists.waiting.next().unwrap().read)(Some(&connection));
+                (pool.waiting.next().unwrap().read)(Some(&connection));
             }
         };
         next(2);
@@ -242,12 +241,12 @@ mod tests {
 
     #[test]
     fn a_read_that_panics_leaves_its_thread_to_others() {
-        let (_folder, lists) = lists();
+        let (_folder, pool) = pool();
         for _ in 0..2 * THREADS {
             let broken =
-                lists.read(tenant(), |_| -> rusqlite::Result<()> { panic!("as it should") });
+                pool.read(tenant(), |_| -> rusqlite::Result<()> { panic!("as it should") });
             assert!(matches!(pollster::block_on(broken), Err(StoreError::Failed(_))));
         }
-        assert_eq!(pollster::block_on(lists.read(tenant(), |_| Ok(7))).unwrap(), 7);
+        assert_eq!(pollster::block_on(pool.read(tenant(), |_| Ok(7))).unwrap(), 7);
     }
 }

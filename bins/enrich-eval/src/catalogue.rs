@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use enrich_core::port::importer::{Atomic, Load, Subjects};
+use enrich_core::port::importer::{Atomic, ImportOptions, NewSubjects};
 use enrich_core::{Clock, Confidence, SourceName};
 use enrich_import::{Report, Source, import};
 use enrich_store::{Options, Store, SystemClock};
@@ -98,16 +98,16 @@ pub(crate) fn imported(folder: &Path, records: &[Value]) -> anyhow::Result<(Stor
         serde_json::to_writer(&mut lines, record)?;
         lines.push(b'\n');
     }
-    let load = Load {
+    let options = ImportOptions {
         source: SourceName::new("catalogue").context("a source's name")?,
         file: None,
         terms: None,
         at: SystemClock.now(),
-        atomic: Atomic::Batch,
-        subjects: Subjects::All,
+        atomic: Atomic::InParts,
+        new_subjects: NewSubjects::Add,
     };
     let source = Source::reader("catalogue.jsonl", Cursor::new(lines));
-    let report = pollster::block_on(import(source, &*store.importer, load, None, &mut ()))?;
+    let report = pollster::block_on(import(source, &*store.importer, options, None, &mut ()))?;
     let first = report.first_rejected.first().map(|(line, why)| format!("record {line}: {why}"));
     anyhow::ensure!(
         report.rejected == 0,

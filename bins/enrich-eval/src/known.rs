@@ -14,7 +14,7 @@ use anyhow::Context;
 use clap::Args;
 use enrich_core::matching::ScoredCandidate;
 use enrich_core::port::directory::Directory;
-use enrich_core::port::importer::{Atomic, Load, Subjects};
+use enrich_core::port::importer::{Atomic, ImportOptions, NewSubjects};
 use enrich_core::{Clock, CompanyRef, Confidence, Projection, Question, SourceName};
 use enrich_import::{Source, import};
 use enrich_store::{Options, Store, SystemClock};
@@ -198,16 +198,16 @@ pub(crate) fn open(set: &Path, folder: &Path, least: Confidence) -> anyhow::Resu
     for path in files(&set.join("native"), &["jsonl", "gz"])? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let stem = name.split('.').next().unwrap_or_default();
-        let load = Load {
+        let options = ImportOptions {
             source: SourceName::new(stem).context("a source's name")?,
             file: None,
             terms: None,
             at: SystemClock.now(),
-            atomic: Atomic::Batch,
-            subjects: Subjects::All,
+            atomic: Atomic::InParts,
+            new_subjects: NewSubjects::Add,
         };
         let source = Source::file(&path)?;
-        pollster::block_on(import(source, &*store.importer, load, None, &mut ()))
+        pollster::block_on(import(source, &*store.importer, options, None, &mut ()))
             .with_context(|| format!("{} was not imported", path.display()))?;
     }
     Ok(store)

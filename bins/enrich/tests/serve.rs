@@ -12,7 +12,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use enrich_core::port::accounts::Accounts;
-use enrich_core::port::importer::{Atomic, Load, Subjects};
+use enrich_core::port::importer::{Atomic, ImportOptions, NewSubjects};
 use enrich_core::port::ledger::{Grant, Ledger};
 use enrich_core::port::usage::{Usage, UseOutcome};
 use enrich_core::{
@@ -46,16 +46,16 @@ fn fill(data: &TempDir) -> (AccountId, String) {
     let now = SystemClock.now();
     let examples =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/directory/examples.jsonl");
-    let load = Load {
+    let options = ImportOptions {
         source: SourceName::new("examples").unwrap(),
         file: None,
         terms: None,
         at: now,
         atomic: Atomic::Whole,
-        subjects: Subjects::All,
+        new_subjects: NewSubjects::Add,
     };
     let source = Source::file(&examples).unwrap();
-    pollster::block_on(import(source, store.importer.as_ref(), load, None, &mut ())).unwrap();
+    pollster::block_on(import(source, store.importer.as_ref(), options, None, &mut ())).unwrap();
     let account = Account { id: AccountId::new(now), ..Account::new("Quill", now) };
     let id = account.id;
     let key = ApiKey::generate().unwrap();

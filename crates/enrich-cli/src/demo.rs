@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
-use enrich_core::port::importer::{Atomic, Load, Subjects};
+use enrich_core::port::importer::{Atomic, ImportOptions, NewSubjects};
 use enrich_core::port::ledger::{Grant, Granted};
 use enrich_core::{Account, AccountId, ApiKey, Clock, NewKey, SourceName, Timestamp};
 use enrich_import::{Source, import};
@@ -170,15 +170,15 @@ async fn import_samples(importer: &SqliteImporter, now: Timestamp) -> anyhow::Re
         let source = Source::reader(name, Cursor::new(lines));
         let called = source.name().cloned().or_else(|| SourceName::new("demo"));
         let called = called.ok_or_else(|| anyhow!("{name} cannot be a source"))?;
-        let load = Load {
+        let options = ImportOptions {
             source: called,
             file: None,
             terms: None,
             at: now,
             atomic: Atomic::Whole,
-            subjects: Subjects::All,
+            new_subjects: NewSubjects::Add,
         };
-        import(source, importer, load, None, &mut ()).await?;
+        import(source, importer, options, None, &mut ()).await?;
     }
     Ok(())
 }

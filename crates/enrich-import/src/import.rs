@@ -6,7 +6,9 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
 use enrich_core::port::error::StoreError;
-use enrich_core::port::importer::{Atomic, Effect, Importer, KnownRecords, Load, Loading};
+use enrich_core::port::importer::{
+    Atomic, Effect, ImportOptions, ImportSession, Importer, KnownRecords,
+};
 use enrich_core::{Record, SourceName};
 
 use crate::batch::{self, Batch, ReadOptions, SourceLine, Texts};
@@ -75,8 +77,8 @@ pub enum Cause {
 
 /// Imports a source.
 ///
-/// With [`Atomic::Batch`](enrich_core::port::importer::Atomic), rejected lines are skipped, and the
-/// batches that were stored before a failure stay stored. If such an import was interrupted, run
+/// With [`Atomic::InParts`](enrich_core::port::importer::Atomic), rejected lines are skipped, and
+/// the batches that were stored before a failure stay stored. If such an import was interrupted, run
 /// the same import again: it stores the missing records, and counts the stored records as
 /// unchanged. A line of JSON whose record the directory already has is not parsed again, so the
 /// report has no dropped values and no ignored fields of this line.
@@ -97,7 +99,7 @@ pub enum Cause {
 pub async fn import(
     source: impl Into<ImportSource>,
     importer: &dyn Importer,
-    load: Load,
+    load: ImportOptions,
     rejects: Option<&mut (dyn Write + Send)>,
     progress: &mut dyn Progress,
 ) -> Result<Report, ImportError> {
@@ -186,7 +188,7 @@ impl Import<'_> {
         &mut self,
         source: ImportSource,
         importer: &dyn Importer,
-        load: Load,
+        load: ImportOptions,
         progress: &mut dyn Progress,
     ) -> Result<(), Cause> {
         let known = importer.known_records(&load.source).await?;
@@ -214,20 +216,24 @@ impl Import<'_> {
 
     /// Ends an import whose source can't be read further. Commits the batches that were already
     /// stored, unless the whole import is one transaction. Always returns an error.
-    async fn give_up(&self, loading: Box<dyn Loading>, error: ReadError) -> Result<(), Cause> {
+    async fn give_up(
+        &self,
+        loading: Box<dyn ImportSession>,
+        error: ReadError,
+    ) -> Result<(), Cause> {
         if !self.is_whole && self.report.took_anything() {
             loading.finish().await?;
         }
         Err(error.into())
     }
 
-    async fn take(&mut self, batch: Batch, loading: &mut dyn Loading) -> Result<(), Cause> {
+    async fn take(&mut self, batch: Batch, loading: &mut dyn ImportSession) -> Result<(), Cause> {
         let read = batch.count();
         let Batch { records, source_lines, mut rejected, known, notes, .. } = batch;
         if known > 0 {
             self.report.unchanged += known;
             // This call stores no record. It only stores that the source was imported again.
-            loading.take(Vec::new()).await?;
+            loading.import_batch(Vec::new()).await?;
         }
         self.store(records, source_lines, &mut rejected, loading).await?;
         self.report.read += read;
@@ -253,13 +259,13 @@ impl Import<'_> {
         records: Vec<Record>,
         source_lines: Vec<SourceLine>,
         rejected: &mut Vec<(SourceLine, Rejection)>,
-        loading: &mut dyn Loading,
+        loading: &mut dyn ImportSession,
     ) -> Result<(), Cause> {
         if records.is_empty() {
             return Ok(());
         }
         let is_name_only: Vec<bool> = records.iter().map(record::is_name_only).collect();
-        let taken = loading.take(records).await?;
+        let taken = loading.import_batch(records).await?;
         if taken.len() != source_lines.len() {
             let error = StoreError::failed("the store did not return one result for each record");
             return Err(error.into());

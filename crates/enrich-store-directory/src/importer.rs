@@ -18,7 +18,6 @@ mod fact_rows;
 mod group;
 mod identifier_rows;
 mod known;
-mod loading;
 mod log;
 mod matching;
 mod origins;
@@ -27,6 +26,7 @@ mod people;
 mod removal;
 mod resolution;
 mod rows_at_once;
+mod session;
 mod sources;
 mod stored_decisions;
 pub(crate) mod stored_facts;
@@ -52,7 +52,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::importer::{
-    Importer, KnownRecords, Load, Loading, Removed, SourceInfo, Suppressed,
+    ImportOptions, ImportSession, Importer, KnownRecords, Removed, SourceInfo, Suppressed,
 };
 use enrich_core::{SourceName, Timestamp};
 use enrich_secrets::Secrets;
@@ -63,7 +63,7 @@ use rusqlite::Connection;
 
 use crate::directory::hash_index::{self, stored};
 use known::SourceRecords;
-use loading::{SqliteLoading, Target};
+use session::{SqliteImportSession, Target};
 use writer::Writer;
 
 pub use decisions::{CompanyKey, CompanyRecords, Decided};
@@ -93,7 +93,7 @@ impl SqliteImporter {
         in_use: Arc<InUse>,
     ) -> Self {
         let (path, secrets) = (path.into(), secrets.clone());
-        let (longest_log, unwritten) = (log::LONGEST, loading::UNWRITTEN);
+        let (longest_log, unwritten) = (log::LONGEST, session::UNWRITTEN);
         Self { target: Target { path, secrets, index, longest_log, unwritten }, _in_use: in_use }
     }
 
@@ -140,9 +140,9 @@ fn write_once<T>(
 
 #[async_trait]
 impl Importer for SqliteImporter {
-    async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError> {
-        let loading = SqliteLoading::begin(self.target.clone(), load).await?;
-        Ok(Box::new(loading))
+    async fn begin(&self, options: ImportOptions) -> Result<Box<dyn ImportSession>, StoreError> {
+        let session = SqliteImportSession::begin(self.target.clone(), options).await?;
+        Ok(Box::new(session))
     }
 
     async fn known_records(

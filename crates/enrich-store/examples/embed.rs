@@ -2,7 +2,7 @@
 #![allow(clippy::print_stdout, reason = "an example shows its result")]
 
 use enrich_core::port::accounts::Accounts;
-use enrich_core::port::importer::{Importer, Load};
+use enrich_core::port::importer::{ImportOptions, Importer};
 use enrich_core::port::ledger::{Grant, Ledger};
 use enrich_core::{Account, Clock, CompanyRecord, LookUp, NewKey, Origin, Price, Record};
 use enrich_store::{Store, SystemClock};
@@ -15,10 +15,10 @@ async fn embed(folder: &std::path::Path) -> Result<(), Box<dyn std::error::Error
     // Load a company.
     let mut quill = CompanyRecord::named(CompanyName::parse("Quill & Sons")?, Origin::of(b"1"));
     quill.sites.push((Domain::parse("quill.example")?, None));
-    let load = Load::new("by hand", now).ok_or("a source has a name")?;
-    let mut load = store.importer.begin(load).await?;
-    load.take(vec![Record::Company(quill)]).await?;
-    load.finish().await?;
+    let options = ImportOptions::new("by hand", now).ok_or("a source has a name")?;
+    let mut session = store.importer.begin(options).await?;
+    session.import_batch(vec![Record::Company(quill)]).await?;
+    session.finish().await?;
 
     // Create an account with a key, and grant it ten credits.
     let account = Account::new("Northwind", now);

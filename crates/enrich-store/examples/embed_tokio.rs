@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use enrich_core::port::accounts::Accounts;
-use enrich_core::port::importer::{Importer, Load};
+use enrich_core::port::importer::{ImportOptions, Importer};
 use enrich_core::port::ledger::{Grant, Ledger};
 use enrich_core::{
     Account, ApiKey, Clock, CompanyRecord, LookUp, NewKey, Origin, Price, Record, Refusal,
@@ -61,10 +61,10 @@ async fn northwind(folder: &Path) -> Result<(Store, ApiKey), Box<dyn Error>> {
     for mailbox in ["info", "jobs", "press", "sales"] {
         quill.emails.push(EmailAddress::parse(&format!("{mailbox}@quill.example"))?);
     }
-    let load = Load::new("by hand", now).ok_or("a source has a name")?;
-    let mut load = store.importer.begin(load).await?;
-    load.take(vec![Record::Company(quill)]).await?;
-    load.finish().await?;
+    let options = ImportOptions::new("by hand", now).ok_or("a source has a name")?;
+    let mut session = store.importer.begin(options).await?;
+    session.import_batch(vec![Record::Company(quill)]).await?;
+    session.finish().await?;
 
     let account = Account::new("Northwind", now);
     let first = NewKey::generate(account.id, "first key", now)?;

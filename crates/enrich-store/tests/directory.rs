@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use enrich_core::port::directory::Directory;
-use enrich_core::port::importer::{Atomic, Importer, Load, Suppressed};
+use enrich_core::port::importer::{Atomic, ImportOptions, Importer, Suppressed};
 use enrich_core::{CompanyRecord, CompanyRef, PersonRecord, Projection, Question, Record};
 use enrich_store::Store;
 use enrich_testkit::contract::noon;
@@ -24,9 +24,9 @@ fn store(folder: &TempDir) -> Store {
 
 fn load(store: &Store, records: Vec<Record>) {
     block_on(async {
-        let mut loading = store.importer.begin(load_from("a")).await.unwrap();
-        loading.take(records).await.unwrap();
-        loading.finish().await.unwrap();
+        let mut session = store.importer.begin(load_from("a")).await.unwrap();
+        session.import_batch(records).await.unwrap();
+        session.finish().await.unwrap();
     });
 }
 
@@ -145,13 +145,13 @@ fn look_ups_wait_for_no_load() {
     let store = store(&folder);
     load(&store, vec![hashed(quill())]);
     block_on(async {
-        let whole = Load { atomic: Atomic::Whole, ..load_from("b") };
-        let mut loading = store.importer.begin(whole).await.unwrap();
+        let whole = ImportOptions { atomic: Atomic::Whole, ..load_from("b") };
+        let mut session = store.importer.begin(whole).await.unwrap();
         let inkwell = CompanyRecord { sites: sites(&["inkwell.example"]), ..company("Inkwell") };
-        loading.take(vec![hashed(inkwell)]).await.unwrap();
+        session.import_batch(vec![hashed(inkwell)]).await.unwrap();
         assert!(is_found(&store, "quill.example"));
         assert!(!is_found(&store, "inkwell.example"));
-        loading.finish().await.unwrap();
+        session.finish().await.unwrap();
     });
     assert!(is_found(&store, "inkwell.example"));
 }
@@ -161,17 +161,17 @@ fn a_value_can_be_forgotten_while_a_load_is_running() {
     let folder = tempfile::tempdir().unwrap();
     let store = store(&folder);
     block_on(async {
-        let mut loading = store.importer.begin(load_from("a")).await.unwrap();
-        loading.take(vec![hashed(quill())]).await.unwrap();
+        let mut session = store.importer.begin(load_from("a")).await.unwrap();
+        session.import_batch(vec![hashed(quill())]).await.unwrap();
         // The load has an open transaction and waits for more records. If none arrive for a short
         // time, it commits the transaction, so that `forget` can write.
         let what = Suppressed::Domain(domain("quill.example"));
         let removed = store.importer.forget(std::slice::from_ref(&what), noon()).await.unwrap();
         assert_eq!(removed.values, 2);
         let again = CompanyRecord { phones: phones(&["+447700900321"]), ..quill() };
-        let taken = loading.take(vec![hashed(again)]).await.unwrap();
+        let taken = session.import_batch(vec![hashed(again)]).await.unwrap();
         assert_eq!(taken[0].suppressed_values, 2);
-        loading.finish().await.unwrap();
+        session.finish().await.unwrap();
     });
     assert!(!is_found(&store, "quill.example"));
 }

@@ -1,22 +1,22 @@
 //! Imports records into a directory, and asks it questions.
 
-use enrich_core::port::importer::{Atomic, Effect, ImportOutcome, Load, Subjects};
+use enrich_core::port::importer::{Atomic, Effect, ImportOptions, ImportOutcome, NewSubjects};
 use enrich_core::{
     Company, CompanyRef, Found, Person, PersonRef, Projection, Question, Record, SourceName,
 };
 
 use crate::contract::{Ports, noon};
 
-/// Returns the description of a load that imports records of the source `source` at the time
-/// [`noon`]. Each batch of records is committed in its own transaction.
-pub fn load_from(source: &str) -> Load {
-    Load {
+/// Returns the options of a load that imports records of the source `source` at the time [`noon`],
+/// in parts.
+pub fn load_from(source: &str) -> ImportOptions {
+    ImportOptions {
         source: source_name(source),
         file: None,
         terms: None,
         at: noon(),
-        atomic: Atomic::Batch,
-        subjects: Subjects::All,
+        atomic: Atomic::InParts,
+        new_subjects: NewSubjects::Add,
     }
 }
 
@@ -27,9 +27,9 @@ pub fn source_name(name: &str) -> SourceName {
 
 /// Imports records as one batch. Returns the result of each record.
 pub async fn take(ports: &Ports, source: &str, records: Vec<Record>) -> Vec<ImportOutcome> {
-    let mut loading = ports.importer.begin(load_from(source)).await.expect("a load begins");
-    let taken = loading.take(records).await.expect("a batch is taken");
-    loading.finish().await.expect("a load ends");
+    let mut session = ports.importer.begin(load_from(source)).await.expect("a load begins");
+    let taken = session.import_batch(records).await.expect("a batch is taken");
+    session.finish().await.expect("a load ends");
     taken
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use enrich_core::port::importer::{Atomic, Load, Subjects};
+use enrich_core::port::importer::{Atomic, ImportOptions, NewSubjects};
 use enrich_core::{SourceName, Timestamp};
 use enrich_import::Source;
 use enrich_store::Store;
@@ -11,16 +11,16 @@ use enrich_store::Store;
 /// of errors.
 pub(crate) fn import(store: &Store, file: &Path, at: Timestamp) {
     let source = Source::file(file).unwrap();
-    let load = Load {
+    let options = ImportOptions {
         source: SourceName::new("fixtures").unwrap(),
         file: None,
         terms: None,
         at,
         atomic: Atomic::Whole,
-        subjects: Subjects::All,
+        new_subjects: NewSubjects::Add,
     };
     let mut unwatched = ();
-    let imported = enrich_import::import(source, &*store.importer, load, None, &mut unwatched);
+    let imported = enrich_import::import(source, &*store.importer, options, None, &mut unwatched);
     let report = pollster::block_on(imported).unwrap();
     assert!(report.read > 0 && report.dropped == 0, "{}: {report:?}", file.display());
 }

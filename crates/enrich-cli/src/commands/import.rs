@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use clap::Args;
 use enrich_core::Clock;
-use enrich_core::port::importer::{Atomic, Importer, Load};
+use enrich_core::port::importer::{Atomic, ImportOptions, Importer};
 use enrich_import::{Cause, ImportError, Preview, Report};
 use enrich_store::{SystemClock, lower_priority};
 
@@ -121,7 +121,7 @@ impl Import {
             self.inputs.see_source(&store, input)?;
         }
 
-        let atomic = if self.strict { Atomic::Whole } else { Atomic::Batch };
+        let atomic = if self.strict { Atomic::Whole } else { Atomic::InParts };
         let started = Instant::now();
         let is_only_file = inputs.len() == 1;
         let mut sum = Report::default();
@@ -199,7 +199,7 @@ pub(crate) fn import_files(
     let mut sum = Report::default();
     for input in inputs {
         let file = input.file.clone();
-        let (report, cause) = take(importer, input, Atomic::Batch, None, console);
+        let (report, cause) = take(importer, input, Atomic::InParts, None, console);
         outcome::note_rejected(&file, &report, console);
         if let Some(cause) = cause {
             return Err(failure_of(&file, &cause));
@@ -222,13 +222,13 @@ fn take(
     console: &Console<'_>,
 ) -> (Report, Option<Cause>) {
     let mut bar = Bar::new(&input.file, input.source.total_bytes(), console.is_watched);
-    let load = Load {
+    let load = ImportOptions {
         source: input.name,
         file: input.origin.map(|origin| origin.text),
         terms: input.terms,
         at: SystemClock.now(),
         atomic,
-        subjects: input.subjects,
+        new_subjects: input.subjects,
     };
     let rejects = rejects.map(Rejects::writer);
     let import = enrich_import::import(input.source, importer, load, rejects, &mut bar);

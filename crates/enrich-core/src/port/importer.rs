@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use crate::port::error::StoreError;
 use crate::record::{Record, SourceName};
 
-/// The parameters of one import of records from one source.
+/// The options of one import of records from one source.
 #[derive(Clone, Debug)]
-pub struct Load {
+pub struct ImportOptions {
     /// The source from which the records come.
     pub source: SourceName,
     /// The path of the file that contains the records, or of the folder with such files. The path
@@ -21,20 +21,20 @@ pub struct Load {
     pub terms: Option<SourceTerms>,
     /// The time of the import. It is stored with every imported value.
     pub at: Timestamp,
-    /// Whether each batch of records or the whole import is one transaction.
+    /// Whether the whole import is one transaction.
     pub atomic: Atomic,
     /// Whether the import may add companies and people, or only change stored ones.
-    pub subjects: Subjects,
+    pub new_subjects: NewSubjects,
 }
 
-impl Load {
-    /// Creates the parameters of an import without a file and without terms (licence). The import
+impl ImportOptions {
+    /// Creates the options of an import without a file and without terms (licence). The import
     /// is one transaction, and may change and add subjects. Returns `None` if `source` is not a
     /// valid name ([`SourceName::new`]).
     pub fn new(source: &str, at: Timestamp) -> Option<Self> {
         let source = SourceName::new(source)?;
-        let (atomic, subjects) = (Atomic::Whole, Subjects::All);
-        Some(Self { source, file: None, terms: None, at, atomic, subjects })
+        let (atomic, new_subjects) = (Atomic::Whole, NewSubjects::Add);
+        Some(Self { source, file: None, terms: None, at, atomic, new_subjects })
     }
 }
 
@@ -53,20 +53,22 @@ pub struct SourceTerms {
 /// How much of an import is one transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Atomic {
-    /// One transaction for each batch of records ([`Loading::take`]).
-    Batch,
+    /// The store chooses when it commits. The outcomes of [`ImportSession::import_batch`] are final
+    /// only after [`ImportSession::finish`]; an error may undo several earlier batches.
+    InParts,
     /// One transaction for the whole import.
     Whole,
 }
 
-/// Which companies and people an import may change. Facts of domains are always imported.
+/// What an import does with companies and people that are not stored yet. It always changes stored
+/// ones, and always imports facts of domains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subjects {
-    /// The import changes stored companies and people, and adds new ones.
-    All,
-    /// The import changes stored companies and people, but adds none. If a record describes a
-    /// company or person that is not stored, its effect is [`Effect::NotHeld`].
-    Held,
+pub enum NewSubjects {
+    /// The import adds them.
+    Add,
+    /// The import skips them. The effect of a record that describes such a company or person is
+    /// [`Effect::NotHeld`].
+    Skip,
 }
 
 /// The result of importing one record.
@@ -91,7 +93,7 @@ pub enum Effect {
     /// suppressed.
     Suppressed,
     /// The record was not imported, because its company or person is not stored, and the import
-    /// adds none ([`Subjects::Held`]).
+    /// adds none ([`NewSubjects::Skip`]).
     NotHeld,
 }
 
@@ -142,7 +144,7 @@ pub struct Removed {
 pub trait Importer: Send + Sync {
     /// Begins an import. Only one import runs at a time. Depending on the store, a second import
     /// waits or fails.
-    async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError>;
+    async fn begin(&self, options: ImportOptions) -> Result<Box<dyn ImportSession>, StoreError>;
 
     /// Returns a value with which an import recognises the records of a source that are already
     /// imported. It can skip these records without parsing them. Returns `None` if no record of the
@@ -157,8 +159,8 @@ pub trait Importer: Send + Sync {
     /// Returns all sources, sorted by name.
     async fn sources(&self) -> Result<Vec<SourceInfo>, StoreError>;
 
-    /// Returns the stored file name of a source: the name from the last [`Load`] that had one.
-    /// Returns `None` if the source does not exist, or has no stored file name.
+    /// Returns the stored file name of a source: the name from the last [`ImportOptions`] that had
+    /// one. Returns `None` if the source does not exist, or has no stored file name.
     async fn source_file(&self, name: &SourceName) -> Result<Option<String>, StoreError>;
 
     /// Removes all values of a source. Returns `None` if the source does not exist.
@@ -169,14 +171,17 @@ pub trait Importer: Send + Sync {
     async fn forget(&self, what: &[Suppressed], at: Timestamp) -> Result<Removed, StoreError>;
 }
 
-/// A running import. If it is dropped without [`finish`](Self::finish), the open transaction is
-/// undone. With [`Atomic::Whole`], no record of the import is then stored.
+/// A running import. If it is dropped without [`finish`](Self::finish), no record of the import is
+/// stored with [`Atomic::Whole`]. With [`Atomic::InParts`], the batches before stay stored.
 #[async_trait]
-pub trait Loading: Send {
+pub trait ImportSession: Send {
     /// Imports a batch of records. Returns one [`ImportOutcome`] for each record, in the order of
     /// the records. An empty batch only updates the time of the source's last import, if the source
     /// exists.
-    async fn take(&mut self, records: Vec<Record>) -> Result<Vec<ImportOutcome>, StoreError>;
+    async fn import_batch(
+        &mut self,
+        records: Vec<Record>,
+    ) -> Result<Vec<ImportOutcome>, StoreError>;
 
     /// Sets the number of records that will probably follow the next batch. The number is an
     /// estimate. A store can use it to choose how many records it commits together. The default

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::importer::{
-    Atomic, Effect, ImportOutcome, Importer, Load, Loading, Removed, SourceInfo, Suppressed,
+    Atomic, Effect, ImportOptions, ImportOutcome, ImportSession, Importer, Removed, SourceInfo,
+    Suppressed,
 };
 use enrich_core::{Record, SourceName, Timestamp};
 use enrich_import::{ImportError, Report, Source, import};
@@ -50,7 +51,7 @@ impl Held {
 #[derive(Clone, Default)]
 pub(crate) struct Memory(pub(crate) Arc<Mutex<Held>>);
 
-struct MemoryLoad {
+struct MemorySession {
     held: Arc<Mutex<Held>>,
     atomic: Atomic,
     waiting: Vec<Record>,
@@ -58,9 +59,9 @@ struct MemoryLoad {
 
 #[async_trait]
 impl Importer for Memory {
-    async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError> {
+    async fn begin(&self, options: ImportOptions) -> Result<Box<dyn ImportSession>, StoreError> {
         let held = self.0.clone();
-        Ok(Box::new(MemoryLoad { held, atomic: load.atomic, waiting: Vec::new() }))
+        Ok(Box::new(MemorySession { held, atomic: options.atomic, waiting: Vec::new() }))
     }
 
     async fn sources(&self) -> Result<Vec<SourceInfo>, StoreError> {
@@ -81,8 +82,11 @@ impl Importer for Memory {
 }
 
 #[async_trait]
-impl Loading for MemoryLoad {
-    async fn take(&mut self, records: Vec<Record>) -> Result<Vec<ImportOutcome>, StoreError> {
+impl ImportSession for MemorySession {
+    async fn import_batch(
+        &mut self,
+        records: Vec<Record>,
+    ) -> Result<Vec<ImportOutcome>, StoreError> {
         let mut held = self.held.lock();
         if held.fails_at == Some(held.batches) {
             return Err(StoreError::failed("the disk is full"));
@@ -90,7 +94,7 @@ impl Loading for MemoryLoad {
         held.batches += 1;
         let taken = records.iter().map(|record| held.judge(record)).collect();
         match self.atomic {
-            Atomic::Batch => held.records.extend(records),
+            Atomic::InParts => held.records.extend(records),
             Atomic::Whole => self.waiting.extend(records),
         }
         Ok(taken)
@@ -104,22 +108,22 @@ impl Loading for MemoryLoad {
     }
 }
 
-pub(crate) fn load(atomic: Atomic) -> Load {
-    Load { atomic, ..Load::new("test", Timestamp::UNIX_EPOCH).unwrap() }
+pub(crate) fn load(atomic: Atomic) -> ImportOptions {
+    ImportOptions { atomic, ..ImportOptions::new("test", Timestamp::UNIX_EPOCH).unwrap() }
 }
 
 pub(crate) fn source(file_name: &str, bytes: impl Into<Vec<u8>>) -> Source {
     Source::reader(file_name, Cursor::new(bytes.into()))
 }
 
-/// Imports a file in batches, each in its own transaction.
+/// Imports a file in parts, not as one transaction.
 pub(crate) fn import_into(
     memory: &Memory,
     file_name: &str,
     bytes: impl Into<Vec<u8>>,
 ) -> Result<Report, ImportError> {
     let source = source(file_name, bytes);
-    pollster::block_on(import(source, memory, load(Atomic::Batch), None, &mut ()))
+    pollster::block_on(import(source, memory, load(Atomic::InParts), None, &mut ()))
 }
 
 /// Imports a file in batches into an empty directory. Panics if the file cannot be read to its end.

@@ -21,7 +21,7 @@ fn strict(memory: &Memory, text: &str) -> Result<Report, ImportError> {
 fn rejects(memory: &Memory, file_name: &str, bytes: impl Into<Vec<u8>>) -> String {
     let mut file: Vec<u8> = Vec::new();
     let source = source(file_name, bytes);
-    let load = load(Atomic::Batch);
+    let load = load(Atomic::InParts);
     pollster::block_on(import(source, memory, load, Some(&mut file), &mut ())).unwrap();
     String::from_utf8(file).unwrap()
 }
@@ -116,7 +116,7 @@ fn rejects_that_can_not_be_written_stop_the_import() {
     }
     let source = source("a.jsonl", "x\n");
     let memory = Memory::default();
-    let load = load(Atomic::Batch);
+    let load = load(Atomic::InParts);
     let result = pollster::block_on(import(source, &memory, load, Some(&mut Full), &mut ()));
     assert!(matches!(result.unwrap_err().cause, Cause::Rejects(_)));
 }
@@ -201,7 +201,7 @@ fn progress_adds_up_to_the_whole_file() {
     assert_eq!(source.name().unwrap().as_str(), "quills.jsonl.gz");
     let total = source.total_bytes().unwrap();
     let mut sum = Sum::default();
-    let load = load(Atomic::Batch);
+    let load = load(Atomic::InParts);
     pollster::block_on(import(source, &Memory::default(), load, None, &mut sum)).unwrap();
     assert_eq!((sum.bytes, sum.records), (total, 10_000));
     assert!(sum.steps >= 3);
@@ -213,6 +213,6 @@ fn a_file_that_is_not_there_or_no_file_can_not_be_read() {
     assert!(Source::file(&folder.path().join("none.jsonl")).is_err());
     let source = Source::file(folder.path()).unwrap();
     let memory = Memory::default();
-    let result = pollster::block_on(import(source, &memory, load(Atomic::Batch), None, &mut ()));
+    let result = pollster::block_on(import(source, &memory, load(Atomic::InParts), None, &mut ()));
     assert!(matches!(result.unwrap_err().cause, Cause::Read(_)));
 }

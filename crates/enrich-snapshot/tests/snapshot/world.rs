@@ -69,9 +69,9 @@ impl World {
     }
 
     pub(crate) fn import(&self, records: Vec<Record>) {
-        let mut loading = block_on(self.builder.importer.begin(load_from("a"))).unwrap();
-        block_on(loading.take(records)).unwrap();
-        block_on(loading.finish()).unwrap();
+        let mut session = block_on(self.builder.importer.begin(load_from("a"))).unwrap();
+        block_on(session.import_batch(records)).unwrap();
+        block_on(session.finish()).unwrap();
     }
 
     pub(crate) fn import_company(&self, name: &str) {

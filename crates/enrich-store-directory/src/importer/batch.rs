@@ -5,7 +5,7 @@
 //! record of a person or a domain, and at the end of the batch. So the result is the same as if
 //! each record was saved before the next one is matched.
 
-use enrich_core::port::importer::{Effect, ImportOutcome, Load, Subjects};
+use enrich_core::port::importer::{Effect, ImportOptions, ImportOutcome, NewSubjects};
 use enrich_core::{CompanyRecord, Record};
 
 use super::companies::assert_company;
@@ -18,17 +18,17 @@ use super::writer::Writer;
 /// Imports a batch of records. Returns one outcome for each record, in order.
 pub(super) fn take(
     writer: &mut Writer<'_>,
-    load: &Load,
+    options: &ImportOptions,
     records: Vec<Record>,
 ) -> rusqlite::Result<Vec<ImportOutcome>> {
-    if records.is_empty() && writer.source_named(&load.source)?.is_none() {
+    if records.is_empty() && writer.source_named(&options.source)?.is_none() {
         return Ok(Vec::new());
     }
-    let source = writer.source(load)?;
+    let source = writer.source(options)?;
     let mut batch = Batch {
         writer,
         source,
-        subjects: load.subjects,
+        new_subjects: options.new_subjects,
         unsaved: Unsaved::new(),
         outcomes: Vec::with_capacity(records.len()),
         new_records: 0,
@@ -46,7 +46,7 @@ pub(super) fn take(
 struct Batch<'w, 'c> {
     writer: &'w mut Writer<'c>,
     source: i64,
-    subjects: Subjects,
+    new_subjects: NewSubjects,
     /// The company records that are matched but not yet saved. They come directly after the records
     /// whose outcomes are already in `outcomes`.
     unsaved: Unsaved,
@@ -61,7 +61,7 @@ impl Batch<'_, '_> {
             Record::Company(record) => return self.take_company(record),
             Record::Person(record) => {
                 self.save_all()?;
-                self.writer.take_person(self.source, record, self.subjects)?
+                self.writer.take_person(self.source, record, self.new_subjects)?
             }
             Record::Domain(record) => {
                 self.save_all()?;
@@ -106,7 +106,7 @@ impl Batch<'_, '_> {
         }
         let mut subject_facts = match held {
             Some(id) => self.writer.subject_facts(id, Kind::Company)?,
-            None if self.subjects == Subjects::Held => {
+            None if self.new_subjects == NewSubjects::Skip => {
                 self.unsaved.add(unchanged(Effect::NotHeld));
                 return Ok(());
             }

@@ -129,9 +129,9 @@ mod tests {
             records.map(|mut records| records.are_known(&contents))
         };
         assert_eq!(known("a"), None);
-        let mut loading = block_on(importer.begin(load_from("a"))).unwrap();
-        block_on(loading.take(vec![quill])).unwrap();
-        block_on(loading.finish()).unwrap();
+        let mut session = block_on(importer.begin(load_from("a"))).unwrap();
+        block_on(session.import_batch(vec![quill])).unwrap();
+        block_on(session.finish()).unwrap();
         assert_eq!((known("a"), known("b")), (Some(vec![true, false]), None));
         let suppressed = Suppressed::Email(email("a@quill.example"));
         block_on(importer.forget(&[suppressed], Timestamp::UNIX_EPOCH)).unwrap();
@@ -146,9 +146,9 @@ mod tests {
             (0..FEWEST * 3).map(|number| hashed(company(&format!("Quill {number}")))).collect();
         let contents: Vec<_> = records.iter().map(|record| record.origin().content).collect();
         let stored = records.into_iter().enumerate().filter(|(number, _)| number % 3 != 0);
-        let mut loading = block_on(importer.begin(load_from("a"))).unwrap();
-        block_on(loading.take(stored.map(|(_, record)| record).collect())).unwrap();
-        block_on(loading.finish()).unwrap();
+        let mut session = block_on(importer.begin(load_from("a"))).unwrap();
+        block_on(session.import_batch(stored.map(|(_, record)| record).collect())).unwrap();
+        block_on(session.finish()).unwrap();
         let mut known =
             block_on(importer.known_records(&SourceName::new("a").unwrap())).unwrap().unwrap();
         let expected: Vec<bool> = (0..FEWEST * 3).map(|number| number % 3 != 0).collect();

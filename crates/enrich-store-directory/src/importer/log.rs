@@ -87,9 +87,9 @@ mod tests {
         for batch in 0..20 {
             let names = (0..100).map(|number| format!("Quill {batch} {number} works"));
             let records: Vec<Record> = names.map(|name| hashed(company(&name))).collect();
-            let mut loading = block_on(importer.begin(load_from("a"))).unwrap();
-            block_on(loading.take(records)).unwrap();
-            block_on(loading.finish()).unwrap();
+            let mut session = block_on(importer.begin(load_from("a"))).unwrap();
+            block_on(session.import_batch(records)).unwrap();
+            block_on(session.finish()).unwrap();
             lengths.push(fs::metadata(&log).unwrap().len());
         }
         assert!(lengths.iter().all(|length| *length <= LIMIT), "{lengths:?}");

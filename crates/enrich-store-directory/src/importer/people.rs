@@ -6,7 +6,7 @@
 //! page, they are two people. This is so even if they have the same email address, or the same name
 //! and employer.
 
-use enrich_core::port::importer::{Effect, ImportOutcome, Subjects};
+use enrich_core::port::importer::{Effect, ImportOutcome, NewSubjects};
 use enrich_core::{Attribute, Identity, PersonRecord, SubjectId};
 use enrich_text::{EmailAddress, PersonName, PersonPage};
 
@@ -27,7 +27,7 @@ impl Writer<'_> {
         &mut self,
         source: i64,
         mut record: PersonRecord,
-        subjects: Subjects,
+        new_subjects: NewSubjects,
     ) -> rusqlite::Result<(ImportOutcome, bool)> {
         if let Some(page) = &record.page
             && self.is_page_suppressed(page)?
@@ -45,14 +45,16 @@ impl Writer<'_> {
         };
         let claim = SourceClaim::of(source, &record.origin, self.at);
         let employer = match &record.employer {
-            Some(employer) if subjects == Subjects::Held => self.held_employer(employer)?,
+            Some(employer) if new_subjects == NewSubjects::Skip => self.held_employer(employer)?,
             Some(employer) => self.employer(&claim, employer)?,
             None => None,
         };
         let held = self.person_of(&record, employer)?.or(earlier);
         let mut subject_facts = match held {
             Some(id) => self.subject_facts(id, Kind::Person)?,
-            None if subjects == Subjects::Held => return Ok((taken(Effect::NotHeld), false)),
+            None if new_subjects == NewSubjects::Skip => {
+                return Ok((taken(Effect::NotHeld), false));
+            }
             None => self.new_subject_facts(Kind::Person),
         };
         assert_person(&mut subject_facts, &claim, &record, employer);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use enrich_core::SourceName;
-use enrich_core::port::importer::{Load, SourceInfo, SourceTerms};
+use enrich_core::port::importer::{ImportOptions, SourceInfo, SourceTerms};
 use enrich_store_sqlite::{Column, Statements};
 use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, params};
@@ -14,24 +14,24 @@ use super::writer::Writer;
 impl Writer<'_> {
     /// Returns the id of the source that a load imports. Adds the source if it is new. Stores the
     /// time of the import, its file, and the terms of the records (their licence).
-    pub(crate) fn source(&mut self, load: &Load) -> rusqlite::Result<i64> {
-        let (at, file) = (Column(self.at), load.file.as_deref());
-        if let Some(source) = self.source_named(&load.source)? {
+    pub(crate) fn source(&mut self, options: &ImportOptions) -> rusqlite::Result<i64> {
+        let (at, file) = (Column(self.at), options.file.as_deref());
+        if let Some(source) = self.source_named(&options.source)? {
             self.connection.run(
                 "UPDATE source SET last_at = max(last_at, ?2), file = coalesce(?3, file)
                  WHERE id = ?1 AND (last_at < ?2 OR file IS NOT coalesce(?3, file))",
                 params![source, at, file],
             )?;
-            self.set_terms(source, load.terms.as_ref())?;
+            self.set_terms(source, options.terms.as_ref())?;
             return Ok(source);
         }
         let source = self.new_source();
         self.connection.run(
             "INSERT INTO source (id, name, records, first_at, last_at, file)
              VALUES (?1, ?2, 0, ?3, ?3, ?4)",
-            params![source, load.source.as_str(), at, file],
+            params![source, options.source.as_str(), at, file],
         )?;
-        self.set_terms(source, load.terms.as_ref())?;
+        self.set_terms(source, options.terms.as_ref())?;
         Ok(source)
     }
 

@@ -16,8 +16,8 @@ use enrich_text::{EmailAddress, Phone};
 use rusqlite::{Connection, Row, params};
 
 use super::digests;
-use super::loading::Target;
 use super::removal::EMAIL_KINDS;
+use super::session::Target;
 use super::writer::Writer;
 use super::{SqliteImporter, empty_the_log, turn};
 use crate::directory::codes::{IdentifierKind, sql_id};

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use enrich_core::port::importer::{Atomic, ImportOutcome, Importer, Load, Suppressed};
+use enrich_core::port::importer::{Atomic, ImportOptions, ImportOutcome, Importer, Suppressed};
 use enrich_core::{
     CompanyRecord, Confidence, EmployerRecord, PersonRecord, Record, SourceName, SubjectId,
     Timestamp,
@@ -303,12 +303,15 @@ impl Loads<'_> {
         importer.target.secrets = self.secrets.clone();
         let mut outcomes = Vec::new();
         for source in ["a", "b"] {
-            let load = Load { atomic, ..Load::new(source, Timestamp::UNIX_EPOCH).unwrap() };
-            let mut loading = pollster::block_on(importer.begin(load)).unwrap();
+            let options = ImportOptions {
+                atomic,
+                ..ImportOptions::new(source, Timestamp::UNIX_EPOCH).unwrap()
+            };
+            let mut session = pollster::block_on(importer.begin(options)).unwrap();
             for batch in self.records.chunks(at_once) {
-                outcomes.extend(pollster::block_on(loading.take(batch.to_vec())).unwrap());
+                outcomes.extend(pollster::block_on(session.import_batch(batch.to_vec())).unwrap());
             }
-            pollster::block_on(loading.finish()).unwrap();
+            pollster::block_on(session.finish()).unwrap();
         }
         (contents(folder.path()), outcomes)
     }
@@ -324,9 +327,9 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let secrets = Secrets::create(&folder.path().join(SECRET_FILE)).unwrap();
         let loads = Loads { records: &records, secrets: &secrets };
-        let one_by_one = loads.new_directory(1, 0, Atomic::Batch);
+        let one_by_one = loads.new_directory(1, 0, Atomic::InParts);
         prop_assert!(!one_by_one.0.is_empty());
-        prop_assert_eq!(&loads.new_directory(7, usize::MAX, Atomic::Batch), &one_by_one);
+        prop_assert_eq!(&loads.new_directory(7, usize::MAX, Atomic::InParts), &one_by_one);
         prop_assert_eq!(&loads.new_directory(3, 0, Atomic::Whole), &one_by_one);
     }
 
@@ -337,8 +340,8 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let secrets = Secrets::create(&folder.path().join(SECRET_FILE)).unwrap();
         let loads = Loads { records: &records, secrets: &secrets };
-        let one_by_one = loads.new_directory(1, 0, Atomic::Batch);
-        prop_assert_eq!(&loads.new_directory(30, usize::MAX, Atomic::Batch), &one_by_one);
+        let one_by_one = loads.new_directory(1, 0, Atomic::InParts);
+        prop_assert_eq!(&loads.new_directory(30, usize::MAX, Atomic::InParts), &one_by_one);
     }
 
     #[test]
@@ -348,9 +351,9 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let secrets = Secrets::create(&folder.path().join(SECRET_FILE)).unwrap();
         let loads = Loads { records: &records, secrets: &secrets };
-        let one_by_one = loads.new_directory(1, 0, Atomic::Batch);
-        prop_assert_eq!(&loads.new_directory(60, usize::MAX, Atomic::Batch), &one_by_one);
-        prop_assert_eq!(&loads.new_directory(20, 0, Atomic::Batch), &one_by_one);
+        let one_by_one = loads.new_directory(1, 0, Atomic::InParts);
+        prop_assert_eq!(&loads.new_directory(60, usize::MAX, Atomic::InParts), &one_by_one);
+        prop_assert_eq!(&loads.new_directory(20, 0, Atomic::InParts), &one_by_one);
     }
 }
 
@@ -364,11 +367,11 @@ async fn change(store: &Store, chance: &mut Chance, forgets: bool) {
             store.importer.forget(what, Timestamp::UNIX_EPOCH).await.unwrap();
         }
         _ => {
-            let load = Load::new(source.as_str(), Timestamp::UNIX_EPOCH).unwrap();
-            let mut loading = store.importer.begin(load).await.unwrap();
+            let options = ImportOptions::new(source.as_str(), Timestamp::UNIX_EPOCH).unwrap();
+            let mut session = store.importer.begin(options).await.unwrap();
             let records = (0..5).map(|_| chance.record()).collect();
-            loading.take(records).await.unwrap();
-            loading.finish().await.unwrap();
+            session.import_batch(records).await.unwrap();
+            session.finish().await.unwrap();
         }
     }
 }

@@ -32,9 +32,9 @@ fn holds(bytes: &[u8], text: &str) -> bool {
 fn load_ada(customer: &Customer) -> Effect {
     let origin = Origin { id: Some("crm-4711".into()), ..trusted(100) };
     let ada = hashed(PersonRecord { origin, ..person("Ada", "Byte") });
-    let mut loading = block_on(customer.store.importer.begin(load_from("crm"))).unwrap();
-    let taken = block_on(loading.take(vec![ada])).unwrap();
-    block_on(loading.finish()).unwrap();
+    let mut session = block_on(customer.store.importer.begin(load_from("crm"))).unwrap();
+    let taken = block_on(session.import_batch(vec![ada])).unwrap();
+    block_on(session.finish()).unwrap();
     taken[0].effect
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use enrich_core::port::accounts::{Accounts as _, KeyStored};
 use enrich_core::port::directory::Directory as _;
-use enrich_core::port::importer::{Importer as _, Load};
+use enrich_core::port::importer::{ImportOptions, Importer as _};
 use enrich_core::{
     CompanyRecord, CompanyRef, KeyLimit, NewKey, Origin, Projection, Question, Record,
 };
@@ -108,7 +108,7 @@ fn domain(number: usize) -> Domain {
 
 /// Imports records in one load. The load is committed when this function returns.
 fn import(store: &Store, numbers: Range<usize>) {
-    let load = Load::new("by hand", now()).unwrap();
+    let options = ImportOptions::new("by hand", now()).unwrap();
     let records = numbers.map(|number| {
         let name = named(number);
         let origin = Origin::of(name.as_bytes());
@@ -116,7 +116,7 @@ fn import(store: &Store, numbers: Range<usize>) {
         company.sites.push((domain(number), None));
         Record::Company(company)
     });
-    let mut loading = block_on(store.importer.begin(load)).unwrap();
-    block_on(loading.take(records.collect())).unwrap();
-    block_on(loading.finish()).unwrap();
+    let mut session = block_on(store.importer.begin(options)).unwrap();
+    block_on(session.import_batch(records.collect())).unwrap();
+    block_on(session.finish()).unwrap();
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use enrich_core::SourceName;
-use enrich_core::port::importer::{SourceTerms, Subjects};
+use enrich_core::port::importer::{NewSubjects, SourceTerms};
 use enrich_import::{ImportSource, InputFault, MapAs, ReadError, Sampled};
 use enrich_import::{Sample, Source, sample};
 use enrich_mapping::{
@@ -62,7 +62,7 @@ pub(super) struct Plan {
     /// The licence and attribution of the source; `None` if the format gives none.
     pub(super) terms: Option<SourceTerms>,
     /// Whether the records may add companies and people, or only change stored ones.
-    pub(super) subjects: Subjects,
+    pub(super) subjects: NewSubjects,
 }
 
 impl FormatArgs {
@@ -75,7 +75,7 @@ impl FormatArgs {
         console: &mut Console<'_>,
     ) -> Result<Plan, Failure> {
         let limit = self.limit.unwrap_or(u64::MAX);
-        let subjects = if self.only_known { Subjects::Held } else { Subjects::All };
+        let subjects = if self.only_known { NewSubjects::Skip } else { NewSubjects::Add };
         let native = |source| Plan {
             source: ImportSource { source, map_as: None, limit },
             name: None,
@@ -115,7 +115,7 @@ impl FormatArgs {
             },
         };
         let is_only_known = input.only_known.unwrap_or(mapping.merge().only_known);
-        let subjects = if is_only_known && !self.add { Subjects::Held } else { subjects };
+        let subjects = if is_only_known && !self.add { NewSubjects::Skip } else { subjects };
         let name = SourceName::new(&mapping.source().name);
         let terms = Some(terms(mapping.source())).filter(|terms| *terms != SourceTerms::default());
         let country = self.country.clone();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use enrich_core::SourceName;
-use enrich_core::port::importer::{Importer, SourceTerms, Subjects};
+use enrich_core::port::importer::{Importer, NewSubjects, SourceTerms};
 use enrich_import::{ImportSource, Source};
 use enrich_store::DirectoryStore;
 
@@ -39,7 +39,7 @@ pub(super) struct Input {
     pub(super) origin: Option<Origin>,
     pub(super) terms: Option<SourceTerms>,
     /// Whether the records may add companies and people, or only change stored ones.
-    pub(super) subjects: Subjects,
+    pub(super) subjects: NewSubjects,
 }
 
 impl InputArgs {

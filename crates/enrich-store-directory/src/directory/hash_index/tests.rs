@@ -78,9 +78,9 @@ fn read(path: &Path) -> Arc<HashIndex> {
 
 fn load(store: &DirectoryPorts, records: Vec<Record>) {
     block_on(async {
-        let mut loading = store.importer.begin(load_from("a")).await.unwrap();
-        loading.take(records).await.unwrap();
-        loading.finish().await.unwrap();
+        let mut session = store.importer.begin(load_from("a")).await.unwrap();
+        session.import_batch(records).await.unwrap();
+        session.finish().await.unwrap();
     });
 }
 

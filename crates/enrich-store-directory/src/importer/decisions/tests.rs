@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use enrich_core::port::importer::{Atomic, Importer, Load, Suppressed};
+use enrich_core::port::importer::{Atomic, ImportOptions, Importer, Suppressed};
 use enrich_core::{CompanyRecord, Record, SourceName};
 use enrich_secrets::{SECRET_FILE, Secrets};
 use enrich_store_sqlite::Options;
@@ -21,10 +21,11 @@ use crate::tests::open;
 const AT: Timestamp = Timestamp::UNIX_EPOCH;
 
 fn import(importer: &SqliteImporter, source: &str, records: &[Record]) {
-    let load = Load { atomic: Atomic::Batch, ..Load::new(source, AT).unwrap() };
-    let mut loading = block_on(importer.begin(load)).unwrap();
-    block_on(loading.take(records.to_vec())).unwrap();
-    block_on(loading.finish()).unwrap();
+    let options =
+        ImportOptions { atomic: Atomic::InParts, ..ImportOptions::new(source, AT).unwrap() };
+    let mut session = block_on(importer.begin(options)).unwrap();
+    block_on(session.import_batch(records.to_vec())).unwrap();
+    block_on(session.finish()).unwrap();
 }
 
 fn remove(importer: &SqliteImporter, source: &str) {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use enrich_core::port::importer::{Atomic, Importer, Load};
+use enrich_core::port::importer::{Atomic, ImportOptions, Importer};
 use enrich_core::{CompanyRecord, Record, SourceName, Timestamp};
 use enrich_secrets::SECRET_FILE;
 use enrich_store::Store;
@@ -48,10 +48,13 @@ fn record(number: usize, row: &Row) -> Record {
 
 /// Imports the records of one source.
 fn import(importer: &dyn Importer, source: &str, records: &[Record]) {
-    let load = Load { atomic: Atomic::Batch, ..Load::new(source, Timestamp::UNIX_EPOCH).unwrap() };
-    let mut loading = block_on(importer.begin(load)).unwrap();
-    block_on(loading.take(records.to_vec())).unwrap();
-    block_on(loading.finish()).unwrap();
+    let options = ImportOptions {
+        atomic: Atomic::InParts,
+        ..ImportOptions::new(source, Timestamp::UNIX_EPOCH).unwrap()
+    };
+    let mut session = block_on(importer.begin(options)).unwrap();
+    block_on(session.import_batch(records.to_vec())).unwrap();
+    block_on(session.finish()).unwrap();
 }
 
 /// Returns the profiles of all companies, sorted.
@@ -311,8 +314,11 @@ fn overlapping_neighbourhoods_without_changes_are_resolved_in_one_part() {
 fn companies_of_a_name_that_cannot_link_them_are_not_noted() {
     let folder = tempfile::tempdir().unwrap();
     let importer = crate::tests::open(folder.path(), Options::default()).importer;
-    let load = Load { atomic: Atomic::Batch, ..Load::new("a", Timestamp::UNIX_EPOCH).unwrap() };
-    let mut loading = block_on(importer.begin(load)).unwrap();
+    let options = ImportOptions {
+        atomic: Atomic::InParts,
+        ..ImportOptions::new("a", Timestamp::UNIX_EPOCH).unwrap()
+    };
+    let mut session = block_on(importer.begin(options)).unwrap();
     let named =
         |name: &str, site: &str| hashed(CompanyRecord { sites: sites(&[site]), ..company(name) });
     let records = [
@@ -321,9 +327,9 @@ fn companies_of_a_name_that_cannot_link_them_are_not_noted() {
         named("Ink", "ink.ch"),
         named("Ink", "drops.example"),
     ];
-    block_on(loading.take(records.to_vec())).unwrap();
+    block_on(session.import_batch(records.to_vec())).unwrap();
     // This ends the load after its records were written, but before entity resolution.
-    drop(loading);
+    drop(session);
     while profiles(folder.path()).len() < 4 {
         std::thread::yield_now();
     }
@@ -342,11 +348,14 @@ fn an_interrupted_resolution_is_completed_by_the_next_import() {
     let folder = tempfile::tempdir().unwrap();
     let importer = crate::tests::open(folder.path(), Options::default()).importer;
     import(&*importer, "a", &first);
-    let load = Load { atomic: Atomic::Batch, ..Load::new("b", Timestamp::UNIX_EPOCH).unwrap() };
-    let mut loading = block_on(importer.begin(load)).unwrap();
-    block_on(loading.take(second.to_vec())).unwrap();
+    let options = ImportOptions {
+        atomic: Atomic::InParts,
+        ..ImportOptions::new("b", Timestamp::UNIX_EPOCH).unwrap()
+    };
+    let mut session = block_on(importer.begin(options)).unwrap();
+    block_on(session.import_batch(second.to_vec())).unwrap();
     // This ends the load after its records were written, but before entity resolution.
-    drop(loading);
+    drop(session);
     while profiles(folder.path()).len() < 3 {
         std::thread::yield_now();
     }

@@ -1,8 +1,8 @@
-//! Tests of loads (imports of records). Either a whole load is one transaction, or each of its
-//! batches is a transaction. Two loads that run at the same time take turns, batch by batch.
+//! Tests of loads (imports of records). Either a whole load is one transaction, or the store
+//! chooses when it commits. Two loads that run at the same time take turns, batch by batch.
 
 use enrich_core::CompanyRecord;
-use enrich_core::port::importer::{Atomic, Effect, Load, Subjects, Suppressed};
+use enrich_core::port::importer::{Atomic, Effect, ImportOptions, NewSubjects, Suppressed};
 
 use super::{
     Added, Harness, Merged, Unchanged, ada, at_domain, forget, load_one, quill, revision, with_page,
@@ -12,9 +12,9 @@ use crate::records::{aliases, company, email, hashed, phone, sites};
 
 pub async fn a_load_that_is_dropped_keeps_the_batches_it_took(harness: &dyn Harness) {
     let ports = harness.fresh().await;
-    let mut loading = ports.importer.begin(load_from("a")).await.unwrap();
-    assert_eq!(loading.take(vec![hashed(quill())]).await.unwrap()[0].effect, Added);
-    drop(loading);
+    let mut session = ports.importer.begin(load_from("a")).await.unwrap();
+    assert_eq!(session.import_batch(vec![hashed(quill())]).await.unwrap()[0].effect, Added);
+    drop(session);
     // The dropped load does not block the next load.
     assert_eq!(load_one(&ports, "a", hashed(quill())).await, Unchanged);
     assert!(at_domain(&ports, "quill.example").await.is_some());
@@ -24,12 +24,12 @@ pub async fn a_whole_load_that_is_dropped_changes_nothing(harness: &dyn Harness)
     let ports = harness.fresh().await;
     load(&ports, "a", vec![hashed(quill())]).await;
     let before = (revision(&ports).await, ports.importer.sources().await.unwrap());
-    let whole = Load { atomic: Atomic::Whole, ..load_from("b") };
-    let mut loading = ports.importer.begin(whole).await.unwrap();
-    assert_eq!(loading.take(vec![hashed(ada())]).await.unwrap()[0].effect, Added);
+    let whole = ImportOptions { atomic: Atomic::Whole, ..load_from("b") };
+    let mut session = ports.importer.begin(whole).await.unwrap();
+    assert_eq!(session.import_batch(vec![hashed(ada())]).await.unwrap()[0].effect, Added);
     let renamed = CompanyRecord { aliases: aliases(&["Ink"]), ..quill() };
-    assert_eq!(loading.take(vec![hashed(renamed)]).await.unwrap()[0].effect, Merged);
-    drop(loading);
+    assert_eq!(session.import_batch(vec![hashed(renamed)]).await.unwrap()[0].effect, Merged);
+    drop(session);
     assert_eq!(with_page(&ports, "ada-byte").await, None);
     let after = (revision(&ports).await, ports.importer.sources().await.unwrap());
     assert_eq!(after, before);
@@ -40,13 +40,13 @@ pub async fn a_whole_load_that_is_dropped_changes_nothing(harness: &dyn Harness)
 pub async fn a_whole_load_is_there_when_it_is_finished(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let before = revision(&ports).await;
-    let whole = Load { atomic: Atomic::Whole, ..load_from("a") };
-    let mut loading = ports.importer.begin(whole).await.unwrap();
-    loading.take(vec![hashed(quill())]).await.unwrap();
-    loading.take(vec![hashed(ada())]).await.unwrap();
+    let whole = ImportOptions { atomic: Atomic::Whole, ..load_from("a") };
+    let mut session = ports.importer.begin(whole).await.unwrap();
+    session.import_batch(vec![hashed(quill())]).await.unwrap();
+    session.import_batch(vec![hashed(ada())]).await.unwrap();
     assert_eq!(at_domain(&ports, "quill.example").await, None);
     assert_eq!(revision(&ports).await, before);
-    loading.finish().await.unwrap();
+    session.finish().await.unwrap();
     assert!(at_domain(&ports, "quill.example").await.is_some());
     assert!(with_page(&ports, "ada-byte").await.is_some());
     assert!(revision(&ports).await > before);
@@ -54,19 +54,19 @@ pub async fn a_whole_load_is_there_when_it_is_finished(harness: &dyn Harness) {
 
 pub async fn a_load_of_held_subjects_adds_none(harness: &dyn Harness) {
     let ports = harness.fresh().await;
-    let held = || Load { subjects: Subjects::Held, ..load_from("b") };
-    let mut loading = ports.importer.begin(held()).await.unwrap();
-    let taken = loading.take(vec![hashed(quill()), hashed(ada())]).await.unwrap();
+    let held = || ImportOptions { new_subjects: NewSubjects::Skip, ..load_from("b") };
+    let mut session = ports.importer.begin(held()).await.unwrap();
+    let taken = session.import_batch(vec![hashed(quill()), hashed(ada())]).await.unwrap();
     assert!(taken.iter().all(|taken| taken.effect == Effect::NotHeld), "{taken:?}");
-    loading.finish().await.unwrap();
+    session.finish().await.unwrap();
     assert_eq!(at_domain(&ports, "quill.example").await, None);
     load_one(&ports, "a", hashed(quill())).await;
-    let mut loading = ports.importer.begin(held()).await.unwrap();
+    let mut session = ports.importer.begin(held()).await.unwrap();
     let renamed = CompanyRecord { aliases: aliases(&["Ink"]), ..quill() };
-    let taken = loading.take(vec![hashed(renamed), hashed(ada())]).await.unwrap();
+    let taken = session.import_batch(vec![hashed(renamed), hashed(ada())]).await.unwrap();
     let effects: Vec<_> = taken.iter().map(|taken| taken.effect).collect();
     assert_eq!(effects, [Merged, Effect::NotHeld]);
-    loading.finish().await.unwrap();
+    session.finish().await.unwrap();
     assert_eq!(load_one(&ports, "c", hashed(ada())).await, Added);
 }
 
@@ -74,13 +74,13 @@ pub async fn two_loads_take_turns(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let mut one = ports.importer.begin(load_from("a")).await.unwrap();
     let mut other = ports.importer.begin(load_from("b")).await.unwrap();
-    one.take(vec![hashed(quill())]).await.unwrap();
+    one.import_batch(vec![hashed(quill())]).await.unwrap();
     let inkwell = CompanyRecord { sites: sites(&["inkwell.example"]), ..company("Inkwell") };
-    let taken = other.take(vec![hashed(ada()), hashed(inkwell.clone())]).await.unwrap();
+    let taken = other.import_batch(vec![hashed(ada()), hashed(inkwell.clone())]).await.unwrap();
     assert_eq!([taken[0].effect, taken[1].effect], [Added; 2]);
     // The first load finds the company that the second one has added meanwhile.
     let again = CompanyRecord { aliases: aliases(&["Ink"]), ..inkwell };
-    assert_eq!(one.take(vec![hashed(again)]).await.unwrap()[0].effect, Merged);
+    assert_eq!(one.import_batch(vec![hashed(again)]).await.unwrap()[0].effect, Merged);
     one.finish().await.unwrap();
     other.finish().await.unwrap();
     let company = at_domain(&ports, "quill.example").await.expect("a company");

@@ -1,6 +1,6 @@
 //! Checks which values belong to each source, and how a source is removed.
 
-use enrich_core::port::importer::{Atomic, Load, Removed, SourceInfo, SourceTerms};
+use enrich_core::port::importer::{Atomic, ImportOptions, Removed, SourceInfo, SourceTerms};
 use enrich_core::{CompanyRecord, DomainRecord};
 
 use super::{
@@ -15,11 +15,11 @@ pub async fn sources_are_listed_with_what_they_gave(harness: &dyn Harness) {
     assert_eq!(ports.importer.sources().await.unwrap(), []);
     load(&ports, "b", vec![hashed(quill())]).await;
     let ranked = DomainRecord { page_rank: Some("5".into()), ..domain_record("quill.example") };
-    let load_a = |at| Load { at, ..load_from("a") };
+    let load_a = |at| ImportOptions { at, ..load_from("a") };
     for at in [after_noon(60), after_noon(120)] {
-        let mut loading = ports.importer.begin(load_a(at)).await.unwrap();
-        loading.take(vec![hashed(quill()), hashed(ranked.clone())]).await.unwrap();
-        loading.finish().await.unwrap();
+        let mut session = ports.importer.begin(load_a(at)).await.unwrap();
+        session.import_batch(vec![hashed(quill()), hashed(ranked.clone())]).await.unwrap();
+        session.finish().await.unwrap();
     }
     let listed = ports.importer.sources().await.unwrap();
     let source = |name, values, records, first_at, last_at| SourceInfo {
@@ -39,20 +39,21 @@ pub async fn sources_are_listed_with_what_they_gave(harness: &dyn Harness) {
 
 pub async fn the_file_of_a_source_is_noted_with_its_first_batch(harness: &dyn Harness) {
     let ports = harness.fresh().await;
-    let load_of = |file: Option<&str>| Load { file: file.map(str::to_owned), ..load_from("a") };
+    let load_of =
+        |file: Option<&str>| ImportOptions { file: file.map(str::to_owned), ..load_from("a") };
     let file = async || ports.importer.source_file(&source_name("a")).await.unwrap();
     for (given, noted) in [(Some("/one"), "/one"), (None, "/one"), (Some("/two"), "/two")] {
-        let mut loading = ports.importer.begin(load_of(given)).await.unwrap();
-        loading.take(vec![hashed(quill())]).await.unwrap();
+        let mut session = ports.importer.begin(load_of(given)).await.unwrap();
+        session.import_batch(vec![hashed(quill())]).await.unwrap();
         // The load is dropped unfinished, but its stored batch and the name of its file remain.
-        drop(loading);
+        drop(session);
         load_one(&ports, "b", hashed(ada())).await;
         assert_eq!(file().await.as_deref(), Some(noted));
     }
-    let whole = Load { atomic: Atomic::Whole, ..load_of(Some("/three")) };
-    let mut loading = ports.importer.begin(whole).await.unwrap();
-    loading.take(vec![hashed(quill())]).await.unwrap();
-    drop(loading);
+    let whole = ImportOptions { atomic: Atomic::Whole, ..load_of(Some("/three")) };
+    let mut session = ports.importer.begin(whole).await.unwrap();
+    session.import_batch(vec![hashed(quill())]).await.unwrap();
+    drop(session);
     load_one(&ports, "b", hashed(ada())).await;
     assert_eq!(file().await.as_deref(), Some("/two"));
     assert_eq!(ports.importer.source_file(&source_name("b")).await.unwrap(), None);
@@ -69,10 +70,10 @@ pub async fn the_terms_of_a_source_stay_until_others_are_given(harness: &dyn Har
     for (given, stored) in
         [(Some(&first), &first), (None, &first), (Some(&second), &second), (Some(&second), &second)]
     {
-        let load = Load { terms: given.cloned(), ..load_from("a") };
-        let mut loading = ports.importer.begin(load).await.unwrap();
-        loading.take(vec![hashed(quill())]).await.unwrap();
-        loading.finish().await.unwrap();
+        let options = ImportOptions { terms: given.cloned(), ..load_from("a") };
+        let mut session = ports.importer.begin(options).await.unwrap();
+        session.import_batch(vec![hashed(quill())]).await.unwrap();
+        session.finish().await.unwrap();
         assert_eq!(ports.importer.sources().await.unwrap()[0].terms, *stored);
     }
     load_one(&ports, "b", hashed(ada())).await;

@@ -146,13 +146,13 @@ fn a_load_beside_which_another_writes_does_not_change_the_file() {
     let folder = Folder::new();
     load(&folder.store, (0..100).map(|n| with_site(&format!("held{n}.example"))).collect());
     block_on(async {
-        let mut loading = folder.store.importer.begin(load_from("a")).await.unwrap();
-        loading.take(vec![with_site("quill.example")]).await.unwrap();
+        let mut session = folder.store.importer.begin(load_from("a")).await.unwrap();
+        session.import_batch(vec![with_site("quill.example")]).await.unwrap();
         // Here the first load still has a transaction open. If no further records arrive for a
         // short time, the first load commits. Only then can the second load write.
         load(&folder.other, vec![with_site("nib.example")]);
-        loading.take(vec![with_site("ink.example")]).await.unwrap();
-        loading.finish().await.unwrap();
+        session.import_batch(vec![with_site("ink.example")]).await.unwrap();
+        session.finish().await.unwrap();
     });
     assert!(folder.stored().is_none());
 }

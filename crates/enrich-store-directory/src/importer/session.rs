@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use enrich_core::Record;
 use enrich_core::port::error::StoreError;
-use enrich_core::port::importer::{Atomic, ImportOutcome, Load, Loading};
+use enrich_core::port::importer::{Atomic, ImportOptions, ImportOutcome, ImportSession};
 use enrich_secrets::Secrets;
 use enrich_store_sqlite::{store_error, turns};
 use rusqlite::Connection;
@@ -88,19 +88,20 @@ pub(crate) struct Target {
 }
 
 /// A running load. When this value is dropped, the load's thread ends.
-pub(crate) struct SqliteLoading {
+pub(crate) struct SqliteImportSession {
     commands: Sender<Command>,
-    /// The number of records that will probably follow the next batch; see [`Loading::expect`].
+    /// The number of records that will probably follow the next batch; see
+    /// [`ImportSession::expect`].
     following: u64,
 }
 
-impl SqliteLoading {
-    pub(crate) async fn begin(target: Target, load: Load) -> Result<Self, StoreError> {
+impl SqliteImportSession {
+    pub(crate) async fn begin(target: Target, options: ImportOptions) -> Result<Self, StoreError> {
         let (commands, received) = mpsc::channel();
         let (begun, has_begun) = oneshot::channel();
         thread::Builder::new()
             .name("enrich-load".to_owned())
-            .spawn(move || run(&target, &load, begun, &received))
+            .spawn(move || run(&target, &options, begun, &received))
             .map_err(StoreError::failed)?;
         has_begun.await.map_err(StoreError::failed)??;
         Ok(Self { commands, following: 0 })
@@ -115,8 +116,11 @@ impl SqliteLoading {
 }
 
 #[async_trait]
-impl Loading for SqliteLoading {
-    async fn take(&mut self, records: Vec<Record>) -> Result<Vec<ImportOutcome>, StoreError> {
+impl ImportSession for SqliteImportSession {
+    async fn import_batch(
+        &mut self,
+        records: Vec<Record>,
+    ) -> Result<Vec<ImportOutcome>, StoreError> {
         let following = self.following;
         self.send(|answer| Command::Take(Batch { records, following, answer })).await
     }
@@ -130,7 +134,7 @@ impl Loading for SqliteLoading {
     }
 }
 
-fn run(target: &Target, load: &Load, begun: Answer<()>, commands: &Receiver<Command>) {
+fn run(target: &Target, options: &ImportOptions, begun: Answer<()>, commands: &Receiver<Command>) {
     let connection = match turn::connect(&target.path) {
         Ok(connection) => connection,
         Err(error) => return send_answer(begun, Err(store_error(error))),
@@ -138,11 +142,11 @@ fn run(target: &Target, load: &Load, begun: Answer<()>, commands: &Receiver<Comm
     let log = Log::of(&connection, target.longest_log);
     let kept_index = RefCell::new(KeptIndex::new(&target.path));
     let (kept_index, known_keys) = (&kept_index, RefCell::new(None));
-    let run = Run { connection: &connection, target, load, log, kept_index, known_keys };
-    match load.atomic {
-        Atomic::Batch => {
+    let run = Run { connection: &connection, target, options, log, kept_index, known_keys };
+    match options.atomic {
+        Atomic::InParts => {
             send_answer(begun, Ok(()));
-            run.by_batches(commands);
+            run.in_parts(commands);
         }
         Atomic::Whole => run.as_a_whole(begun, commands),
     }
@@ -152,7 +156,7 @@ fn run(target: &Target, load: &Load, begun: Answer<()>, commands: &Receiver<Comm
 struct Run<'a> {
     connection: &'a Connection,
     target: &'a Target,
-    load: &'a Load,
+    options: &'a ImportOptions,
     log: Log<'a>,
     kept_index: &'a RefCell<KeptIndex>,
     /// The keys of the rows in the database file (for each table whose keys are known), and the
@@ -162,7 +166,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn by_batches(&self, commands: &Receiver<Command>) {
+    fn in_parts(&self, commands: &Receiver<Command>) {
         while let Ok(command) = commands.recv() {
             let finish = match command {
                 Command::Finish(answer) => Some(answer),
@@ -207,7 +211,7 @@ impl Run<'_> {
         let finish = loop {
             let Batch { records, following, answer } = batch;
             part.add(records.len(), following);
-            match take(&mut writer, self.load, records) {
+            match take(&mut writer, self.options, records) {
                 Ok(taken) => send_answer(answer, Ok(taken)),
                 Err(error) => {
                     let waiting = Batch { records: Vec::new(), following, answer };
@@ -290,7 +294,7 @@ impl Run<'_> {
         records: Vec<Record>,
         part: &mut Part,
     ) -> rusqlite::Result<Vec<ImportOutcome>> {
-        let taken = take(writer, self.load, records)?;
+        let taken = take(writer, self.options, records)?;
         if part.is_full(writer.unwritten_bytes()) {
             writer.write_unwritten()?;
             *part = Part::new(self.target.unwritten);
@@ -307,7 +311,7 @@ impl Run<'_> {
             // about the keys in the tables, except that an empty table has no keys.
             _ => KnownKeys::of_empty_tables(self.connection)?,
         };
-        let (secrets, at) = (&self.target.secrets, self.load.at);
+        let (secrets, at) = (&self.target.secrets, self.options.at);
         let mut writer = Writer::of_load(self.connection, secrets, at, known)?;
         writer.kept_index = Some(self.kept_index);
         Ok(writer)

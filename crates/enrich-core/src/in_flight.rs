@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use parking_lot::Mutex;
 
 use crate::account::AccountId;
-use crate::repeat::IdempotencyKey;
+use crate::idempotency::IdempotencyKey;
 
 type Running = (AccountId, IdempotencyKey);
 

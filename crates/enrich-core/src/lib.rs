@@ -16,6 +16,7 @@ mod confidence;
 mod credits;
 mod fair_queue;
 mod id;
+mod idempotency;
 mod identity;
 mod in_flight;
 mod label;
@@ -29,7 +30,6 @@ mod question;
 mod rate;
 mod record;
 mod refusal;
-mod repeat;
 pub mod resolution;
 mod response_template;
 mod service;
@@ -46,6 +46,9 @@ pub use clock_watch::ClockWatch;
 pub use confidence::Confidence;
 pub use credits::{Credits, Price};
 pub use fair_queue::{FairQueue, Pushed, QueueLimits};
+pub use idempotency::{
+    IdempotencyKey, IdempotencyRecord, InvalidIdempotencyKey, RequestId, StoredResponse,
+};
 pub use identity::{Identity, ids_differ};
 pub use label::{InvalidLabel, Label};
 pub use ledger_entry::{ChargeId, Entry, EntryKind};
@@ -63,9 +66,6 @@ pub use record::{
     CompanyRecord, DomainRecord, EmployerRecord, Origin, PersonRecord, Record, SourceName,
 };
 pub use refusal::{InvalidFields, Needed, Refusal};
-pub use repeat::{
-    IdempotencyKey, IdempotencyRecord, InvalidIdempotencyKey, RequestId, StoredResponse,
-};
 pub use response_template::{BodyTemplate, ResponseTemplate};
 pub use service::{
     AdmittedCall, Answer, Ask, Call, LookUp, LookUpAnswer, LookUpValue, Outcome, Service,

@@ -1,8 +1,8 @@
 //! The reasons why the service refuses a call.
 
 use crate::credits::{Credits, Price};
+use crate::idempotency::InvalidIdempotencyKey;
 use crate::rate::RateLimitStatus;
-use crate::repeat::InvalidIdempotencyKey;
 use crate::shortfall::MAX_PER_DAY;
 
 /// The input fields that are invalid, in the order in which the endpoint lists its inputs. Each

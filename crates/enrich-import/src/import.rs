@@ -78,8 +78,8 @@ pub enum Cause {
 /// Imports a source.
 ///
 /// With [`Atomic::InParts`](enrich_core::port::importer::Atomic), rejected lines are skipped, and
-/// the batches that were stored before a failure stay stored. If such an import was interrupted, run
-/// the same import again: it stores the missing records, and counts the stored records as
+/// the batches that were stored before a failure stay stored. If such an import was interrupted,
+/// run the same import again: it stores the missing records, and counts the stored records as
 /// unchanged. A line of JSON whose record the directory already has is not parsed again, so the
 /// report has no dropped values and no ignored fields of this line.
 ///

@@ -80,14 +80,14 @@ pub fn response_names(
     secrets: &Secrets,
     account: AccountId,
     key: &IdempotencyKey,
-    asked: &[u8],
+    request_bytes: &[u8],
 ) -> Vec<ResponseName> {
     let name = |secret: &Secret| {
         let account = &account.0.as_bytes()[..];
         ResponseName {
             secret: secret.id(),
             key_hash: secret.hash(Purpose::IdempotencyKey, &[account, key.as_str().as_bytes()]),
-            asked_hash: secret.hash(Purpose::Asked, &[account, asked]),
+            asked_hash: secret.hash(Purpose::Asked, &[account, request_bytes]),
         }
     };
     secrets.newest_first().map(name).collect()
@@ -105,7 +105,7 @@ pub fn seal_response(
     idempotency: &IdempotencyRecord,
     at: Timestamp,
 ) -> Result<SealedResponse, SealError> {
-    let names = response_names(secrets, account, &idempotency.key, &idempotency.question);
+    let names = response_names(secrets, account, &idempotency.key, &idempotency.request_bytes);
     let associated_data =
         names.first().map(|name| associated_data(account, name, at)).unwrap_or_default();
     let sealed = secrets.current().seal(

@@ -184,7 +184,7 @@ fn a_price_without_meaning_is_refused() {
 fn record() -> IdempotencyRecord {
     let key = IdempotencyKey::parse("k-1").unwrap();
     let body = BodyTemplate::new(b"{\"n\":}".to_vec(), Some(5));
-    IdempotencyRecord { key, question: b"asked".to_vec(), body }
+    IdempotencyRecord { key, request_bytes: b"asked".to_vec(), body }
 }
 
 const RECORDED: RecordedCharge =

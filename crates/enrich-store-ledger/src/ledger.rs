@@ -294,10 +294,10 @@ impl Ledger for SqliteLedger {
         &self,
         account: AccountId,
         key: &IdempotencyKey,
-        question: &[u8],
+        request_bytes: &[u8],
         now: Timestamp,
     ) -> Result<Option<StoredResponse>, StoreError> {
-        let names = response_names(&self.secrets, account, key, question);
+        let names = response_names(&self.secrets, account, key, request_bytes);
         let record_state = self.readers.read(|connection| {
             idempotency_store::find(connection, &self.secrets, account, &names, now)
         })?;

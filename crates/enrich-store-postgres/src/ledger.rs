@@ -236,10 +236,10 @@ impl Ledger for PostgresLedger {
         &self,
         account: AccountId,
         key: &IdempotencyKey,
-        question: &[u8],
+        request_bytes: &[u8],
         now: Timestamp,
     ) -> Result<Option<StoredResponse>, StoreError> {
-        let names = response_names(&self.node.secrets, account, key, question);
+        let names = response_names(&self.node.secrets, account, key, request_bytes);
         reading::stored_response(&self.node, account, names, now).await
     }
 

@@ -58,8 +58,8 @@ pub trait Harness: Send + Sync {
     /// Returns the ports of an empty store. Called once for each harness.
     async fn fresh(&self) -> Ports;
 
-    /// Returns the [`Ports`] of an empty store that keeps at most `max_idempotency_records` answers of calls with
-    /// an idempotency key. A test calls this method in place of [`fresh`](Self::fresh).
+    /// Returns the [`Ports`] of an empty store that keeps at most `max_idempotency_records` answers
+    /// of calls with an idempotency key. A test calls this method in place of [`fresh`](Self::fresh).
     async fn fresh_keeping(&self, max_idempotency_records: u64) -> Ports;
 
     /// Opens the store again, like after a restart of the process. Drops `ports` first. Everything

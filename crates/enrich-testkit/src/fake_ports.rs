@@ -37,7 +37,7 @@ pub type DecidedCharge = Pin<Box<dyn Future<Output = Option<Result<Charged, Char
 /// A stored response: the request and the answer of the first call with an idempotency key, the
 /// balance after this call, and the number of items in the answer.
 struct Stored {
-    question: Vec<u8>,
+    request_bytes: Vec<u8>,
     body: BodyTemplate,
     balance: Credits,
     items: u64,

@@ -95,7 +95,7 @@ pub(crate) fn charge(customer: Customer, is_keyed: bool) -> Result<Charge> {
     let idempotency = is_keyed.then(|| -> Result<_> {
         Ok(IdempotencyRecord {
             key: IdempotencyKey::parse(&format!("{}-{number}", now.as_microsecond()))?,
-            question: b"company_website=quill.example".to_vec(),
+            request_bytes: b"company_website=quill.example".to_vec(),
             body: BodyTemplate::new(vec![b'x'; 200], None),
         })
     });

@@ -213,7 +213,7 @@ impl Original {
     ) -> Result<Charge> {
         let idempotency = idempotency.map(|key| IdempotencyRecord {
             key,
-            question: b"asked".to_vec(),
+            request_bytes: b"asked".to_vec(),
             body: BodyTemplate::new(ANSWER.to_vec(), None),
         });
         Ok(Charge {

@@ -195,8 +195,8 @@ impl Node {
         let body = format!("{} ", charge.id).into_bytes();
         let end = body.len();
         charge.idempotency = IdempotencyKey::parse(&format!("key-{key}")).ok().map(|name| {
-            let question = key.to_string().into_bytes();
-            IdempotencyRecord { key: name, question, body: BodyTemplate::new(body, Some(end)) }
+            let request_bytes = key.to_string().into_bytes();
+            IdempotencyRecord { key: name, request_bytes, body: BodyTemplate::new(body, Some(end)) }
         });
         (Question::Charge(Box::new(charge)), account, Some(key))
     }

@@ -32,8 +32,8 @@ pub struct Candidates<'a> {
 
 impl Candidates<'_> {
     /// Returns the companies that the name may mean, the likeliest first, at most
-    /// [`Candidate::MAX_LISTED`]. `trust` returns the confidence that the sources give to a name of a
-    /// company; no candidate gets a higher confidence.
+    /// [`Candidate::MAX_LISTED`]. `trust` returns the confidence that the sources give to a name of
+    /// a company; no candidate gets a higher confidence.
     ///
     /// If several companies have the same main domain, or are one company for another reason,
     /// only one of them is listed. Bare companies, of which only the name is known, come last. If

@@ -5,9 +5,9 @@ use jiff::Timestamp;
 
 use crate::account::{AccountId, KeyId};
 use crate::credits::{Credits, Price};
+use crate::idempotency::{IdempotencyKey, IdempotencyRecord, RequestId, StoredResponse};
 use crate::ledger_entry::{ChargeId, Entry};
 use crate::port::error::StoreError;
-use crate::repeat::{IdempotencyKey, IdempotencyRecord, RequestId, StoredResponse};
 use crate::subject::DirectoryRevision;
 
 /// A request to charge an account the price of an answer. The ledger decides whether the balance
@@ -178,15 +178,15 @@ pub trait Ledger: Send + Sync {
         self.balance(account).await
     }
 
-    /// Returns the stored response for an idempotency key of an account. `question` contains the
-    /// request as bytes ([`IdempotencyRecord::question`]). If the key was used for another request,
-    /// returns [`StoredResponse::OtherQuestion`]. Returns `None` if nothing is stored for the key,
-    /// or if the stored response has expired at `now`.
+    /// Returns the stored response for an idempotency key of an account. `request_bytes` is the
+    /// request as bytes ([`IdempotencyRecord::request_bytes`]). If the key was used for another
+    /// request, returns [`StoredResponse::OtherRequest`]. Returns `None` if nothing is stored for the
+    /// key, or if the stored response has expired at `now`.
     async fn stored_response(
         &self,
         account: AccountId,
         key: &IdempotencyKey,
-        question: &[u8],
+        request_bytes: &[u8],
         now: Timestamp,
     ) -> Result<Option<StoredResponse>, StoreError>;
 

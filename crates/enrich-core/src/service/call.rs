@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::account::KeyInfo;
 use crate::credits::{Credits, Price};
+use crate::idempotency::RequestId;
 use crate::question::{Projection, Question};
 use crate::rate::RateLimitStatus;
 use crate::refusal::Refusal;
-use crate::repeat::RequestId;
 use crate::response_template::ResponseTemplate;
 use crate::subject::Found;
 
@@ -25,7 +25,7 @@ pub struct Ask {
     pub limit: Option<u64>,
     /// The look-up request as bytes. Equal requests have equal bytes, even if they are written
     /// differently. The endpoint and these bytes together are
-    /// [`IdempotencyRecord::question`](crate::IdempotencyRecord::question).
+    /// [`IdempotencyRecord::request_bytes`](crate::IdempotencyRecord::request_bytes).
     pub canonical: Vec<u8>,
 }
 

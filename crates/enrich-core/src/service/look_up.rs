@@ -6,9 +6,9 @@ use enrich_text::{CompanyName, Domain, EmailAddress, Network, PageUrl, PersonPag
 use crate::api_key::ApiKey;
 use crate::confidence::Confidence;
 use crate::credits::{Credits, Price};
+use crate::idempotency::RequestId;
 use crate::question::{CompanyRef, PersonRef, Projection, Question};
 use crate::refusal::{InvalidFields, Refusal};
-use crate::repeat::RequestId;
 use crate::response_template::{BodyTemplate, ResponseTemplate};
 use crate::subject::{Candidate, Found};
 

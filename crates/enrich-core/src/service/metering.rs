@@ -4,12 +4,12 @@ use jiff::Timestamp;
 
 use crate::account::KeyInfo;
 use crate::credits::{Credits, Price};
+use crate::idempotency::{IdempotencyKey, IdempotencyRecord, StoredResponse};
 use crate::ledger_entry::ChargeId;
 use crate::port::error::StoreError;
 use crate::port::ledger::{Charge, ChargeError, Charged};
 use crate::question::{CompanyRef, Question};
 use crate::refusal::{Needed, Refusal};
-use crate::repeat::{IdempotencyKey, IdempotencyRecord, StoredResponse};
 use crate::response_template::ResponseTemplate;
 use crate::subject::DirectoryRevision;
 use crate::suppressed::holds_suppressed;
@@ -60,9 +60,9 @@ impl<'a> MeteredCall<'a> {
         revision: DirectoryRevision,
         keyed: Option<(&IdempotencyKey, &[u8])>,
     ) -> Charge {
-        let idempotency = keyed.map(|(key, question)| IdempotencyRecord {
+        let idempotency = keyed.map(|(key, request_bytes)| IdempotencyRecord {
             key: key.clone(),
-            question: question.to_vec(),
+            request_bytes: request_bytes.to_vec(),
             body: template.body.clone(),
         });
         Charge {
@@ -95,15 +95,15 @@ impl<'a> MeteredCall<'a> {
         let key = IdempotencyKey::parse(key).map_err(Refusal::BadIdempotencyKey)?;
         // The bytes begin with the endpoint, because a call with the same input fields at another
         // endpoint is another request.
-        let question = [self.call.endpoint.as_bytes(), &[0], &self.ask.canonical].concat();
+        let request_bytes = [self.call.endpoint.as_bytes(), &[0], &self.ask.canonical].concat();
         let guard = self.service.in_flight.enter(self.key.account, &key);
-        match self.stored_response(&key, &question).await? {
+        match self.stored_response(&key, &request_bytes).await? {
             // An earlier call with this idempotency key has ended, and its response is stored. The
             // stored response is returned, even if a third call with the key is still running.
             Some(stored) => self.replay(stored).await,
             None if guard.is_none() => Err(Refusal::StillRunning),
             None => {
-                let keyed = Some((&key, &question[..]));
+                let keyed = Some((&key, &request_bytes[..]));
                 let result = self.find_and_charge(keyed).await;
                 if !matches!(result, Err(Refusal::NotEnoughCredits { .. })) {
                     return result;
@@ -111,7 +111,7 @@ impl<'a> MeteredCall<'a> {
                 // The balance was too low. Perhaps another process has answered the same call in
                 // the meantime, and charged the last credits for it. In this case, the response of
                 // that process is stored now, and is returned.
-                match self.stored_response(&key, &question).await? {
+                match self.stored_response(&key, &request_bytes).await? {
                     Some(stored) => self.replay(stored).await,
                     None => result,
                 }
@@ -122,10 +122,10 @@ impl<'a> MeteredCall<'a> {
     async fn stored_response(
         &self,
         key: &IdempotencyKey,
-        question: &[u8],
+        request_bytes: &[u8],
     ) -> Result<Option<StoredResponse>, Refusal> {
         let (ledger, account) = (&self.service.ledger, self.key.account);
-        ledger.stored_response(account, key, question, self.now).await.map_err(store_refusal)
+        ledger.stored_response(account, key, request_bytes, self.now).await.map_err(store_refusal)
     }
 
     /// Checks the balance, makes the look-up, writes the answer and charges the answer's price.
@@ -300,7 +300,7 @@ fn answer_from_stored(price: Price, stored: StoredResponse) -> Result<Answer, Re
         StoredResponse::Answer { body, balance, items } => {
             Ok(Answer::first(body.fill(balance), price.of(items), items).repeated())
         }
-        StoredResponse::OtherQuestion => Err(Refusal::IdempotencyKeyReused),
+        StoredResponse::OtherRequest => Err(Refusal::IdempotencyKeyReused),
     }
 }
 

@@ -112,7 +112,7 @@ fn a_keyed_miss_is_kept() {
 
 #[test]
 fn an_idempotency_key_for_another_question_is_refused() {
-    let world = World::new().reading([Some(StoredResponse::OtherQuestion)]);
+    let world = World::new().reading([Some(StoredResponse::OtherRequest)]);
     let outcome = call(&world, Price::PerAnswer(1), Some("k1"));
     assert!(matches!(outcome.result, Err(Refusal::IdempotencyKeyReused)));
     let outcome = call(&world, Price::PerAnswer(1), Some("no spaces"));

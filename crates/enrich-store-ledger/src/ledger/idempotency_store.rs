@@ -83,7 +83,7 @@ pub(super) fn find(
             let items = charged_items(connection, record.recorded)?;
             StoredResponse::Answer { body, balance: record.recorded.balance, items }
         } else {
-            StoredResponse::OtherQuestion
+            StoredResponse::OtherRequest
         }));
     }
     Ok(record_state)

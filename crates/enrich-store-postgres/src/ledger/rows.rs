@@ -173,7 +173,7 @@ impl Record {
         Ok(Self { account, name, sealed, recorded, at: timestamp(row.try_get(7)?)?, items })
     }
 
-    /// Returns the stored response, or [`StoredResponse::OtherQuestion`] if `name` belongs to
+    /// Returns the stored response, or [`StoredResponse::OtherRequest`] if `name` belongs to
     /// another request than this idempotency record.
     pub(super) fn response(
         &self,
@@ -189,7 +189,7 @@ impl Record {
         };
         let body = record.open(secrets)?;
         if self.name.asked_hash != name.asked_hash {
-            return Ok(StoredResponse::OtherQuestion);
+            return Ok(StoredResponse::OtherRequest);
         }
         // If the charge is missing, the response is returned nevertheless, with 1 item. `verify`
         // reports the missing charge.

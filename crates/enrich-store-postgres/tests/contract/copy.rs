@@ -55,7 +55,7 @@ fn fill(path: &Path) -> AccountId {
                 let at = after_noon(number % 7);
                 let record = (number % 100 == 0).then(|| IdempotencyRecord {
                     key: IdempotencyKey::parse(&format!("k{number}")).unwrap(),
-                    question: b"quill.example".to_vec(),
+                    request_bytes: b"quill.example".to_vec(),
                     body: BodyTemplate::new(b"{\"n\":}".to_vec(), Some(5)),
                 });
                 let charge = new_charge(id, key.id);

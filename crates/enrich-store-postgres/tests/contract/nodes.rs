@@ -51,7 +51,7 @@ impl Cluster {
     fn keyed(&self, key: &str) -> Charge {
         let idempotency = IdempotencyRecord {
             key: IdempotencyKey::parse(key).unwrap(),
-            question: b"quill.example".to_vec(),
+            request_bytes: b"quill.example".to_vec(),
             body: BodyTemplate::new(b"{}".to_vec(), None),
         };
         Charge { idempotency: Some(idempotency), ..self.charge() }

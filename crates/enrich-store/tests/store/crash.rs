@@ -89,7 +89,7 @@ fn keyed(name: &str) -> Charge {
         at: now(),
         idempotency: Some(IdempotencyRecord {
             key: IdempotencyKey::parse(name).unwrap(),
-            question: b"q".to_vec(),
+            request_bytes: b"q".to_vec(),
             body: BodyTemplate::new(b"a".to_vec(), None),
         }),
     }

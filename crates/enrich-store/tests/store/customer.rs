@@ -91,7 +91,7 @@ impl Customer {
     pub(crate) fn keyed(&self, key: &str) -> Charge {
         let idempotency = IdempotencyRecord {
             key: IdempotencyKey::parse(key).unwrap(),
-            question: b"the question of ada@people.example".to_vec(),
+            request_bytes: b"the question of ada@people.example".to_vec(),
             body: BodyTemplate::new(b"the answer about ada@people.example".to_vec(), None),
         };
         Charge { idempotency: Some(idempotency), ..self.charge() }

@@ -55,7 +55,7 @@ impl Customer {
     fn keyed_at(&self, items: u64, key: &str, asked: &str, at: Timestamp) -> Charge {
         let idempotency = IdempotencyRecord {
             key: IdempotencyKey::parse(key).unwrap(),
-            question: asked.as_bytes().to_vec(),
+            request_bytes: asked.as_bytes().to_vec(),
             body: body_for(asked),
         };
         Charge { at, idempotency: Some(idempotency), ..self.charge(items) }

@@ -15,9 +15,9 @@ use enrich_core::{
 use super::{FakePorts, Stored};
 
 impl Stored {
-    fn response(&self, question: &[u8]) -> StoredResponse {
-        if self.question != question {
-            return StoredResponse::OtherQuestion;
+    fn response(&self, request_bytes: &[u8]) -> StoredResponse {
+        if self.request_bytes != request_bytes {
+            return StoredResponse::OtherRequest;
         }
         let body = self.body.clone();
         StoredResponse::Answer { body, balance: self.balance, items: self.items }
@@ -39,14 +39,16 @@ impl Ledger for FakePorts {
         &self,
         account: AccountId,
         key: &IdempotencyKey,
-        question: &[u8],
+        request_bytes: &[u8],
         _: Timestamp,
     ) -> Result<Option<StoredResponse>, StoreError> {
         if let Some(scripted) = self.next_stored.lock().pop_front() {
             return Ok(scripted);
         }
         let stored = self.stored.lock();
-        Ok(stored.get(&(account, key.as_str().to_owned())).map(|stored| stored.response(question)))
+        Ok(stored
+            .get(&(account, key.as_str().to_owned()))
+            .map(|stored| stored.response(request_bytes)))
     }
 
     async fn charge(&self, charge: Charge) -> Result<Charged, ChargeError> {
@@ -62,7 +64,7 @@ impl Ledger for FakePorts {
         if let Some(idempotency) = &idempotency {
             let stored = self.stored.lock();
             if let Some(stored) = stored.get(&(account, idempotency.key.as_str().to_owned())) {
-                return Ok(Charged::Replayed(stored.response(&idempotency.question)));
+                return Ok(Charged::Replayed(stored.response(&idempotency.request_bytes)));
             }
         }
         let before = Credits(self.balance_of(account));
@@ -80,8 +82,8 @@ impl Ledger for FakePorts {
             };
             self.add_entry(account, kind, -i64::try_from(credits.0).unwrap(), charge.at);
         }
-        if let Some(IdempotencyRecord { key, question, body }) = idempotency {
-            let stored = Stored { question, body, balance, items: charge.items };
+        if let Some(IdempotencyRecord { key, request_bytes, body }) = idempotency {
+            let stored = Stored { request_bytes, body, balance, items: charge.items };
             self.stored.lock().insert((account, key.as_str().to_owned()), stored);
         }
         Ok(Charged::Taken { balance })

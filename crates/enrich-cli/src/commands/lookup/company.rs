@@ -35,7 +35,8 @@ pub(super) struct CompanyArgs {
     candidates: Option<usize>,
 }
 
-/// Parses the maximum number of candidates that the user wants: from 1 to [`Candidate::MAX_LISTED`].
+/// Parses the maximum number of candidates that the user wants: from 1 to
+/// [`Candidate::MAX_LISTED`].
 pub(crate) fn candidates(text: &str) -> Result<usize, String> {
     let most = text.parse().ok().filter(|most| (1..=Candidate::MAX_LISTED).contains(most));
     most.ok_or_else(|| format!("it is a whole number from 1 to {}", Candidate::MAX_LISTED))

@@ -53,7 +53,7 @@ impl WriterFixture {
     fn charge(&self, idempotency: Option<&str>) -> Charge {
         let idempotency = idempotency.map(|key| IdempotencyRecord {
             key: IdempotencyKey::parse(key).unwrap(),
-            question: b"q".to_vec(),
+            request_bytes: b"q".to_vec(),
             body: BodyTemplate::new(vec![b'x'; 2_000], None),
         });
         Charge {

@@ -71,11 +71,11 @@ pub async fn another_question_under_the_same_key_is_told_apart(harness: &dyn Har
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
     ports.ledger.charge(customer.keyed(1, "k", "q")).await.unwrap();
-    let other = Charged::Replayed(StoredResponse::OtherQuestion);
+    let other = Charged::Replayed(StoredResponse::OtherRequest);
     assert_eq!(ports.ledger.charge(customer.keyed(1, "k", "r")).await.unwrap(), other);
     assert_eq!(
         customer.stored_response(&ports, "k", "r", noon()).await,
-        Some(StoredResponse::OtherQuestion)
+        Some(StoredResponse::OtherRequest)
     );
     assert_eq!(customer.balance(&ports).await, 9);
 }

@@ -81,7 +81,7 @@ pub struct IdempotencyRecord {
     /// The endpoint and the look-up request as bytes. A repeat of the call has the same bytes, even
     /// if it is encoded differently or made with another API key. The ledger stores only a keyed
     /// hash of the bytes.
-    pub question: Vec<u8>,
+    pub request_bytes: Vec<u8>,
     /// The answer's bytes, with a gap into which the balance is written. The ledger encrypts the
     /// bytes before it stores them.
     pub body: BodyTemplate,
@@ -112,7 +112,7 @@ pub enum StoredResponse {
         items: u64,
     },
     /// The idempotency key was used for another look-up request before.
-    OtherQuestion,
+    OtherRequest,
 }
 
 impl fmt::Debug for StoredResponse {
@@ -121,7 +121,7 @@ impl fmt::Debug for StoredResponse {
             Self::Answer { body, balance, items } => {
                 write!(f, "Answer({} bytes, balance {balance}, items {items})", body.bytes().len())
             }
-            Self::OtherQuestion => f.write_str("OtherQuestion"),
+            Self::OtherRequest => f.write_str("OtherRequest"),
         }
     }
 }
@@ -133,10 +133,10 @@ mod tests {
     #[test]
     fn debug_shows_nothing_of_what_was_asked_or_answered() {
         let key = IdempotencyKey::parse("order-4711").unwrap();
-        let question = b"ada@quill.example".to_vec();
+        let request_bytes = b"ada@quill.example".to_vec();
         let body = BodyTemplate::new(b"+1 202 555 0143".to_vec(), None);
         let stored = StoredResponse::Answer { body: body.clone(), balance: Credits(7), items: 2 };
-        let shown = format!("{:?} {stored:?}", IdempotencyRecord { key, question, body });
+        let shown = format!("{:?} {stored:?}", IdempotencyRecord { key, request_bytes, body });
         assert_eq!(shown, "IdempotencyRecord(…) Answer(15 bytes, balance 7, items 2)");
     }
 }

@@ -11,10 +11,8 @@
 
 mod account;
 mod api_key;
-mod clock_watch;
 mod confidence;
 mod credits;
-mod fair_queue;
 mod id;
 mod idempotency;
 mod identity;
@@ -42,10 +40,8 @@ pub use account::{
     RateOverride,
 };
 pub use api_key::{ApiKey, KEY_PREFIX, MalformedKey};
-pub use clock_watch::ClockWatch;
 pub use confidence::Confidence;
 pub use credits::{Credits, Price};
-pub use fair_queue::{FairQueue, Pushed, QueueLimits};
 pub use idempotency::{
     IdempotencyKey, IdempotencyRecord, InvalidIdempotencyKey, RequestId, StoredResponse,
 };

@@ -10,6 +10,7 @@ mod admission;
 mod app;
 mod body;
 mod chunked_body;
+mod clock_watch;
 mod connection;
 mod connection_end;
 mod context;

@@ -90,7 +90,7 @@ pub trait SignIns: Send + Sync {
 
     /// Deletes the invitations and sessions that have expired at `now`, so that they stay expired
     /// if the clock is set back. Returns the number of deleted invitations and sessions. The caller
-    /// must know that `now` is correct: see [`ClockWatch`](enrich_core::ClockWatch).
+    /// must know that `now` is correct: see `clock_watch.rs` of `enrich-server`.
     async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError>;
 
     /// Returns the sessions of an account, the newest first. Expired sessions are included.

@@ -9,6 +9,7 @@
 
 pub(crate) mod codes;
 pub(crate) mod companies;
+mod fair_queue;
 pub(crate) mod hash_index;
 mod hold;
 pub(crate) mod holder;

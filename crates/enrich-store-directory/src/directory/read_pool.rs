@@ -12,12 +12,14 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use enrich_core::Tenant;
 use enrich_core::port::error::StoreError;
-use enrich_core::{FairQueue, Pushed, QueueLimits, Tenant};
 use enrich_store_sqlite::OpenError;
 use parking_lot::{Condvar, Mutex};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
+
+use super::fair_queue::{FairQueue, Pushed, QueueLimits};
 
 /// The number of threads that each [`ReadPool`] starts.
 const THREADS: usize = 2;

@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use enrich_core::Timestamp;
+use jiff::SignedDuration;
 
 /// Compares the wall clock with the monotonic clock. If both have advanced equally for
 /// [`STEADY_TIME`](Self::STEADY_TIME), the store may make the ends of expired keys and sessions
@@ -14,7 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 /// refused. After the correction, they are accepted again, but only if their ends have not become
 /// final in the meantime.
 #[derive(Clone, Debug)]
-pub struct ClockWatch {
+pub(crate) struct ClockWatch {
     /// The time that the wall clock showed when this watch was started.
     wall: Timestamp,
     /// The time that the monotonic clock showed when this watch was started.
@@ -23,7 +24,7 @@ pub struct ClockWatch {
 
 impl ClockWatch {
     /// The time for which both clocks must advance equally before the wall clock is trusted.
-    pub const STEADY_TIME: Duration = Duration::from_secs(10 * 60);
+    pub(crate) const STEADY_TIME: Duration = Duration::from_secs(10 * 60);
     /// The maximum difference between the times that have passed on the two clocks. A larger
     /// difference means that the wall clock has jumped. Leap seconds and small corrections of the
     /// wall clock cause smaller differences.
@@ -31,14 +32,14 @@ impl ClockWatch {
 
     /// Starts a watch. `wall` and `monotonic` are the present times of both clocks. `monotonic` is
     /// the time since any fixed moment, such as the start of the machine.
-    pub fn new(wall: Timestamp, monotonic: Duration) -> Self {
+    pub(crate) fn new(wall: Timestamp, monotonic: Duration) -> Self {
         Self { wall, monotonic }
     }
 
     /// Whether the clocks have advanced equally since the start of the watch, and the watch has
     /// lasted for at least [`STEADY_TIME`](Self::STEADY_TIME). If the wall clock has jumped, starts
     /// the watch again and returns `false`.
-    pub fn is_steady(&mut self, wall: Timestamp, monotonic: Duration) -> bool {
+    pub(crate) fn is_steady(&mut self, wall: Timestamp, monotonic: Duration) -> bool {
         let elapsed = monotonic.saturating_sub(self.monotonic);
         let shown = wall.duration_since(self.wall);
         let jump = SignedDuration::try_from(elapsed).ok().and_then(|time| shown.checked_sub(time));

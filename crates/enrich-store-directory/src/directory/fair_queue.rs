@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 /// A queue of items `T` with a maximum length, in which tenants `K` take turns.
 #[derive(Debug)]
-pub struct FairQueue<K, T> {
+pub(crate) struct FairQueue<K, T> {
     /// The items of each tenant, oldest first. Tenants without items have no entry.
     items: FxHashMap<K, VecDeque<T>>,
     /// The tenants that have items, in the order of their turns. Each tenant is in the list once.
@@ -24,16 +24,16 @@ pub struct FairQueue<K, T> {
 
 /// The limits of a [`FairQueue`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QueueLimits {
+pub(crate) struct QueueLimits {
     /// Maximum number of items of all tenants together.
-    pub total: usize,
+    pub(crate) total: usize,
     /// Maximum number of items of one tenant.
-    pub per_tenant: usize,
+    pub(crate) per_tenant: usize,
 }
 
 /// The result of [`FairQueue::push`].
 #[derive(Debug, PartialEq, Eq)]
-pub enum Pushed<T> {
+pub(crate) enum Pushed<T> {
     /// The item is in the queue.
     Queued,
     /// The new item is in the queue. To make room, an item of another tenant was removed. The value
@@ -47,17 +47,17 @@ pub enum Pushed<T> {
 
 impl<K: Copy + Eq + Hash, T> FairQueue<K, T> {
     /// Creates an empty queue.
-    pub fn new(limits: QueueLimits) -> Self {
+    pub(crate) fn new(limits: QueueLimits) -> Self {
         Self { items: FxHashMap::default(), turns: VecDeque::new(), length: 0, limits }
     }
 
     /// Returns how many items of a tenant are in the queue.
-    pub fn waiting(&self, tenant: K) -> usize {
+    pub(crate) fn waiting(&self, tenant: K) -> usize {
         self.items.get(&tenant).map_or(0, VecDeque::len)
     }
 
     /// Adds an item at the end of its tenant's queue.
-    pub fn push(&mut self, tenant: K, item: T) -> Pushed<T> {
+    pub(crate) fn push(&mut self, tenant: K, item: T) -> Pushed<T> {
         let own = self.waiting(tenant);
         if own >= self.limits.per_tenant {
             return Pushed::Refused(item);
@@ -79,7 +79,7 @@ impl<K: Copy + Eq + Hash, T> FairQueue<K, T> {
     }
 
     /// Removes and returns the next item; `None` if the queue is empty.
-    pub fn pop(&mut self) -> Option<T> {
+    pub(crate) fn pop(&mut self) -> Option<T> {
         let tenant = self.turns.pop_front()?;
         let own = self.items.get_mut(&tenant)?;
         let item = own.pop_front()?;

@@ -90,7 +90,7 @@ pub use error::MappingError;
 pub use input::{Input, InputKind};
 pub use join::{Join, JoinMember};
 pub use mapping::{Mapping, Merge};
-pub use meaning::{is_address_column, is_known_column};
+pub use meaning::{is_address_column, is_known_column, may_be_repeated};
 pub use name_only::name_only;
 pub use native::{Field, Named, RecordType, plain_name};
 pub use no_value::{is_no_name, is_no_value};

@@ -173,11 +173,12 @@ static FAMILY_NAME_FIRST: LazyLock<HashSet<String>> = LazyLock::new(|| {
 pub(crate) fn meaning(column: &str) -> Option<Meaning> {
     // Microsoft Access writes blanks in the names of XML elements as `_x0020_`.
     let column = column.replace("_x0020_", " ");
+    let column = without_number(&column);
     let of_name = |name: &str| usual_meaning(name).or_else(|| meaning_of_words(name));
-    of_name(&column)
-        .or_else(|| of_name(without_example(&column)?).filter(|&meaning| may_have_example(meaning)))
-        .or_else(|| meaning_of_parts(&column, of_name))
-        .or_else(|| of_name(in_brackets(&column)?))
+    of_name(column)
+        .or_else(|| of_name(without_example(column)?).filter(|&meaning| may_have_example(meaning)))
+        .or_else(|| meaning_of_parts(column, of_name))
+        .or_else(|| of_name(in_brackets(column)?))
 }
 
 /// Returns the meaning of a column whose whole name is a usual name.
@@ -189,6 +190,24 @@ pub(crate) fn usual_meaning(column: &str) -> Option<Meaning> {
 /// or `氏名`.
 pub(crate) fn has_family_names_first(column: &str) -> bool {
     FAMILY_NAME_FIRST.contains(&plain_name(column))
+}
+
+/// Returns a column's name without the number in parentheses at its end. Readers add it to a column
+/// whose name another column has too: `E-mail (2)`.
+fn without_number(column: &str) -> &str {
+    let without = column.strip_suffix(')').and_then(|text| text.rsplit_once(" ("));
+    without
+        .filter(|(_, number)| !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit()))
+        .map_or(column, |(name, _)| name)
+}
+
+/// Whether several columns of a file may have this name, because a record may have several values:
+/// email addresses and phone numbers.
+pub fn may_be_repeated(column: &str) -> bool {
+    meaning(column).is_some_and(|meaning| {
+        meaning.is_of_phones()
+            || matches!(meaning, Meaning::Emails | Meaning::CompanyEmails | Meaning::PersonEmails)
+    })
 }
 
 /// Returns a column's name without the example in parentheses at its end: `Mobile` for `Mobile (such

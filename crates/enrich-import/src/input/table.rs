@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 
-use enrich_mapping::{Input, is_address_column, is_known_column, is_no_value, is_same_column};
+use enrich_mapping::{
+    Input, is_address_column, is_known_column, is_no_value, is_same_column, may_be_repeated,
+};
 use serde_json::{Map, Value};
 
 use super::header::{Header, MAX_TITLE_ROWS, first_rows};
@@ -233,15 +235,16 @@ fn named(name: String) -> Option<String> {
 
 /// Returns the names of the columns. If several columns have the same name, a number is added to
 /// the name of the second and each later column: `Notes` and `Notes (2)`. But if this name is in
-/// `needed`, or is the name of a known column, returns an error, because the column with the number
-/// would not be read.
+/// `needed`, or is the name of a known column with single values, returns an error, because only one
+/// of the columns could be read.
 fn unique(names: Vec<&str>, needed: &[String]) -> Result<Vec<String>, InputFault> {
     let mut all = HashSet::new();
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut unique = Vec::with_capacity(names.len());
     for &name in &names {
         let is_new = name.is_empty() || all.insert(name.to_owned());
-        if !is_new && (is_known_column(name) || needed.iter().any(|it| is_same_column(it, name))) {
+        let is_single = is_known_column(name) && !may_be_repeated(name);
+        if !is_new && (is_single || needed.iter().any(|it| is_same_column(it, name))) {
             return Err(InputFault::RepeatedColumn(name.to_owned()));
         }
         let mut added = name.to_owned();

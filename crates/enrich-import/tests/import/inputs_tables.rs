@@ -242,6 +242,9 @@ fn a_column_must_not_be_there_twice() {
     let rows = records("a.csv", "Name,Free,Free (2),Free,Free\n1,2,3,4,5\n", options());
     let numbered = r#"{"Name":"1","Free":"2","Free (2)":"3","Free (3)":"4","Free (4)":"5"}"#;
     assert_eq!(fields(&rows), [numbered]);
+    // A record may have several email addresses, so their columns may have the same name.
+    let rows = records("a.csv", "Firma,E-mail,E-mail\n1,2,3\n", options());
+    assert_eq!(fields(&rows), [r#"{"Firma":"1","E-mail":"2","E-mail (2)":"3"}"#]);
     let columns = vec!["Free".to_owned()];
     let needed = Input { columns, ..Input::default() };
     let error = failure("a.csv", "Name,Free,Free\n1,2,3\n", needed);

@@ -77,8 +77,11 @@ fn the_emails_before_the_person_are_the_companys() {
     let found = mapped(&columns, &rows);
     assert_eq!(found[0][0]["emails"], json!(["ada@quill.example"]));
     assert_eq!(found[0][1]["emails"], json!(["hallo@quill.example"]));
+    let columns = ["Firma", "E-mail", "Internet", "Ansprechpartner", "E-mail (2)"];
+    assert_eq!(mapped(&columns, &rows), found);
     // A single column belongs to both.
-    let found = mapped(&columns[..4], &rows.map(|row| &row[..4]));
+    let columns = ["Firma", "E-Mail", "Internet", "Ansprechpartner"];
+    let found = mapped(&columns, &rows.map(|row| &row[..4]));
     assert_eq!(found[0][0]["emails"], json!(["hallo@quill.example"]));
     assert_eq!(found[0][1]["emails"], json!(["hallo@quill.example"]));
 }

@@ -20,10 +20,10 @@ use crate::listener::Listener;
 use crate::serve_error::ServeError;
 use crate::servers::Servers;
 use crate::settings::ServerSettings;
+use crate::shutdown::{TimeLimit, stop_signal};
 use crate::state::{AppState, SharedStore};
-use crate::upkeep::Upkeep;
+use crate::upkeep::{self, Upkeep};
 use crate::versions::API_VERSIONS;
-use crate::{shutdown, upkeep};
 
 /// What a server serves: the service, and the stores of the account page.
 pub struct Prepared {
@@ -52,6 +52,9 @@ pub struct Prepared {
 /// data. Then `prepare` is called with the bound address, and returns the service and the stores to
 /// serve.
 ///
+/// If the shutdown takes longer than [`ServerSettings::shutdown_timeout`] and 4 seconds, the process
+/// ends with the exit status 2.
+///
 /// # Errors
 ///
 /// When an address cannot be bound, when `prepare` fails, or when the operating system provides no
@@ -63,8 +66,9 @@ pub fn serve<E: Into<Box<dyn Error + Send + Sync>>>(
     let public = bind(settings.listen)?;
     let admin = settings.admin_listen.map(bind).transpose()?;
     let addresses = (public.address(), admin.as_ref().map(Listener::address));
-    System::new().block_on(async {
-        let stop = shutdown::stop_signal().map_err(ServeError::Signals)?;
+    let mut time_limit = None;
+    let ended = System::new().block_on(async {
+        let stop = stop_signal().map_err(ServeError::Signals)?;
         let prepared =
             prepare(public.address()).map_err(|error| ServeError::Prepare(error.into()))?;
         let sign_ins = Arc::clone(&prepared.sign_ins);
@@ -78,7 +82,7 @@ pub fn serve<E: Into<Box<dyn Error + Send + Sync>>>(
         let upkeep = Upkeep::start(Arc::clone(&app), jobs.clone(), sign_ins);
         greet(addresses, &greeting);
         let ended = servers.until(stop).await;
-        shutdown::limit(settings.shutdown_timeout);
+        time_limit = Some(TimeLimit::start(settings.shutdown_timeout));
         app.begin_closing();
         servers.stop().await;
         upkeep.stop();
@@ -87,7 +91,10 @@ pub fn serve<E: Into<Box<dyn Error + Send + Sync>>>(
         }
         upkeep::flush(app.service()).await;
         ended
-    })
+    });
+    // The limit also includes the end of the async runtime, which waits for tasks that use a disk.
+    drop(time_limit);
+    ended
 }
 
 /// Creates the state that all listeners share, and opens the uploaded lists. Returns the state, the

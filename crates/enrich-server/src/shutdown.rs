@@ -2,6 +2,7 @@
 
 use std::io;
 use std::pin::pin;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use futures_util::future::select;
@@ -11,18 +12,43 @@ use tracing::{error, warn};
 /// the requests that are being answered, by default at most 5 seconds. So by default, the process
 /// ends at most 5 + 4 = 9 seconds after the signal.
 const LAST_STEPS: Duration = Duration::from_secs(4);
+/// The exit status of a process whose shutdown has exceeded its time limit. It is the status with
+/// which the commands of Enrich report an error.
+const STUCK: i32 = 2;
 
-/// Starts a thread that ends the process after `shutdown_timeout` plus [`LAST_STEPS`], even if a
-/// disk or a client does not respond. Charges whose answers were sent are durable by then.
-pub(crate) fn limit(shutdown_timeout: Duration) {
-    let end = move || {
-        std::thread::sleep(shutdown_timeout + LAST_STEPS);
-        error!("something is stuck; leaving all the same");
-        std::process::exit(0);
-    };
-    let started = std::thread::Builder::new().name("enrich-end".to_owned()).spawn(end);
-    if let Err(error) = started {
-        warn!(%error, "the end of the process is not watched");
+/// The time limit of a shutdown. If this value is not dropped within the limit, a thread ends the
+/// process with the exit status [`STUCK`], even if a disk or a client does not respond. Charges
+/// whose answers were sent are durable by then.
+pub(crate) struct TimeLimit {
+    /// The thread waits until this sender is dropped, or until the time is over. It is `None` if
+    /// the thread could not be started.
+    _running: Option<Sender<()>>,
+}
+
+impl TimeLimit {
+    /// Starts the time: `shutdown_timeout` plus [`LAST_STEPS`].
+    pub(crate) fn start(shutdown_timeout: Duration) -> Self {
+        Self::start_with(shutdown_timeout + LAST_STEPS, || {
+            error!("something is stuck; leaving all the same");
+            std::process::exit(STUCK);
+        })
+    }
+
+    /// Starts the time `limit`. Calls `exceeded` if the value is not dropped before it is over.
+    fn start_with(limit: Duration, exceeded: impl FnOnce() + Send + 'static) -> Self {
+        let (running, dropped) = mpsc::channel();
+        let watch = move || {
+            if dropped.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+                exceeded();
+            }
+        };
+        match std::thread::Builder::new().name("enrich-end".to_owned()).spawn(watch) {
+            Ok(_) => Self { _running: Some(running) },
+            Err(error) => {
+                warn!(%error, "the end of the process is not watched");
+                Self { _running: None }
+            }
+        }
     }
 }
 
@@ -54,4 +80,50 @@ pub fn stop_signal() -> io::Result<impl Future<Output = ()>> {
             std::future::pending::<()>().await;
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// If this variable is set, the test of a stuck shutdown is the process that is stuck.
+    const IS_STUCK: &str = "ENRICH_TEST_IS_STUCK";
+
+    #[test]
+    fn a_shutdown_in_time_ends_nothing() {
+        let (sender, exceeded) = mpsc::channel();
+        let limit = TimeLimit::start_with(Duration::from_millis(200), move || {
+            let _ = sender.send(());
+        });
+        drop(limit);
+        // The thread ends at once, and so drops the sender without having used it.
+        let waited = exceeded.recv_timeout(Duration::from_secs(10));
+        assert_eq!(waited, Err(RecvTimeoutError::Disconnected));
+    }
+
+    #[test]
+    fn a_shutdown_that_takes_too_long_is_reported() {
+        let (sender, exceeded) = mpsc::channel();
+        let _limit = TimeLimit::start_with(Duration::from_millis(1), move || {
+            let _ = sender.send(());
+        });
+        assert_eq!(exceeded.recv_timeout(Duration::from_secs(10)), Ok(()));
+    }
+
+    #[test]
+    fn a_stuck_shutdown_ends_the_process_with_a_failure() {
+        if std::env::var_os(IS_STUCK).is_some() {
+            let _limit = TimeLimit::start(Duration::ZERO);
+            std::thread::sleep(Duration::from_secs(60));
+            return;
+        }
+        let name = "shutdown::tests::a_stuck_shutdown_ends_the_process_with_a_failure";
+        let status = std::process::Command::new(std::env::current_exe().unwrap())
+            .args([name, "--exact", "--nocapture"])
+            .env(IS_STUCK, "1")
+            .stdout(std::process::Stdio::null())
+            .status()
+            .unwrap();
+        assert_eq!(status.code(), Some(STUCK));
+    }
 }

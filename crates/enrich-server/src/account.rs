@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use actix_web::body::{BodyStream, BoxBody};
 use actix_web::guard::fn_guard;
-use actix_web::http::header::{CONTENT_TYPE, COOKIE, HOST, HeaderName, HeaderValue, ORIGIN};
-use actix_web::http::{Method, StatusCode};
+use actix_web::http::Method;
+use actix_web::http::header::{CONTENT_TYPE, COOKIE, HOST, HeaderName, ORIGIN};
 use actix_web::rt::time::timeout;
 use actix_web::web::{self, Payload, Redirect, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse, Responder};
@@ -26,6 +26,7 @@ use crate::context::{CallContext, OTHER};
 use crate::encoding::{self, Encoding};
 use crate::error_chain::error_chain;
 use crate::header::text;
+use crate::response::with_body;
 use crate::state::AppState;
 use crate::unrouted;
 
@@ -98,8 +99,9 @@ async fn answer(request: HttpRequest, body: Payload, context: CallContext) -> Ht
     // handler.
     let response = Box::pin(dashboard.answer(asked)).await;
     note(app, &context, &response);
-    context.answer(ROOT, response.status, None);
-    sent(response, encoding, of_page)
+    let sent = sent(response, encoding, of_page);
+    context.answer(ROOT, sent.status().as_u16(), None);
+    sent
 }
 
 fn read(
@@ -184,18 +186,12 @@ fn note(app: &AppState, context: &CallContext, response: &Response) {
 /// Converts a response of `enrich-dashboard`. A static file is sent with the encoding `of_file`,
 /// and a page with the encoding `of_page`.
 fn sent(response: Response, of_file: Encoding, of_page: Encoding) -> HttpResponse {
-    let status = StatusCode::from_u16(response.status);
-    let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut sent = HttpResponse::with_body(status, BoxBody::new(()));
-    for (name, value) in response.headers {
-        let Ok(value) = HeaderValue::from_str(&value) else { continue };
-        sent.headers_mut().append(HeaderName::from_static(name), value);
-    }
-    let body = match response.body {
-        ResponseBody::Whole(bytes) if encoding::is_page(status, sent.headers(), &bytes) => {
+    let Response { status, headers, body, .. } = response;
+    with_body(status, headers, |sent| match body {
+        ResponseBody::Whole(bytes) if encoding::is_page(sent.status(), sent.headers(), &bytes) => {
             match encoding::compressed(&bytes, of_page) {
                 Ok(compressed) => {
-                    encoding::set_encoding_headers(&mut sent, of_page);
+                    encoding::set_encoding_headers(sent, of_page);
                     chunked_body::body(compressed)
                 }
                 Err(_) => chunked_body::body(owned(bytes)),
@@ -203,21 +199,20 @@ fn sent(response: Response, of_file: Encoding, of_page: Encoding) -> HttpRespons
         }
         ResponseBody::Whole(bytes) => chunked_body::body(owned(bytes)),
         ResponseBody::File { plain, gzip, brotli } => {
-            encoding::set_encoding_headers(&mut sent, of_file);
+            encoding::set_encoding_headers(sent, of_file);
             chunked_body::body(match of_file {
                 Encoding::Identity => Bytes::from_static(plain),
                 Encoding::Gzip => Bytes::from_static(gzip),
                 Encoding::Brotli => Bytes::from_static(brotli),
             })
         }
-        // The loop above has set the content type; `BodyStream` sets none.
+        // The content type is one of `headers`; `BodyStream` sets none.
         ResponseBody::Pieces(pieces) => BoxBody::new(BodyStream::new(pieces.map(|piece| {
             piece.inspect_err(|error| {
                 error!(error = %error, "a file broke off");
             })
         }))),
-    };
-    sent.set_body(body)
+    })
 }
 
 /// Converts bytes to the type of the HTTP layer. Static bytes are not copied.

@@ -105,7 +105,7 @@ async fn other_method(page: AdminPage, request: HttpRequest, context: CallContex
 
 async fn metrics(app: &AppState) -> Bytes {
     let revision = app.service.directory.revision().await.ok();
-    let is_charging = app.service.ledger.is_charging();
+    let is_charging = app.service.ledger.check_charging();
     app.metrics_cache.get(|| {
         let mut text = app.metrics.render(revision, is_charging);
         let sampled = app.shared_store.as_ref().map(|store| (store.metrics)()).unwrap_or_default();
@@ -120,7 +120,7 @@ async fn readiness(app: &AppState) -> Readiness {
         warn!(error = error_chain(error), "the directory cannot be read");
     }
     let directory = directory.is_ok();
-    let charging = app.service.ledger.is_charging();
+    let charging = app.service.ledger.check_charging();
     let shutting_down = app.is_closing();
     let reason = app.shared_store.as_ref().and_then(|store| (store.unready_reason)());
     if let Some(reason) = &reason {

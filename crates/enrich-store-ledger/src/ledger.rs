@@ -16,7 +16,8 @@
 //!   ▼
 //! BEGIN IMMEDIATE ── other processes write for 5 s ─────────────► Overloaded
 //!   │  ├── fails, or the file does not open again ── ROLLBACK ──► each again, alone: NotTaken
-//!   │  └── a file of the ledger was unlinked or replaced ───────► NotTaken, and charging stops
+//!   │  └── a file of the ledger was unlinked or replaced,
+//!   │      or this cannot be read ──────────────────────────────► NotTaken, and charging stops
 //!   ▼
 //! read other processes' rows ── unreadable ── ROLLBACK ─────────► each again, alone: NotTaken
 //!   │  └── their rows were altered ─────────────────────────────► NotTaken, and charging stops
@@ -357,16 +358,16 @@ impl Ledger for SqliteLedger {
         let (path, secrets) = (self.path.clone(), self.secrets.clone());
         let files = self.files();
         run_on_new_thread(move || {
-            let replaced = files.check().err();
+            let file_fault = files.check().err();
             let verified = match verify::verify(&path, &secrets) {
                 Ok(verified) => verified,
-                // The verification failed, and another file has replaced the ledger's file. The
-                // other file may not be a ledger. So this reports the replacement as a fault, and
-                // not the error.
-                Err(_) if replaced.is_some() => Verification::default(),
+                // The verification failed, and another file may have replaced the ledger's file.
+                // The other file may not be a ledger. So this reports the replacement as a fault,
+                // and not the error.
+                Err(_) if file_fault.is_some() => Verification::default(),
                 Err(error) => return Err(store_error(error)),
             };
-            let faults = replaced.map(|replaced| replaced.to_string());
+            let faults = file_fault.map(|fault| fault.to_string());
             let faults = faults.into_iter().chain(verified.faults).collect();
             Ok(Verification { faults, ..verified })
         })
@@ -374,6 +375,10 @@ impl Ledger for SqliteLedger {
     }
 
     fn is_charging(&self) -> bool {
+        self.is_deciding()
+    }
+
+    fn check_charging(&self) -> bool {
         if self.is_deciding() && self.files.check().is_err() {
             self.is_charging.store(false, Ordering::Release);
         }

@@ -87,7 +87,7 @@ pub enum ChargeError {
     /// starts again when the store is opened again:
     ///
     /// - It is unknown whether a commit succeeded.
-    /// - The ledger differs from what this process has written.
+    /// - The ledger differs from what this process has written, or its files may have been replaced.
     /// - The thread that decides charges has died.
     ///
     /// With PostgreSQL, charging stops while there is no primary server.
@@ -243,6 +243,13 @@ pub trait Ledger: Send + Sync {
     async fn verify(&self) -> Result<Verification, StoreError>;
 
     /// Whether the ledger decides charges; `false` while charging has
-    /// [stopped](ChargeError::Stopped).
+    /// [stopped](ChargeError::Stopped). This only reads a value in memory.
     fn is_charging(&self) -> bool;
+
+    /// Checks whether the ledger can still be charged, and stops charging if not. Returns
+    /// [`is_charging`](Self::is_charging) after the check. The checks of health pages call this,
+    /// because a store may otherwise notice a fault only at the next charge.
+    fn check_charging(&self) -> bool {
+        self.is_charging()
+    }
 }

@@ -4,9 +4,11 @@
 //! this process stores the identities of three files when it opens the ledger: of the database, its
 //! write-ahead log (`-wal`) and the log's index (`-shm`). This process compares the identities with
 //! the files at the paths before each group of charges is decided, and again before the callers of
-//! the group get their answers. Each comparison takes three system calls.
+//! the group get their answers. Each comparison takes three system calls. If an identity cannot be
+//! read, nobody knows whether the file was replaced. So this counts like a replaced file.
 
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -30,20 +32,26 @@ pub(crate) struct LedgerFiles {
 /// later leads to a file with other numbers, the file was replaced.
 struct OpenFile {
     path: PathBuf,
-    identity: Option<Identity>,
+    identity: Identity,
 }
 
 /// The device number and the inode number of a file. They identify the file whatever its name is.
 type Identity = (u64, u64);
 
-/// The error when the path of a ledger's file no longer leads to the file that this process has
-/// open. The text is the name of the file.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{0} was removed or replaced while the ledger was open; what is charged would be lost with the \
-     process"
-)]
-pub(crate) struct FileReplaced(String);
+/// The error when a path of the ledger may no longer lead to the file that this process has open.
+/// The first text is the name of the file.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FileFault {
+    /// The path leads to no file, or to another file.
+    #[error(
+        "{0} was removed or replaced while the ledger was open; what is charged would be lost with \
+         the process"
+    )]
+    Replaced(String),
+    /// The identity of the file at the path cannot be read.
+    #[error("whether {0} is still the file that the ledger has open cannot be read")]
+    Unreadable(String, #[source] io::Error),
+}
 
 impl LedgerFiles {
     /// Stores the identities of the files of the ledger at `path`, which must already have its
@@ -59,42 +67,30 @@ impl LedgerFiles {
         let path = path.canonicalize().map_err(|source| OpenError::unusable(path, source))?;
         let [log, index] = sqlite::wal_and_shm_paths(&path);
         Ok(Self {
-            database: OpenFile::at(path),
-            log: OpenFile::at(log),
-            index: OpenFile::at(index),
+            database: OpenFile::at(path)?,
+            log: OpenFile::at(log)?,
+            index: OpenFile::at(index)?,
             connection: Mutex::new(connection),
             is_reported: AtomicBool::new(false),
         })
     }
 
     /// Returns an error when one of the paths no longer leads to the file that this process has
-    /// open. If only the write-ahead log was unlinked, moves its content into the database. Only
-    /// the first error is logged.
-    pub(crate) fn check(&self) -> Result<(), FileReplaced> {
-        let files = [&self.log, &self.database, &self.index];
-        let Some(replaced) = files.into_iter().find(|file| file.is_replaced()) else {
-            return Ok(());
-        };
-        let error = FileReplaced(replaced.name());
-        let is_saved = self.is_log_unlinked_alone() && self.move_log();
-        if !self.is_reported.swap(true, Ordering::AcqRel) {
-            let file = replaced.path.display();
-            if is_saved {
-                tracing::error!(
-                    %file,
-                    "a file of the ledger was removed or replaced; nothing more is charged. \
-                     Everything that was acknowledged was moved into the database: restart"
-                );
-            } else {
-                tracing::error!(
-                    %file,
-                    "a file of the ledger was removed or replaced; nothing more is charged. What \
-                     was acknowledged since the last checkpoint is lost when this process ends, \
-                     unless the file is put back before"
-                );
+    /// open, or when this cannot be read. If only the write-ahead log was unlinked, moves its
+    /// content into the database. Only the first error is logged.
+    pub(crate) fn check(&self) -> Result<(), FileFault> {
+        for file in [&self.log, &self.database, &self.index] {
+            if let Err(fault) = file.check() {
+                let is_saved = matches!(fault, FileFault::Replaced(_))
+                    && self.is_log_unlinked_alone()
+                    && self.move_log();
+                if !self.is_reported.swap(true, Ordering::AcqRel) {
+                    report(&file.path, &fault, is_saved);
+                }
+                return Err(fault);
             }
         }
-        Err(error)
+        Ok(())
     }
 
     /// Whether this process can still save the content of its write-ahead log, although somebody
@@ -102,8 +98,11 @@ impl LedgerFiles {
     /// still there, and if no other process has written to a new log. If another process has done
     /// so, the index describes the new log, not the one that this process has open.
     fn is_log_unlinked_alone(&self) -> bool {
-        let is_empty = std::fs::metadata(&self.log.path).map_or(true, |log| log.len() == 0);
-        is_empty && !self.database.is_replaced() && !self.index.is_replaced()
+        let is_empty = match std::fs::metadata(&self.log.path) {
+            Ok(log) => log.len() == 0,
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        };
+        is_empty && self.database.check().is_ok() && self.index.check().is_ok()
     }
 
     /// Moves the content of the unlinked log into the database. Returns whether the whole content
@@ -120,15 +119,23 @@ impl fmt::Debug for LedgerFiles {
 }
 
 impl OpenFile {
-    fn at(path: PathBuf) -> Self {
-        let identity = identity(&path).ok().flatten();
-        Self { path, identity }
+    fn at(path: PathBuf) -> Result<Self, OpenError> {
+        match identity(&path) {
+            Ok(identity) => Ok(Self { path, identity }),
+            Err(source) => Err(OpenError::unusable(path, source)),
+        }
     }
 
-    /// Whether the opened file is no longer at its path: the path leads to no file, or to another
-    /// file. Returns `false` if the identity cannot be read.
-    fn is_replaced(&self) -> bool {
-        self.identity.is_some() && identity(&self.path).is_ok_and(|now| now != self.identity)
+    /// Returns an error if the path leads to no file or to another file, or if this cannot be read.
+    fn check(&self) -> Result<(), FileFault> {
+        match identity(&self.path) {
+            Ok(now) if now == self.identity => Ok(()),
+            Ok(_) => Err(FileFault::Replaced(self.name())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(FileFault::Replaced(self.name()))
+            }
+            Err(error) => Err(FileFault::Unreadable(self.name(), error)),
+        }
     }
 
     fn name(&self) -> String {
@@ -136,19 +143,77 @@ impl OpenFile {
     }
 }
 
-/// Returns the identity of the file at a path; `None` when there is no file.
-#[cfg(unix)]
-fn identity(path: &Path) -> std::io::Result<Option<Identity>> {
-    use std::os::unix::fs::MetadataExt;
-    match std::fs::metadata(path) {
-        Ok(file) => Ok(Some((file.dev(), file.ino()))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
+/// Logs that a file of the ledger is not, or may not be, the file that this process has open.
+/// `is_saved`: whether the content of the unlinked write-ahead log was moved into the database.
+fn report(path: &Path, fault: &FileFault, is_saved: bool) {
+    let file = path.display();
+    match fault {
+        FileFault::Replaced(_) if is_saved => tracing::error!(
+            %file,
+            "a file of the ledger was removed or replaced; nothing more is charged. Everything \
+             that was acknowledged was moved into the database: restart"
+        ),
+        FileFault::Replaced(_) => tracing::error!(
+            %file,
+            "a file of the ledger was removed or replaced; nothing more is charged. What was \
+             acknowledged since the last checkpoint is lost when this process ends, unless the \
+             file is put back before"
+        ),
+        FileFault::Unreadable(_, error) => tracing::error!(
+            %file,
+            %error,
+            "whether a file of the ledger was replaced cannot be read; nothing more is charged. \
+             Restart when the file can be read"
+        ),
     }
 }
 
-/// Returns `None`, because on systems other than Unix, nobody can remove or replace an open file.
+/// Returns the identity of the file at a path. Repeats the system call if a signal has interrupted
+/// it.
+#[cfg(unix)]
+fn identity(path: &Path) -> io::Result<Identity> {
+    use std::os::unix::fs::MetadataExt;
+    loop {
+        match std::fs::metadata(path) {
+            Ok(file) => return Ok((file.dev(), file.ino())),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Returns the same identity for all files, because on systems other than Unix, nobody can remove
+/// or replace an open file.
 #[cfg(not(unix))]
-fn identity(_: &Path) -> std::io::Result<Option<Identity>> {
-    Ok(None)
+fn identity(_: &Path) -> io::Result<Identity> {
+    Ok((0, 0))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_file_whose_identity_cannot_be_read_is_not_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.sqlite");
+        assert!(matches!(OpenFile::at(path.clone()), Err(OpenError::Unusable { .. })));
+        symlink(&path, &path).unwrap();
+        assert!(matches!(OpenFile::at(path), Err(OpenError::Unusable { .. })));
+    }
+
+    #[test]
+    fn a_file_whose_identity_can_no_longer_be_read_is_a_fault() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.sqlite");
+        std::fs::write(&path, "").unwrap();
+        let Ok(file) = OpenFile::at(path.clone()) else { panic!("it is there") };
+        assert!(file.check().is_ok());
+        std::fs::remove_file(&path).unwrap();
+        assert!(matches!(file.check(), Err(FileFault::Replaced(_))));
+        symlink(&path, &path).unwrap();
+        assert!(matches!(file.check(), Err(FileFault::Unreadable(..))));
+    }
 }

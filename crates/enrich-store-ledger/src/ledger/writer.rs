@@ -179,7 +179,7 @@ impl Writer {
     }
 
     fn write(&mut self, group: &mut [Job]) -> Result<(), Failed> {
-        self.files.check().map_err(|replaced| Failed::Stopped(replaced.into()))?;
+        self.files.check().map_err(|fault| Failed::Stopped(fault.into()))?;
         let connection = match self.connection.take() {
             Some(connection) => connection,
             None => {
@@ -220,7 +220,7 @@ impl Writer {
         })?;
         self.record_count = record_count;
         self.ledger_state.apply(batch, moment);
-        self.files.check().map_err(|replaced| Failed::InDoubt(replaced.into()))
+        self.files.check().map_err(|fault| Failed::InDoubt(fault.into()))
     }
 
     fn decide_on(

@@ -87,11 +87,36 @@ fn nothing_is_charged_into_files_that_were_replaced() {
 }
 
 #[test]
+fn nothing_is_charged_if_the_identity_of_a_file_cannot_be_read() {
+    for name in ["ledger.sqlite", "ledger.sqlite-wal", "ledger.sqlite-shm"] {
+        let customer = charged();
+        make_unreadable(&customer, name);
+        assert_it_stops(&customer);
+        let faults = customer.faults();
+        assert!(faults.iter().any(|fault| fault.contains(name)), "{faults:?}");
+    }
+}
+
+/// Makes a path lead to itself, so that even root cannot read the identity of a file there.
+fn make_unreadable(customer: &Customer, name: &str) {
+    let there = file(customer, name);
+    fs::rename(&there, file(customer, "aside")).unwrap();
+    std::os::unix::fs::symlink(&there, &there).unwrap();
+}
+
+#[test]
 fn a_ledger_that_nobody_charges_notices_too() {
-    let customer = charged();
-    assert!(customer.store.ledger.is_charging());
-    fs::remove_file(file(&customer, "ledger.sqlite-wal")).unwrap();
-    assert!(!customer.store.ledger.is_charging());
+    let unlink: fn(&Customer) = |customer| {
+        fs::remove_file(file(customer, "ledger.sqlite-wal")).unwrap();
+    };
+    for harm in [unlink, |customer| make_unreadable(customer, "ledger.sqlite")] {
+        let customer = charged();
+        assert!(customer.store.ledger.check_charging());
+        harm(&customer);
+        assert!(customer.store.ledger.is_charging(), "this only reads");
+        assert!(!customer.store.ledger.check_charging());
+        assert!(!customer.store.ledger.is_charging());
+    }
 }
 
 #[test]
@@ -100,7 +125,7 @@ fn a_key_is_not_said_to_be_revoked_in_a_log_that_was_unlinked() {
     fs::remove_file(file(&customer, "ledger.sqlite-wal")).unwrap();
     assert!(block_on(customer.store.accounts.expire_key(customer.key, now(), now())).is_err());
     assert!(block_on(customer.store.sign_ins.end_sessions(customer.account, None)).is_err());
-    assert!(!customer.store.ledger.is_charging());
+    assert!(!customer.store.ledger.check_charging());
 }
 
 #[test]

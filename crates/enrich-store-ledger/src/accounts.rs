@@ -42,7 +42,7 @@ pub struct SqliteAccounts {
 /// Why an operator's change is not possible.
 #[derive(Debug, thiserror::Error)]
 enum Unfit {
-    #[error("the successor of a key belongs to another account")]
+    #[error("the new key belongs to another account")]
     OtherAccount,
 }
 
@@ -85,6 +85,9 @@ impl SqliteAccounts {
 #[async_trait]
 impl Accounts for SqliteAccounts {
     async fn create(&self, account: Account, first_key: NewKey) -> Result<(), StoreError> {
+        if first_key.account != account.id {
+            return Err(StoreError::failed(Unfit::OtherAccount));
+        }
         self.write(move |connection, secrets| {
             connection.run(
                 "INSERT INTO account (id, name, created_at, status, status_reason, country)

@@ -56,6 +56,22 @@ pub async fn an_account_comes_with_its_first_key_or_not_at_all(harness: &dyn Har
     assert_eq!(ports.accounts.account(id).await.unwrap(), None);
 }
 
+/// The first key of an account belongs to this account. Otherwise neither is stored.
+pub async fn a_first_key_of_another_account_is_refused(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (other, its_key) = account_with_key(&ports, "Northwind").await;
+    let nobody = AccountId::new(noon());
+    for owner in [other, nobody] {
+        let account = Account { id: AccountId::new(noon()), ..Account::new("Southwind", noon()) };
+        let (id, key) = (account.id, new_key(owner, ""));
+        assert!(ports.accounts.create(account, key.clone()).await.is_err(), "{owner}");
+        assert_eq!(ports.accounts.account(id).await.unwrap(), None);
+        assert_eq!(ports.accounts.find_key(&key.key).await.unwrap(), None);
+    }
+    let keys = ports.accounts.keys(other).await.unwrap();
+    assert_eq!(keys.iter().map(|key| key.id).collect::<Vec<_>>(), [its_key.id]);
+}
+
 /// Immediately after a key is created, it is found by its full text, with all its values.
 pub async fn an_issued_key_is_found_at_once(harness: &dyn Harness) {
     let ports = harness.fresh().await;
@@ -418,6 +434,7 @@ macro_rules! accounts_contract {
             an_account_is_found_and_listed,
             an_unknown_account_is_none,
             an_account_comes_with_its_first_key_or_not_at_all,
+            a_first_key_of_another_account_is_refused,
             an_issued_key_is_found_at_once,
             a_key_that_was_never_issued_is_not_found,
             a_key_is_revealed_again,

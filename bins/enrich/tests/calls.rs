@@ -15,7 +15,7 @@ use enrich_core::{
 };
 use enrich_store::Store;
 use enrich_testkit::fake_clock::FakeClock;
-use enrich_wire::{ApiVersion, CallRecord, Endpoint, Request, Response, respond};
+use enrich_wire::{ApiVersion, CallOutcome, CallRecord, Endpoint, Request, Response, respond};
 use pollster::block_on;
 
 #[path = "support/import.rs"]
@@ -261,12 +261,12 @@ fn every_endpoint_shows_each_case_and_keeps_to_its_row() {
         let statuses = [&found, &invalid, &no_credits, &nothing, &unknown_key]
             .map(|shown| shown.response.status);
         assert_eq!(statuses, [200, 422, 400, 200, 401], "{path}");
-        assert_eq!(found.record.is_found, Some(true), "{path}");
-        assert_eq!(nothing.record.is_found, Some(false), "{path}");
+        assert!(matches!(found.record.outcome, CallOutcome::Found { .. }), "{path}");
+        assert!(matches!(nothing.record.outcome, CallOutcome::NotFound), "{path}");
 
         let paid = found.before.checked_sub(found.after).unwrap();
         assert!(paid >= endpoint.price.least(), "{path}: an answer costs something");
-        assert_eq!(paid, found.record.used, "{path}");
+        assert_eq!(paid, found.record.outcome.used(), "{path}");
         for shown in [&invalid, &no_credits, &nothing, &unknown_key] {
             assert_eq!(shown.before, shown.after, "{path}: only an answer costs something");
         }

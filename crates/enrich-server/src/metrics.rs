@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use enrich_core::DirectoryRevision;
-use enrich_wire::CallRecord;
+use enrich_wire::{CallOutcome, CallRecord};
 use metrics::{Counter, Histogram, Unit, counter, gauge, histogram, with_local_recorder};
 use metrics::{describe_counter, describe_gauge, describe_histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder};
@@ -116,17 +116,19 @@ impl Metrics {
         let duration = || histogram!(DURATION, "endpoint" => endpoint);
         usual.took.get_or_init(|| self.recording(duration)).record(took);
         let Some(record) = record else { return };
-        if record.used.0 > 0 {
+        let used = record.outcome.used().0;
+        if used > 0 {
             let credits = || counter!(CREDITS, "endpoint" => endpoint);
-            usual.credits.get_or_init(|| self.recording(credits)).increment(record.used.0);
+            usual.credits.get_or_init(|| self.recording(credits)).increment(used);
         }
         let lookups = |found| counter!(LOOKUPS, "endpoint" => endpoint, "found" => found);
-        let (known, found) = match record.is_found {
-            Some(true) => (&usual.found, "true"),
-            Some(false) => (&usual.not_found, "false"),
-            None => {
+        let (known, found) = match record.outcome {
+            CallOutcome::Found { .. } => (&usual.found, "true"),
+            CallOutcome::NotFound => (&usual.not_found, "false"),
+            CallOutcome::Replayed { .. } => {
                 return self.recording(|| counter!(REPLAYS, "endpoint" => endpoint).increment(1));
             }
+            CallOutcome::Refused(_) | CallOutcome::Unknown(_) => return,
         };
         known.get_or_init(|| self.recording(|| lookups(found))).increment(1);
     }

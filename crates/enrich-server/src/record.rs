@@ -79,7 +79,7 @@ impl Recorder<'_> {
     }
 
     fn log_refusal(&self, endpoint: &'static str, status: u16, record: &CallRecord) {
-        let Some(RequestRefusal::Service(refusal)) = &record.refusal else { return };
+        let Some(RequestRefusal::Service(refusal)) = record.outcome.refusal() else { return };
         let request_id = self.request_id;
         match refusal {
             Refusal::Failed(_) | Refusal::OutcomeUnknown(_) => {

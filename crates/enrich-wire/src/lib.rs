@@ -23,4 +23,4 @@ pub use input::{Fields, Input, Value};
 pub use json::{BalanceHere, FieldFaults, written};
 pub use kind::Kind;
 pub use refusal::RequestRefusal;
-pub use respond::{CallRecord, Request, Response, refuse, respond};
+pub use respond::{CallOutcome, CallRecord, Request, Response, refuse, respond};

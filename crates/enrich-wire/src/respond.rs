@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use enrich_core::{Credits, KeyInfo, Outcome, RateLimitStatus, RequestId, Service};
+use enrich_core::{
+    Answer, Credits, KeyInfo, Outcome, RateLimitStatus, Refusal, RequestId, Service,
+};
 
 use crate::body;
 use crate::endpoint::{ApiVersion, Endpoint, KeyPlace};
@@ -47,23 +49,73 @@ pub struct Response {
 }
 
 /// What a server counts and logs of a call.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct CallRecord {
-    /// The credits that were charged; 0 if nothing was found, for a refusal, and for a replay (a
-    /// stored answer that is sent again).
-    pub used: Credits,
-    /// Whether something was found; `None` for a refusal, and for a replay (a stored answer that is
-    /// sent again).
-    pub is_found: Option<bool>,
-    /// Whether the answer says that nothing was found. It is also `true` for a replay of such an
-    /// answer.
-    pub is_miss: bool,
+    /// How the call ended.
+    pub outcome: CallOutcome,
     /// The key of the call, if the key was identified.
     pub key: Option<Arc<KeyInfo>>,
     /// The rate-limit status of the key or of its account, if the request was counted.
     pub rate_limit_status: Option<RateLimitStatus>,
-    /// Why the call was refused; `None` if it was answered.
-    pub refusal: Option<RequestRefusal>,
+}
+
+/// How a call ended.
+#[derive(Debug)]
+pub enum CallOutcome {
+    /// Something was found.
+    Found {
+        /// The credits that were charged.
+        used: Credits,
+    },
+    /// Nothing was found, so nothing was charged.
+    NotFound,
+    /// The stored answer of an earlier call was sent again. Nothing was charged for it.
+    Replayed {
+        /// Whether the answer says that something was found.
+        is_found: bool,
+    },
+    /// The call was refused, and nothing was charged.
+    Refused(RequestRefusal),
+    /// It is not known whether the call was charged. The value is the refusal that says so.
+    Unknown(RequestRefusal),
+}
+
+impl CallOutcome {
+    fn of_refusal(refusal: RequestRefusal) -> Self {
+        match refusal {
+            RequestRefusal::Service(Refusal::OutcomeUnknown(_)) => Self::Unknown(refusal),
+            refusal => Self::Refused(refusal),
+        }
+    }
+
+    /// Returns the credits that are known to be charged.
+    pub fn used(&self) -> Credits {
+        match self {
+            Self::Found { used } => *used,
+            Self::NotFound | Self::Replayed { .. } | Self::Refused(_) | Self::Unknown(_) => {
+                Credits::ZERO
+            }
+        }
+    }
+
+    /// Whether the answer says that nothing was found.
+    pub fn is_miss(&self) -> bool {
+        match self {
+            Self::NotFound | Self::Replayed { is_found: false } => true,
+            Self::Found { .. }
+            | Self::Replayed { is_found: true }
+            | Self::Refused(_)
+            | Self::Unknown(_) => false,
+        }
+    }
+
+    /// Returns why the call was not answered; `None` if it was answered.
+    pub fn refusal(&self) -> Option<&RequestRefusal> {
+        match self {
+            Self::Refused(refusal) | Self::Unknown(refusal) => Some(refusal),
+            Self::Found { .. } | Self::NotFound | Self::Replayed { .. } => None,
+        }
+    }
 }
 
 /// Handles a request to `endpoint`, and returns the response.
@@ -88,19 +140,24 @@ pub async fn respond(
     };
     let outcome = endpoint.call(service, key, request_id, request.idempotency_key, &fields).await;
     let Outcome { result, key, rate_limit_status, remaining } = outcome;
-    let mut record = CallRecord { key, rate_limit_status, ..CallRecord::default() };
     match result {
         Ok(answer) => {
-            record.used = answer.used;
-            record.is_miss = !answer.is_found;
-            record.is_found = (!answer.is_replayed).then_some(answer.is_found);
+            let outcome = match answer {
+                Answer { is_replayed: true, is_found, .. } => CallOutcome::Replayed { is_found },
+                Answer { is_found: true, used, .. } => CallOutcome::Found { used },
+                Answer { is_found: false, .. } => CallOutcome::NotFound,
+            };
+            let record = CallRecord { outcome, key, rate_limit_status };
             let mut headers = headers(&record, remaining, request_id);
             if answer.is_replayed {
                 headers.push(("idempotency-replayed", "true".into()));
             }
             (Response { status: 200, headers, body: answer.body }, record)
         }
-        Err(refusal) => refused(api_version, refusal.into(), record, remaining, request_id),
+        Err(refusal) => {
+            let caller = (key, rate_limit_status);
+            refused(api_version, refusal.into(), caller, remaining, request_id)
+        }
     }
 }
 
@@ -111,24 +168,27 @@ pub fn refuse(
     refusal: RequestRefusal,
     request_id: &RequestId,
 ) -> (Response, CallRecord) {
-    refused(api_version, refusal, CallRecord::default(), None, request_id)
+    refused(api_version, refusal, (None, None), None, request_id)
 }
 
 fn refused(
     api_version: &ApiVersion,
     refusal: RequestRefusal,
-    mut record: CallRecord,
+    (key, rate_limit_status): (Option<Arc<KeyInfo>>, Option<RateLimitStatus>),
     remaining: Option<Credits>,
     request_id: &RequestId,
 ) -> (Response, CallRecord) {
     let (status, body) = (api_version.refuse)(&refusal);
-    let mut headers = headers(&record, remaining, request_id);
     let retry_after = refusal.retry_after_seconds();
+    let allow = match refusal {
+        RequestRefusal::WrongMethod { allow } => Some(allow),
+        _ => None,
+    };
+    let outcome = CallOutcome::of_refusal(refusal);
+    let record = CallRecord { outcome, key, rate_limit_status };
+    let mut headers = headers(&record, remaining, request_id);
     headers.extend(retry_after.map(|seconds| ("retry-after", seconds.to_string().into())));
-    if let RequestRefusal::WrongMethod { allow } = refusal {
-        headers.push(("allow", allow.into()));
-    }
-    record.refusal = Some(refusal);
+    headers.extend(allow.map(|allow| ("allow", allow.into())));
     (Response { status, headers, body }, record)
 }
 
@@ -143,7 +203,7 @@ fn headers(
     headers.push(("content-type", Cow::Borrowed("application/json")));
     headers.push(("cache-control", Cow::Borrowed("no-store")));
     headers.push(("x-request-id", request_id.as_str().to_owned().into()));
-    headers.push(("x-credits-used", number(record.used.0)));
+    headers.push(("x-credits-used", number(record.outcome.used().0)));
     headers.extend(remaining.map(|left| ("x-credits-remaining", number(left.0))));
     if let Some(status) = record.rate_limit_status {
         let (requests, seconds) = (status.limit.requests(), status.limit.window_seconds());
@@ -205,6 +265,15 @@ mod tests {
             body: b"email=ada@quill.example",
         };
         assert_eq!(format!("{request:?}"), "Request(23 bytes)");
+    }
+
+    #[test]
+    fn a_refused_call_is_free_unless_its_outcome_is_unknown() {
+        let refused = CallOutcome::of_refusal(Refusal::NotCharging.into());
+        assert!(matches!(refused, CallOutcome::Refused(_)), "{refused:?}");
+        let unknown = CallOutcome::of_refusal(Refusal::OutcomeUnknown("lost".into()).into());
+        assert!(matches!(unknown, CallOutcome::Unknown(_)), "{unknown:?}");
+        assert!(unknown.refusal().is_some());
     }
 
     fn fields(value: Option<Value>) -> Fields {

@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 use std::thread;
 use std::time::Duration;
 
+use enrich_wire::CallOutcome;
 use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, call, recorded_call, server, text};
@@ -177,17 +178,17 @@ fn a_national_number_is_read_with_the_accounts_country() {
     let ask = |key: &str, number: &str| {
         let asked = json!({"phoneNumber": number});
         let (response, record) = recorded_call(&service, key, "mti", "r", asked);
-        (response.status, record.is_found)
+        (response.status, matches!(record.outcome, CallOutcome::Found { .. }))
     };
-    assert_eq!(ask(&british, "07700 900123"), (200, Some(true)));
-    assert_eq!(ask(&british, "+44 7700 900123"), (200, Some(true)));
-    assert_eq!(ask(&none, "07700 900123"), (422, None));
+    assert_eq!(ask(&british, "07700 900123"), (200, true));
+    assert_eq!(ask(&british, "+44 7700 900123"), (200, true));
+    assert_eq!(ask(&none, "07700 900123"), (422, false));
     assert_eq!(fixture.json(&["account", "set", "Inkwell", "--country", "GB"])["country"], "GB");
     thread::sleep(A_SECOND);
-    assert_eq!(ask(&none, "07700 900123"), (200, Some(true)));
+    assert_eq!(ask(&none, "07700 900123"), (200, true));
     fixture.json(&["account", "set", "Inkwell", "--country", "none"]);
     thread::sleep(A_SECOND);
-    assert_eq!(ask(&none, "07700 900123"), (422, None));
+    assert_eq!(ask(&none, "07700 900123"), (422, false));
 
     let lookup = ["lookup", "mti", "phoneNumber=07700 900123"];
     assert_eq!(fixture.run(&lookup).status, 1);
@@ -205,7 +206,7 @@ fn the_lists_of_enrichment_answers_are_as_long_as_the_operator_allows() {
         let (response, record) = recorded_call(service, &key, path, "r", asked);
         let body: Value = serde_json::from_slice(&response.body).unwrap();
         let count = |name: &str| body[name].as_array().unwrap().len();
-        (record.used.0, count("emails"), count("phones"))
+        (record.outcome.used().0, count("emails"), count("phones"))
     };
     let company = || json!({"companyName": "Quill Ltd"});
     let person = || json!({"linkedin": "linkedin.com/in/ada-penn-example"});

@@ -133,7 +133,7 @@ fn a_running_server_counts_a_grant_from_the_next_request_on() {
     let granted = fixture.json(&["credits", "grant", &account, "2", "--note", "invoice 1042"]);
     assert_eq!(granted, serde_json::json!({"account": account, "balance": 2}));
     let (answer, record) = ask();
-    assert_eq!((answer.status, record.used), (200, Credits(1)));
+    assert_eq!((answer.status, record.outcome.used()), (200, Credits(1)));
     assert_eq!(fixture.json(&["credits", "show", &account])["balance"], 1);
     let id: AccountId = account.parse().unwrap();
     fixture.json(&["credits", "grant", &account, "-1"]);

@@ -8,7 +8,7 @@ use askama::Template;
 use enrich_bulk::{Target, can_have_candidates};
 use enrich_core::RequestId;
 use enrich_sign_in::Token;
-use enrich_wire::{CallRecord, Endpoint, Request, respond};
+use enrich_wire::{CallOutcome, Endpoint, Request, respond};
 use serde_json::Value;
 
 use crate::curl;
@@ -90,7 +90,7 @@ pub(crate) async fn call(context: &OwnerContext<'_>) -> Result<Response, Fault> 
     let service = &context.dashboard.service;
     let (response, record) =
         respond(service, chosen.api_version, chosen.endpoint, &request_id, request).await;
-    let candidates = if record.is_miss && context.form.has("candidates") {
+    let candidates = if record.outcome.is_miss() && context.form.has("candidates") {
         candidates::of_call(context, chosen.endpoint, &secret, attempt).await
     } else {
         None
@@ -100,7 +100,7 @@ pub(crate) async fn call(context: &OwnerContext<'_>) -> Result<Response, Fault> 
     let outcome = Outcome {
         curl: curl::command(&address, chosen.api_version, chosen.endpoint, &cut_key, &body),
         status: response.status,
-        said: said(&record),
+        said: said(&record.outcome),
         request_id: request_id.to_string(),
         body: indented(&response.body),
         candidates,
@@ -131,14 +131,22 @@ fn typed<'a>(context: &'a PageContext<'_>, field: &str) -> &'a str {
 }
 
 /// Returns a sentence that describes the result of the call.
-fn said(record: &CallRecord) -> String {
-    let used = Number(record.used.0);
-    let credits = if record.used.0 == 1 { "credit was" } else { "credits were" };
-    match (&record.refusal, record.is_found) {
-        (Some(_), _) => "Refused; nothing was charged.".to_owned(),
-        (None, Some(true)) => format!("Found; {used} {credits} charged."),
-        (None, Some(false)) => "Nothing found; nothing was charged.".to_owned(),
-        (None, None) => "The same answer as before; nothing was charged again.".to_owned(),
+fn said(outcome: &CallOutcome) -> String {
+    match outcome {
+        CallOutcome::Found { used } => {
+            let credits = if used.0 == 1 { "credit was" } else { "credits were" };
+            format!("Found; {} {credits} charged.", Number(used.0))
+        }
+        CallOutcome::NotFound => "Nothing found; nothing was charged.".to_owned(),
+        CallOutcome::Replayed { .. } => {
+            "The same answer as before; nothing was charged again.".to_owned()
+        }
+        CallOutcome::Refused(_) => "Refused; nothing was charged.".to_owned(),
+        CallOutcome::Unknown(_) => {
+            "No answer; it is not known yet whether this call was charged. See the calls of this \
+             account in a minute."
+                .to_owned()
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tests of calls from the playground.
 
+use enrich_core::port::ledger::ChargeError;
 use enrich_core::{Candidate, Clock, Credits, EntryKind};
 
 use crate::world::{Owner, Seen, World};
@@ -69,6 +70,16 @@ fn a_miss_and_a_refusal_are_free_and_said() {
     assert!(refused.body.contains("Refused; nothing was charged."), "{}", refused.body);
     assert!(refused.body.contains("Status 422"));
     assert_eq!(balance(&world, &owner), "1,000");
+}
+
+#[test]
+fn a_call_whose_charge_is_unknown_is_not_said_to_be_free() {
+    let (world, mut owner) = world();
+    world.ports.decide_charges(|_| Err(ChargeError::Unknown("the reply was lost".into())));
+    let seen = call(&world, &mut owner, "/v1/cuf", &[("field.companyName", "Quill")]);
+    assert!(seen.body.contains("Status 503"), "{}", seen.body);
+    assert!(seen.body.contains("it is not known yet whether this call was charged"));
+    assert!(!seen.body.contains("nothing was charged"), "{}", seen.body);
 }
 
 #[test]

@@ -77,6 +77,9 @@ pub enum Refusal {
     /// Too many requests are waiting for a database.
     #[error("too many requests are waiting; nothing was charged, repeat in a second")]
     Overloaded,
+    /// A database cannot be used for now; nothing was charged.
+    #[error("the service cannot reach its data for now; nothing was charged, repeat in a second")]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The maximum number of stored responses is reached, so the answer to this call could not be
     /// stored. A call with an idempotency key is charged only if its answer can be stored. So
     /// nothing was charged.
@@ -93,7 +96,7 @@ impl Refusal {
     pub fn retry_after_seconds(&self) -> Option<u32> {
         match self {
             Self::OverRate(rate_limit_status) => Some(rate_limit_status.reset_seconds),
-            Self::StillRunning | Self::Overloaded => Some(1),
+            Self::StillRunning | Self::Overloaded | Self::Unavailable(_) => Some(1),
             Self::OutcomeUnknown(_) | Self::NotCharging => Some(30),
             Self::IdempotencyStoreFull => Some(60),
             Self::InvalidKey

@@ -59,6 +59,11 @@ pub(crate) enum Fault {
     /// work has panicked.
     #[error("The server is busy. Nothing was changed; try again in a moment.")]
     Busy,
+    /// The store cannot be used for now. The cause is logged and not shown.
+    #[error(
+        "The server cannot reach its data at the moment. Nothing was changed; try again in a moment."
+    )]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The server failed. The cause is logged and not shown.
     #[error(
         "Something went wrong on the server. Try again; if it happens again, tell the service's \
@@ -83,6 +88,7 @@ impl Fault {
             Self::TooLarge { .. } => (413, "Too large"),
             Self::Broken | Self::TooSlow => (400, "Upload incomplete"),
             Self::Busy | Self::Counting => (503, "Busy"),
+            Self::Unavailable(_) => (503, "Not available"),
             Self::Failed(_) => (500, "Server error"),
         }
     }
@@ -92,6 +98,7 @@ impl From<StoreError> for Fault {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Overloaded => Self::Busy,
+            StoreError::Unavailable(source) => Self::Unavailable(source),
             error @ (StoreError::Failed(_) | StoreError::Unknown(_)) => Self::failed(error),
         }
     }

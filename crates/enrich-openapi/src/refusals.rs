@@ -54,6 +54,7 @@ fn samples(api_version: &ApiVersion) -> Vec<RequestRefusal> {
         Refusal::OutcomeUnknown(fault()),
         Refusal::NotCharging,
         Refusal::Overloaded,
+        Refusal::Unavailable(fault()),
         Refusal::IdempotencyStoreFull,
     ];
     let mut samples = vec![
@@ -136,6 +137,9 @@ fn described_of_service(refusal: &Refusal) -> RefusalDescription {
         Refusal::NotCharging => keyed("not_charging", "The service cannot charge at present."),
         Refusal::Overloaded => {
             keyed("overloaded", "Too many calls are waiting; nothing was charged.")
+        }
+        Refusal::Unavailable(_) => {
+            keyed("unavailable", "The service cannot reach its data; nothing was charged.")
         }
         Refusal::IdempotencyStoreFull => keyed(
             "keeps_full",

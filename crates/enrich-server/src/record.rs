@@ -86,11 +86,14 @@ impl Recorder<'_> {
                 let error = error_chain(refusal);
                 error!(endpoint, status, request_id, error, "a request failed on our side");
             }
-            Refusal::NotCharging | Refusal::Overloaded | Refusal::IdempotencyStoreFull => {
+            Refusal::NotCharging
+            | Refusal::Overloaded
+            | Refusal::Unavailable(_)
+            | Refusal::IdempotencyStoreFull => {
                 let Some(unlogged) = self.app.log_throttle.admit(refusal, Instant::now()) else {
                     return;
                 };
-                let error = refusal.to_string();
+                let error = error_chain(refusal);
                 let account = record.key.as_ref().map(|key| display(key.account));
                 warn!(
                     endpoint,

@@ -219,7 +219,8 @@ impl SqliteLedger {
         }
         // The head may already be removed from memory, to make room for other accounts. The caller
         // may then try again.
-        self.heads.get(account).map(Some).ok_or(StoreError::Overloaded)
+        let is_gone = || StoreError::unavailable("the account's head has just left the memory");
+        self.heads.get(account).map(Some).ok_or_else(is_gone)
     }
 
     /// Puts a job into the queue of the writing thread, and returns a future that waits for the
@@ -268,7 +269,8 @@ impl Ledger for SqliteLedger {
         if !self.is_deciding() {
             // Charging has stopped. The balance in memory still includes all charges that were
             // confirmed to callers.
-            return self.known_balance(account).map(Some).ok_or(StoreError::Overloaded);
+            let stopped = || StoreError::unavailable(ChargeError::Stopped);
+            return self.known_balance(account).map(Some).ok_or_else(stopped);
         }
         let looked = match self.ask(Job::Balance, account) {
             Ok(decision) => decided(decision).await,
@@ -278,8 +280,9 @@ impl Ledger for SqliteLedger {
             ChargeError::NotTaken(source) | ChargeError::Unknown(source) => {
                 StoreError::Failed(source)
             }
-            ChargeError::Overloaded | ChargeError::IdempotencyStoreFull | ChargeError::Stopped => {
-                StoreError::Overloaded
+            ChargeError::Overloaded => StoreError::Overloaded,
+            error @ (ChargeError::Stopped | ChargeError::IdempotencyStoreFull) => {
+                StoreError::unavailable(error)
             }
         })
     }

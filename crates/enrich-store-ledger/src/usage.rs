@@ -97,7 +97,12 @@ impl Usage for SqliteUsage {
 
     async fn flush(&self) -> Result<(), StoreError> {
         let (reply, done) = oneshot::channel();
-        self.flushes.try_send(reply).map_err(|_| StoreError::Overloaded)?;
+        self.flushes.try_send(reply).map_err(|error| match error {
+            mpsc::TrySendError::Full(_) => StoreError::Overloaded,
+            mpsc::TrySendError::Disconnected(_) => {
+                StoreError::unavailable("the store is being closed")
+            }
+        })?;
         done.await.map_err(StoreError::failed)?
     }
 

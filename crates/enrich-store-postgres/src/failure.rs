@@ -89,7 +89,9 @@ impl From<Failure> for StoreError {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Store(error) => error,
-            failure if failure.is_conflict() || failure.loses_connection() => Self::Overloaded,
+            failure if failure.is_conflict() || failure.loses_connection() => {
+                Self::unavailable(failure)
+            }
             failure => Self::failed(failure),
         }
     }

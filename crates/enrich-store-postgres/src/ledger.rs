@@ -221,7 +221,8 @@ async fn decided<T>(decision: oneshot::Receiver<Result<T, ChargeError>>) -> Resu
 impl Ledger for PostgresLedger {
     async fn balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
         let (reply, balance) = oneshot::channel();
-        self.asked.send((account, reply)).map_err(|_| StoreError::Overloaded)?;
+        let is_closing = |_| StoreError::unavailable("the store is being closed");
+        self.asked.send((account, reply)).map_err(is_closing)?;
         balance.await.map_err(StoreError::failed)?
     }
 

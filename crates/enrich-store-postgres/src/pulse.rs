@@ -131,7 +131,7 @@ impl Pulse {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Overloaded`] when no new reading arrives within two seconds.
+    /// [`StoreError::Unavailable`] when no new reading arrives within two seconds.
     pub(crate) async fn believed(&self) -> Result<Arc<Reading>, StoreError> {
         let last = self.last();
         if last.began.elapsed() < BELIEVED {
@@ -144,7 +144,7 @@ impl Pulse {
             Some(Arc::clone(&reading))
         };
         let reading = self.database.runtime().run(waiting).await.map_err(StoreError::failed)?;
-        reading.ok_or(StoreError::Overloaded)
+        reading.ok_or_else(|| StoreError::unavailable("the database does not answer polls"))
     }
 }
 

@@ -17,6 +17,7 @@ use enrich_core::port::usage::{DayCount, Usage, Use, UseOutcome};
 use enrich_core::{AccountId, Credits, KeyId, Timestamp};
 use enrich_ledger::{GatheredUsage, LastUses, MissCounter};
 use parking_lot::Mutex;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 use tokio_postgres::types::Type;
@@ -96,8 +97,12 @@ impl Usage for PostgresUsage {
 
     async fn flush(&self) -> Result<(), StoreError> {
         let (reply, done) = oneshot::channel();
-        let flushes = self.flushes.as_ref().ok_or(StoreError::Overloaded)?;
-        flushes.try_send(reply).map_err(|_| StoreError::Overloaded)?;
+        let is_closing = || StoreError::unavailable("the store is being closed");
+        let flushes = self.flushes.as_ref().ok_or_else(is_closing)?;
+        flushes.try_send(reply).map_err(|error| match error {
+            TrySendError::Full(_) => StoreError::Overloaded,
+            TrySendError::Closed(_) => is_closing(),
+        })?;
         done.await.map_err(StoreError::failed)?
     }
 

@@ -224,11 +224,11 @@ impl Readers {
     }
 }
 
-/// Converts an error of SQLite to a [`StoreError`]. If the database was busy, the result is
-/// [`StoreError::Overloaded`], so the caller can try again.
+/// Converts an error of SQLite to a [`StoreError`]. If another process holds the database, the
+/// result is [`StoreError::Unavailable`], so the caller can try again.
 pub fn store_error(error: rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy) => StoreError::Overloaded,
+        Some(ErrorCode::DatabaseBusy) => StoreError::unavailable(error),
         _ => StoreError::failed(error),
     }
 }

@@ -70,6 +70,9 @@ pub struct FakePorts {
     /// Simulates a directory on a broken disk: if `true`, all look-ups and all reads of the
     /// directory's revision fail.
     pub directory_fails: AtomicBool,
+    /// Simulates a ledger in a database that cannot be reached: if `true`, all reads of balances
+    /// fail.
+    pub ledger_is_away: AtomicBool,
     /// Simulates the state after a failed commit: if `true`, the ledger reports that charging has
     /// stopped.
     pub has_stopped_charging: AtomicBool,

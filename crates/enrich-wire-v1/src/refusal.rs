@@ -49,6 +49,7 @@ pub(crate) fn write(refusal: &RequestRefusal) -> (u16, Vec<u8>) {
             Refusal::OutcomeUnknown(_)
             | Refusal::NotCharging
             | Refusal::Overloaded
+            | Refusal::Unavailable(_)
             | Refusal::IdempotencyStoreFull => (503, Fault::ApiError),
         },
     };

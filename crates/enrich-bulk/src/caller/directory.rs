@@ -89,7 +89,7 @@ impl Caller for DirectoryCaller {
 /// Returns the result of a row for which the directory could not be read.
 fn not_read(error: &StoreError) -> CallResult {
     match error {
-        StoreError::Overloaded => CallResult::later(error.to_string()),
+        StoreError::Overloaded | StoreError::Unavailable(_) => CallResult::later(error.to_string()),
         error => CallResult::Failed(error.to_string()),
     }
 }

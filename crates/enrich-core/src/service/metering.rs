@@ -307,6 +307,7 @@ fn answer_from_stored(price: Price, stored: StoredResponse) -> Result<Answer, Re
 pub(super) fn store_refusal(error: StoreError) -> Refusal {
     match error {
         StoreError::Overloaded => Refusal::Overloaded,
+        StoreError::Unavailable(source) => Refusal::Unavailable(source),
         StoreError::Failed(source) | StoreError::Unknown(source) => Refusal::Failed(source),
     }
 }

@@ -35,6 +35,20 @@ fn a_charge_that_fails_is_logged_once_with_its_cause_and_without_inputs() {
 }
 
 #[test]
+fn a_store_that_cannot_be_reached_is_logged_with_its_cause() {
+    keep_log();
+    let site = Site::open();
+    site.ports.ledger_is_away.store(true, Ordering::SeqCst);
+    let id = "X-Request-Id: away\r\n";
+    let answer = site.client().request("POST", "/v1/cuf", id, &site.known());
+    assert_eq!((answer.status, answer.header("Retry-After")), (503, Some("1")));
+    assert_eq!(answer.json()["type"], "api_error");
+    assert!(!answer.body.contains("waiting") && !answer.body.contains("login"), "{answer:?}");
+    let line = only_complaint("away");
+    assert!(line.contains("WARN") && line.contains("the login was refused"), "{line}");
+}
+
+#[test]
 fn an_unknown_outcome_is_told_as_such() {
     keep_log();
     let site = Site::open();

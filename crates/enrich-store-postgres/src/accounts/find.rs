@@ -116,6 +116,7 @@ async fn read_keys(client: &Client, hashes: &[Hash]) -> Result<ReadKeys, Failure
 fn copy_of(error: &Arc<StoreError>) -> StoreError {
     match &**error {
         StoreError::Overloaded => StoreError::Overloaded,
+        StoreError::Unavailable(_) => StoreError::unavailable(SharedFailure(Arc::clone(error))),
         StoreError::Failed(_) | StoreError::Unknown(_) => {
             StoreError::failed(SharedFailure(Arc::clone(error)))
         }

@@ -190,7 +190,12 @@ fn a_cached_key_is_not_believed_while_the_database_is_away() {
     database.close();
     thread::sleep(SECOND);
     let refused = block_on(accounts.find_key(&key.key));
-    assert!(matches!(refused, Err(StoreError::Overloaded)), "{refused:?}");
+    let Err(StoreError::Unavailable(source)) = refused else { panic!("{refused:?}") };
+    let cause = &*source as &(dyn std::error::Error + 'static);
+    let causes: Vec<_> = std::iter::successors(Some(cause), |error| error.source())
+        .map(ToString::to_string)
+        .collect();
+    assert!(causes.iter().any(|text| text.contains("the database")), "{causes:?}");
 }
 
 #[test]

@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use crate::columns::unsigned;
 use crate::database::Connections;
+use crate::failure::Failure;
 
 /// Maximum age of a cached balance.
 const VALID_FOR: Duration = Duration::from_secs(1);
@@ -38,6 +39,11 @@ pub(super) struct Balances {
 /// An account and the channel to which its balance is sent. The balance is `None` if the account
 /// does not exist.
 pub(super) type Asked = (AccountId, oneshot::Sender<Result<Option<Credits>, StoreError>>);
+
+/// A read of several balances failed. Each waiting caller gets this error.
+#[derive(Debug, thiserror::Error)]
+#[error("the balances of several callers could not be read")]
+struct BalancesNotRead(#[source] Arc<Failure>);
 
 impl Balances {
     /// Returns the account's cached balance, if this node has read or written it within the last
@@ -105,8 +111,10 @@ pub(super) async fn read_balances(
             }
             Err(failure) => {
                 tracing::warn!(error = %failure, "balances could not be read");
+                let failure = Arc::new(failure);
                 for (_, reply) in group.drain(..) {
-                    let _ = reply.send(Err(StoreError::Overloaded));
+                    let failure = BalancesNotRead(Arc::clone(&failure));
+                    let _ = reply.send(Err(StoreError::unavailable(failure)));
                 }
             }
         }

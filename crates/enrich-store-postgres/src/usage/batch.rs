@@ -162,7 +162,7 @@ impl BatchWriter {
                 Err(error) => return Err(error),
             }
             if attempt == ATTEMPTS {
-                return Err(StoreError::Overloaded);
+                return Err(StoreError::unavailable("the database has lost the last batches"));
             }
             attempt += 1;
         }

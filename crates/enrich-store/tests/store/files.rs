@@ -4,7 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use enrich_core::AccountId;
 use enrich_core::port::accounts::Accounts as _;
+use enrich_core::port::error::StoreError;
 use enrich_core::port::ledger::{ChargeError, Ledger as _};
 use enrich_sign_in::SignIns as _;
 use enrich_store::{OpenError, Store};
@@ -54,6 +56,11 @@ fn assert_it_stops(customer: &Customer) {
     assert!(!ledger.is_charging());
     let refused = block_on(ledger.charge(customer.charge()));
     assert!(matches!(refused, Err(ChargeError::Stopped)), "{refused:?}");
+    let Err(StoreError::Unavailable(cause)) = block_on(ledger.balance(AccountId::new(now())))
+    else {
+        panic!("the balance of an account that is not in memory cannot be known");
+    };
+    assert!(cause.to_string().contains("charging has stopped"), "{cause}");
 }
 
 #[test]

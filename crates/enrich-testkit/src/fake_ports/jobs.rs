@@ -23,7 +23,7 @@ pub struct MemoryJobs(Mutex<Table>);
 pub struct JobConnection<R> {
     /// The records that this connection reads and writes.
     pub records: R,
-    /// Whether the connection is cut off, so that all calls fail with [`StoreError::Overloaded`].
+    /// Whether the connection is cut off, so that all calls fail with [`StoreError::Unavailable`].
     pub is_cut_off: AtomicBool,
 }
 
@@ -280,7 +280,10 @@ impl<R> JobConnection<R> {
 
     fn reach(&self) -> Result<&R, StoreError> {
         let is_cut_off = self.is_cut_off.load(Ordering::SeqCst);
-        if is_cut_off { Err(StoreError::Overloaded) } else { Ok(&self.records) }
+        if is_cut_off {
+            return Err(StoreError::unavailable("the test has cut off the connection"));
+        }
+        Ok(&self.records)
     }
 }
 

@@ -27,10 +27,16 @@ impl Stored {
 #[async_trait]
 impl Ledger for FakePorts {
     async fn balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
+        if self.ledger_is_away.load(Ordering::SeqCst) {
+            return Err(StoreError::unavailable("the login was refused"));
+        }
         Ok(Some(Credits(self.balance_of(account))))
     }
 
     async fn cached_balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
+        if self.ledger_is_away.load(Ordering::SeqCst) {
+            return self.balance(account).await;
+        }
         let scripted = *self.cached_balance.lock();
         Ok(Some(scripted.unwrap_or_else(|| Credits(self.balance_of(account)))))
     }

@@ -100,19 +100,8 @@ pub fn create(path: &Path, database: &Database) -> Result<(), OpenError> {
 pub fn prepare(path: &Path, database: &Database) -> Result<(), OpenError> {
     let failed = |source| OpenError::of_sqlite(path, source);
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(failed)?;
-    let id: i32 =
-        connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(failed)?;
-    if id != database.application_id {
-        return Err(OpenError::Foreign { path: path.into(), expected: database.name });
-    }
-    let known = newest_known(database);
-    let found = schema_version(&connection).map_err(failed)?;
-    match found {
-        Some(found) if found > known => {
-            return Err(OpenError::NewerSchema { path: path.into(), found, known });
-        }
-        _ => connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?,
-    }
+    read_schema(&connection, path, database)?;
+    connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
     migrate(&mut connection, path, database)?;
     // A copy made by `VACUUM INTO` does not use a write-ahead log yet. Without this log, readers
     // would wait for the writer.
@@ -124,6 +113,40 @@ pub fn prepare(path: &Path, database: &Database) -> Result<(), OpenError> {
             .map_err(failed)?;
     }
     Ok(())
+}
+
+/// Returns an error if the file is not the expected database, or if its schema is not the newest
+/// one. Writes nothing.
+pub fn refuse_other_schema(path: &Path, database: &Database) -> Result<(), OpenError> {
+    let connection = reader(path).map_err(|source| OpenError::of_sqlite(path, source))?;
+    let found = read_schema(&connection, path, database)?.unwrap_or_default();
+    let known = newest_known(database);
+    if found < known {
+        return Err(OpenError::OlderSchema { path: path.into(), found, known });
+    }
+    Ok(())
+}
+
+/// Returns the version of the schema. Returns an error if the file is not the expected database, or
+/// if its schema is newer than this Enrich.
+fn read_schema(
+    connection: &Connection,
+    path: &Path,
+    database: &Database,
+) -> Result<Option<i64>, OpenError> {
+    let failed = |source| OpenError::of_sqlite(path, source);
+    let id: i32 =
+        connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(failed)?;
+    if id != database.application_id {
+        return Err(OpenError::Foreign { path: path.into(), expected: database.name });
+    }
+    let (found, known) = (schema_version(connection).map_err(failed)?, newest_known(database));
+    match found {
+        Some(found) if found > known => {
+            Err(OpenError::NewerSchema { path: path.into(), found, known })
+        }
+        found => Ok(found),
+    }
 }
 
 /// Opens a connection that can write. The database must have been [created](create) or

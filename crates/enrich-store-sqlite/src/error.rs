@@ -140,6 +140,19 @@ pub enum OpenError {
         /// The newest schema version that this Enrich knows.
         known: i64,
     },
+    /// A database was last opened by an earlier Enrich, and this function does not migrate it.
+    #[error(
+        "{path} has schema {found} and this Enrich needs {known}; open the folder with this Enrich \
+         once, as `enrich check` does, and try again, or use the Enrich that wrote it"
+    )]
+    OlderSchema {
+        /// The file with the older schema.
+        path: PathBuf,
+        /// The schema version of the database.
+        found: i64,
+        /// The schema version that this Enrich uses.
+        known: i64,
+    },
     /// A database's tables do not fit its schema version, or its schema could not be migrated.
     #[error("the schema of {path} cannot be brought up to date; restore the file from a backup")]
     Schema {

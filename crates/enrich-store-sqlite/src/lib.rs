@@ -19,8 +19,8 @@ pub use clock::SystemClock;
 pub use columns::Column;
 pub use database::{
     Database, DatabaseReport, Durability, Readers, check_version, create, examine,
-    immutable_reader, mapped_reader, newest_known, prepare, reader, schema_version, store_error,
-    writer,
+    immutable_reader, mapped_reader, newest_known, prepare, reader, refuse_other_schema,
+    schema_version, store_error, writer,
 };
 pub use disk::check_space;
 pub use error::OpenError;

@@ -5,14 +5,15 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use enrich_secrets::{SECRET_FILE, Secret, SecretError, Secrets};
+use enrich_secrets::{SECRET_FILE, Secrets};
 use enrich_store_directory::DIRECTORY;
-use enrich_store_ledger::{self as ledger, LEDGER};
+use enrich_store_ledger::LEDGER;
 use enrich_store_sqlite::{
-    self as sqlite, Database, Durability, OpenError,
+    self as sqlite, Database, OpenError,
     in_use::{self, InUse},
 };
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+
+use crate::recorded_secrets;
 
 /// What a data folder must contain besides `secret.key`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,14 +231,6 @@ pub fn mark_ledger_moved(folder: &Path) -> Result<(), OpenError> {
     enrich_secrets::sync_folder(folder).map_err(unusable)
 }
 
-/// Stores the check hashes of the secrets in a new ledger, and its seal (a keyed hash of its rows).
-pub(crate) fn begin_ledger(path: &Path, secrets: &Secrets) -> Result<(), OpenError> {
-    let new: Vec<&Secret> = secrets.newest_first().collect();
-    let noted =
-        sqlite::writer(path, Durability::Commit).and_then(|file| note(file, &new, secrets, true));
-    noted.map_err(|source| OpenError::of_sqlite(path, source))
-}
-
 /// Reads the secrets of a folder. Does not check what else the folder contains.
 ///
 /// # Errors
@@ -261,8 +254,8 @@ fn is_here(path: &Path) -> bool {
     path.as_os_str().is_empty()
 }
 
-/// Opens a data folder that must be complete: takes its lock with `lock`, reads its secrets, and
-/// migrates its databases.
+/// Opens a data folder that must be complete: takes its lock with `lock`, migrates its databases,
+/// and returns its secrets.
 pub(crate) fn enter(
     folder: &Path,
     parts: Parts,
@@ -270,7 +263,7 @@ pub(crate) fn enter(
 ) -> Result<(Secrets, InUse), OpenError> {
     refuse_new(folder, parts)?;
     let in_use = lock(folder)?;
-    Ok((load(folder, parts)?, in_use))
+    Ok((bring_up_to_date(folder, parts)?, in_use))
 }
 
 /// Returns an error if the folder is new or incomplete, or if the linked SQLite is too old.
@@ -285,21 +278,37 @@ fn refuse_new(folder: &Path, parts: Parts) -> Result<(), OpenError> {
     }
 }
 
-/// Reads the secrets of a complete folder, migrates its databases, and checks that they were made
-/// with these secrets. Records secrets that the databases do not know yet.
-pub(crate) fn load(folder: &Path, parts: Parts) -> Result<Secrets, OpenError> {
+/// Brings a complete folder up to date, and returns its secrets: migrates its databases, checks that
+/// they were made with these secrets, and records secrets that the databases do not know yet.
+pub(crate) fn bring_up_to_date(folder: &Path, parts: Parts) -> Result<Secrets, OpenError> {
     refuse_new(folder, parts)?;
     let secrets = read_secrets(folder)?;
     // Only one process at a time may migrate a schema; a second process would fail.
     let _changing = in_use::changing_schema(folder)?;
-    for database in parts.databases() {
-        sqlite::refuse_without_log(&folder.join(database.file))?;
-    }
+    refuse_without_logs(folder, parts)?;
     for database in parts.databases() {
         sqlite::prepare(&folder.join(database.file), database)?;
     }
-    match_secrets(folder, &secrets, parts)?;
+    recorded_secrets::match_and_record(folder, &secrets, parts.databases())?;
     Ok(secrets)
+}
+
+/// Returns the secrets of a complete folder whose ledger has the schema of this Enrich, and was
+/// made with these secrets. Writes nothing to the databases.
+pub(crate) fn read_for_verification(folder: &Path) -> Result<Secrets, OpenError> {
+    refuse_new(folder, Parts::Both)?;
+    let secrets = read_secrets(folder)?;
+    refuse_without_logs(folder, Parts::Both)?;
+    sqlite::refuse_other_schema(&folder.join(LEDGER.file), &LEDGER)?;
+    recorded_secrets::compare(folder, &LEDGER, &secrets)?;
+    Ok(secrets)
+}
+
+fn refuse_without_logs(folder: &Path, parts: Parts) -> Result<(), OpenError> {
+    parts
+        .databases()
+        .iter()
+        .try_for_each(|database| sqlite::refuse_without_log(&folder.join(database.file)))
 }
 
 /// Reads the database files of a folder from beginning to end, so that the operating system has
@@ -321,82 +330,6 @@ pub fn read_through(folder: &Path) -> io::Result<()> {
         io::copy(&mut fs::File::open(folder.join(database.file))?, &mut io::sink())?;
     }
     Ok(())
-}
-
-/// Checks that the databases were made with these secrets. Records secrets that the databases do
-/// not know yet.
-fn match_secrets(folder: &Path, secrets: &Secrets, parts: Parts) -> Result<(), OpenError> {
-    let mut unknown = Vec::new();
-    for database in parts.databases() {
-        let path = folder.join(database.file);
-        let compared = sqlite::reader(&path).and_then(|file| compare(&file, database, secrets));
-        let compared = compared.map_err(|source| OpenError::of_sqlite(&path, source))?;
-        let new = compared
-            .map_err(|source| OpenError::Secret { path: folder.join(SECRET_FILE), source })?;
-        unknown.push((path, new));
-    }
-    for (path, new) in unknown.iter().filter(|(_, new)| !new.is_empty()) {
-        let noted = sqlite::writer(path, Durability::Commit)
-            .and_then(|file| note(file, new, secrets, path.ends_with(LEDGER.file)));
-        noted.map_err(|source| OpenError::of_sqlite(path, source))?;
-    }
-    Ok(())
-}
-
-/// Returns the secrets that a database has not recorded yet. Returns an error if a recorded secret
-/// is missing in `secret.key`, or differs there.
-fn compare<'a>(
-    connection: &Connection,
-    database: &Database,
-    secrets: &'a Secrets,
-) -> rusqlite::Result<Result<Vec<&'a Secret>, SecretError>> {
-    let mut new = Vec::new();
-    for secret in secrets.newest_first() {
-        let noted: Option<[u8; 32]> = connection
-            .query_row("SELECT check_hash FROM secret WHERE id = ?1", [secret.id()], |row| {
-                row.get(0)
-            })
-            .optional()?;
-        match noted {
-            None => new.push(secret),
-            Some(noted) if noted != secret.check_hash() => {
-                let (id, database) = (secret.id(), database.name);
-                return Ok(Err(SecretError::Different { id, database }));
-            }
-            Some(_) => {}
-        }
-    }
-    let mut statement = connection.prepare("SELECT id FROM secret")?;
-    let mut ids = statement.query([])?;
-    while let Some(row) = ids.next()? {
-        let id = row.get(0)?;
-        if secrets.with_id(id).is_none() {
-            return Ok(Err(SecretError::Missing { id, database: database.name }));
-        }
-    }
-    Ok(Ok(new))
-}
-
-/// Stores the check hashes of new secrets in a database. In a new ledger, also stores its seal: a
-/// keyed hash that shows later whether ledger rows were removed or reordered.
-fn note(
-    mut connection: Connection,
-    new: &[&Secret],
-    secrets: &Secrets,
-    is_ledger: bool,
-) -> rusqlite::Result<()> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let is_new = !transaction.prepare("SELECT 1 FROM secret")?.exists([])?;
-    for secret in new {
-        transaction.execute(
-            "INSERT INTO secret (id, check_hash) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-            (secret.id(), secret.check_hash()),
-        )?;
-    }
-    if is_ledger && is_new {
-        ledger::begin(&transaction, secrets)?;
-    }
-    transaction.commit()
 }
 
 #[cfg(test)]

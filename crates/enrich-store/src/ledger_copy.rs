@@ -11,6 +11,7 @@ use enrich_store_ledger::{self as ledger, CopyError, LEDGER};
 use enrich_store_sqlite::{self as sqlite, OpenError, in_use};
 
 use crate::folder::{self, Found, Parts};
+use crate::recorded_secrets;
 
 /// The name of a new ledger's file until all rows are copied into it.
 const UNFINISHED: &str = "unfinished-copy.sqlite";
@@ -85,7 +86,7 @@ pub fn import_ledger(
     // An earlier attempt may have left an unfinished copy.
     remove_unfinished(&path).map_err(unusable)?;
     sqlite::create(&path, &LEDGER)?;
-    folder::begin_ledger(&path, &secrets)?;
+    recorded_secrets::begin_ledger(&path, &secrets)?;
     ledger::import(&path, &secrets, next)?;
     let verified = verify(&path, &secrets)?;
     // The import has closed its connection, which moved the write-ahead log into the file. So only

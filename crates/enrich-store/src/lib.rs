@@ -4,6 +4,7 @@ mod backup;
 mod directory_store;
 mod folder;
 mod ledger_copy;
+mod recorded_secrets;
 mod store;
 
 pub use backup::{BackupError, BackupReport, back_up, restore};

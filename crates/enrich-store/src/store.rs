@@ -151,14 +151,15 @@ impl Store {
     }
 
     /// Verifies the ledger of a folder. This works even if the ledger was altered and the folder
-    /// therefore cannot be opened.
+    /// therefore cannot be opened. Writes nothing to the databases.
     ///
     /// # Errors
     ///
-    /// The errors of [`Store::open`] when the file itself cannot be read. Faults in the ledger's
-    /// content are part of the result.
+    /// The errors of [`Store::open`] when the file itself cannot be read.
+    /// [`OpenError::OlderSchema`] when the ledger was last opened by an earlier Enrich, because this
+    /// function does not migrate it. Faults in the ledger's content are part of the result.
     pub fn verify(folder: &Path) -> Result<Verification, OpenError> {
-        let secrets = folder::load(folder, Parts::Both)?;
+        let secrets = folder::read_for_verification(folder)?;
         let path = folder.join(LEDGER.file);
         ledger::verify(&path, &secrets).map_err(|source| OpenError::of_sqlite(path, source))
     }

@@ -11,7 +11,7 @@ use enrich_store_sqlite::{self as sqlite, OpenError, in_use};
 
 use super::file_entry::FileEntry;
 use super::manifest::Manifest;
-use super::take::check;
+use super::take::migrate_and_check;
 use super::{BackupError, BackupReport, files};
 use crate::folder::{self, UNFINISHED_RESTORE};
 
@@ -92,7 +92,7 @@ fn prepare(backup: &Path, folder: &Path, manifest: &Manifest) -> Result<BackupRe
         .create(&unfinished)
         .map_err(|e| BackupError::file(&unfinished, e))?;
     copy(backup, &unfinished, &manifest.files)?;
-    let (ledger, last_entry_at) = check(&unfinished)?;
+    let (ledger, last_entry_at) = migrate_and_check(&unfinished)?;
     Ok(manifest.report(ledger, last_entry_at))
 }
 

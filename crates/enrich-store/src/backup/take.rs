@@ -179,7 +179,7 @@ fn write(
     let key = files::copy(&folder.join(SECRET_FILE), &to.join(SECRET_FILE), SECRET_FILE);
     written.push(key.map_err(|source| BackupError::file(folder.join(SECRET_FILE), source))?);
 
-    let (ledger, last_entry_at) = check(to)?;
+    let (ledger, last_entry_at) = migrate_and_check(to)?;
     for database in [DIRECTORY, LEDGER] {
         let path = to.join(database.file);
         let entry = files::describe(&path, database.file);
@@ -263,10 +263,12 @@ fn copy_database(
     file.sync_all().map_err(|source| BackupError::file(to, source))
 }
 
-/// Checks everything in the copied data folder. Returns the result of verifying its ledger, and the
-/// time of the ledger's last row.
-pub(super) fn check(folder: &Path) -> Result<(Verification, Option<Timestamp>), BackupError> {
-    let secrets = folder::load(folder, Parts::Both)?;
+/// Migrates the databases of the copied data folder, and checks everything in it. Returns the result
+/// of verifying its ledger, and the time of the ledger's last row.
+pub(super) fn migrate_and_check(
+    folder: &Path,
+) -> Result<(Verification, Option<Timestamp>), BackupError> {
+    let secrets = folder::bring_up_to_date(folder, Parts::Both)?;
     let mut problems = Vec::new();
     let checks: [(_, fn(&Path) -> _); 2] = [(DIRECTORY, directory::check), (LEDGER, ledger::check)];
     for (database, check) in checks {
@@ -292,7 +294,7 @@ fn last_entry_at(ledger: &Connection) -> rusqlite::Result<Option<Timestamp>> {
     ledger.query_row(last, [], |row| Ok(row.get::<_, Column<Timestamp>>(0)?.0)).optional()
 }
 
-/// Moves the changes that [`check`] has made, such as migrations, from the write-ahead logs into
+/// Moves the changes that [`migrate_and_check`] has made, such as migrations, from the write-ahead logs into
 /// the database files, and removes the logs.
 fn clear_away(folder: &Path) -> Result<(), BackupError> {
     for database in [DIRECTORY, LEDGER] {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use enrich_core::port::accounts::Accounts as _;
 use enrich_core::port::ledger::Ledger as _;
+use enrich_store::{OpenError, Store};
 use futures_util::future::join_all;
 use pollster::block_on;
 
@@ -91,6 +92,32 @@ const BACK_TO_V4: &str = "
     ALTER TABLE account DROP COLUMN country;
     DELETE FROM refinery_schema_history WHERE version > 4;";
 
+/// Returns the bytes of both database files.
+fn databases(folder: &Path) -> [Vec<u8>; 2] {
+    ["directory.sqlite", "ledger.sqlite"].map(|file| fs::read(folder.join(file)).unwrap())
+}
+
+#[test]
+fn verification_writes_nothing_to_the_databases() {
+    let customer = Customer::with(10);
+    customer.take(customer.charge());
+    let Customer { folder, store, .. } = customer;
+    drop(store);
+    // An open of the folder would record the new secret in both databases.
+    let path = folder.path().join("secret.key");
+    let key = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{key}2 {}\n", "5a".repeat(32))).unwrap();
+    let before = databases(folder.path());
+    assert_eq!(Store::verify(folder.path()).unwrap().faults, [] as [String; 0]);
+    assert!(databases(folder.path()) == before);
+    for file in ["directory.sqlite", "ledger.sqlite"] {
+        let file = rusqlite::Connection::open(folder.path().join(file)).unwrap();
+        let secrets: i64 =
+            file.query_row("SELECT count(*) FROM secret", [], |row| row.get(0)).unwrap();
+        assert_eq!(secrets, 1);
+    }
+}
+
 #[test]
 fn a_ledger_of_schema_4_is_brought_forward_with_what_it_holds() {
     let customer = Customer::with(1_000);
@@ -106,6 +133,11 @@ fn a_ledger_of_schema_4_is_brought_forward_with_what_it_holds() {
     let file = rusqlite::Connection::open(folder.path().join("ledger.sqlite")).unwrap();
     file.execute_batch(BACK_TO_V4).unwrap();
     drop(file);
+
+    let before = databases(folder.path());
+    let refused = Store::verify(folder.path()).unwrap_err();
+    assert!(matches!(refused, OpenError::OlderSchema { found: 4, .. }), "{refused:?}");
+    assert!(databases(folder.path()) == before, "verification migrates nothing");
 
     let store = open(folder.path());
     let verified = block_on(store.ledger.verify()).unwrap();

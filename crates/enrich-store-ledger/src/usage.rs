@@ -249,8 +249,8 @@ impl UsageWriter {
             self.unmarked.add(counted.key, sum.last_at);
         }
         let mut marks = self.due_marks(pace).into_iter().peekable();
-        // The counts are in the order of the table, so rows that are on the same page are written
-        // together.
+        // The counts have the order of the table's primary key. So rows on the same page of the
+        // database file are in one transaction, and fewer pages are written.
         let mut sums = taken.sums.into_iter().peekable();
         while sums.peek().is_some() || marks.peek().is_some() {
             let some_sums: Vec<_> = sums.by_ref().take(PER_TRANSACTION).collect();

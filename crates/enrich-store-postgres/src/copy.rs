@@ -91,7 +91,7 @@ pub fn set_mode(url: &str, secrets: &Secrets, mode: Mode) -> Result<(), CopyErro
     })
 }
 
-/// Verifies the ledger of a database, in any mode.
+/// Verifies the ledger of a database, whether its nodes charge or not ([`Mode`]).
 ///
 /// # Errors
 ///

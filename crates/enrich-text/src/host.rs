@@ -1,5 +1,5 @@
-//! Parses the host names of URLs and email addresses. The result is in lower-case ASCII: A-labels,
-//! such as `xn--mnchen-3ya`.
+//! Parses the host names of URLs and email addresses. The result is in lower-case ASCII. A label
+//! with other letters becomes an A-label (its Punycode): `münchen` becomes `xn--mnchen-3ya`.
 
 use std::borrow::Cow;
 

@@ -12,7 +12,7 @@ pub(super) struct Part {
     max_bytes: usize,
     /// The number of records that were added to this part.
     records: u64,
-    /// The number of records of the load that will probably follow them.
+    /// The probable number of records that the load will add after this part.
     following: u64,
 }
 

@@ -13,7 +13,8 @@ use crate::raw::{Fields, Raw};
 use crate::read_error::HeaderError;
 use crate::record::{self, content_hash};
 use crate::rejection::Rejection;
-use crate::report::{Notes, TOTAL_ROW};
+use crate::report::Notes;
+use crate::skip_reason::SkipReason;
 use crate::splitter::Splitter;
 use enrich_mapping::{Field, Named, RecordType, is_total_row};
 
@@ -54,7 +55,7 @@ impl Table {
             let native = is_native.then_some(&mut text);
             let record = row.is_whole.and_then(|()| self.read(row.line, notes, native));
             if record.as_ref().is_ok_and(|record| self.is_total(record)) {
-                notes.skip(TOTAL_ROW);
+                notes.skip(SkipReason::TotalRow);
                 continue;
             }
             return Ok(Some(Parsed { line: row.line, text, record }));

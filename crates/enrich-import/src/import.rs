@@ -23,10 +23,6 @@ use crate::report::Report;
 /// Maximum number of parsed batches that wait to be stored.
 const WAITING_BATCHES: usize = 4;
 
-/// The reason that is reported for a skipped record if its subject is not stored and the import
-/// must not add subjects.
-const NOT_HELD: &str = "not in the directory";
-
 /// Receives the progress of an import.
 pub trait Progress: Send {
     /// Reports the number of bytes (before decompression) and of records that were read since the
@@ -282,7 +278,7 @@ impl Import<'_> {
                     continue;
                 }
                 Effect::NotHeld => {
-                    *self.report.skipped.entry(NOT_HELD.to_owned()).or_default() += 1;
+                    self.report.not_held += 1;
                     continue;
                 }
             }

@@ -50,6 +50,7 @@ mod rejects;
 mod report;
 mod rows;
 mod shared_domains;
+mod skip_reason;
 mod sorted_rows;
 mod source;
 mod splitter;
@@ -71,8 +72,9 @@ pub use layout::{Layout, ReadAs};
 pub use mapped::MapAs;
 pub use read_error::{HeaderError, ReadError};
 pub use rejection::{BadValue, Rejection};
-pub use report::{DroppedValues, LeftOut, Report};
+pub use report::{DroppedValues, LeftOut, LeftOutKind, Report};
 pub use rows::{Cells, MAX_COLUMNS, Row, Rows};
+pub use skip_reason::SkipReason;
 pub use source::Source;
 pub use suppression_list::{
     DropFile, DropList, EntryContent, LineFault, ListEntries, ListEntry, ListFault, ListFile,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::Read;
 
 use enrich_mapping::{
-    Input, InputKind, Mapping, Note, Outcome, Settings, is_total, is_total_row, name_only, vcards,
+    Input, InputKind, Mapping, Outcome, Settings, is_total, is_total_row, name_only, vcards,
 };
 use serde_json::{Map, Value};
 
@@ -17,8 +17,9 @@ use crate::layout::Layout;
 use crate::lines::Line;
 use crate::parsed::{Next, Parsed};
 use crate::read_error::ReadError;
-use crate::report::{Notes, REMARK, REPEATED_HEADER, ROW_ABOVE, TOTAL_ROW};
+use crate::report::{LeftOutKind, Notes};
 use crate::shared_domains::{DomainCount, SharedDomains};
+use crate::skip_reason::SkipReason;
 use crate::source::Source;
 
 /// How the records of a source become native records.
@@ -50,10 +51,6 @@ impl MapAs {
 
 /// Number of records that are counted before progress is reported.
 const RECORDS_OF_A_STEP: usize = 4_096;
-
-/// The text that reports show for values that were left out because too many records have the same
-/// domain.
-const SHARED: &str = "values of domains that too many records share";
 
 /// A source whose records are being mapped.
 ///
@@ -137,7 +134,7 @@ impl MappedReading {
             self.is_counted = true;
             let step = self.records.next_step()?;
             for _ in 0..std::mem::take(&mut self.rows_above) {
-                notes.skip(ROW_ABOVE);
+                notes.skip(SkipReason::RowAboveHeader);
             }
             let record = match step {
                 Step::Record(record) => record,
@@ -200,25 +197,26 @@ impl MappedReading {
     /// Maps a record and parses the native records that it becomes.
     fn map(&mut self, fields: &Map<String, Value>, line: u64, notes: &mut Notes) {
         if self.records.is_table() && is_repeated_header(fields) {
-            return notes.skip(REPEATED_HEADER);
+            return notes.skip(SkipReason::RepeatedHeader);
         }
         let mapped = self.map_as.mapping.map(fields, &self.map_as.settings);
-        let left_out = mapped.notes.into_iter().map(Note::as_str);
-        left_out.for_each(|what| notes.leave_out(what, line));
+        for note in mapped.notes {
+            notes.leave_out(LeftOutKind::ByMapping(note), line);
+        }
         let records = match mapped.outcome {
-            Outcome::Skipped(reason) => return notes.skip(&reason),
+            Outcome::Skipped(reason) => return notes.skip(SkipReason::ByMapping(reason)),
             Outcome::Records(records) => records,
         };
         if self.records.is_table() && is_total_of(fields, &records) {
-            return notes.skip(TOTAL_ROW);
+            return notes.skip(SkipReason::TotalRow);
         }
         if self.records.is_table() && is_remark(fields) && records.iter().all(name_only) {
-            return notes.skip(REMARK);
+            return notes.skip(SkipReason::Remark);
         }
         for mut record in records {
             let limits = &self.map_as.mapping.merge().most_of_a_domain;
             for _ in 0..self.shared.remove_shared(&mut record, limits) {
-                notes.leave_out(SHARED, line);
+                notes.leave_out(LeftOutKind::OfSharedDomain, line);
             }
             let text = Value::Object(record).to_string().into_bytes();
             let native = Line { number: line, bytes: text, is_too_long: false, had_return: false };

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
 
+use enrich_mapping::Note;
 use enrich_text::{Domain, EmailAddress};
 
 use crate::layout::Layout;
 use crate::rejection::{BadValue, Rejection};
+use crate::skip_reason::SkipReason;
 
 /// Maximum number of rejected lines that a report names.
 const MAX_NAMED_REJECTIONS: usize = 10;
@@ -21,21 +23,9 @@ const MAX_SEEN_VALUES: u32 = 200;
 /// Maximum length of a value that counts as a domain, URL or email address, in bytes.
 const MAX_SEEN_BYTES: usize = 300;
 
-/// The reason that is reported for a skipped row of totals, such as `Total;12`.
-pub(crate) const TOTAL_ROW: &str = "total row";
-
-/// The reason that is reported for a skipped row that has only a sentence, such as a footnote.
-pub(crate) const REMARK: &str = "remark";
-
-/// The reason that is reported for a skipped row that repeats the header of its table.
-pub(crate) const REPEATED_HEADER: &str = "repeated header";
-
-/// The reason that is reported for a skipped row above the header of a table, such as a title.
-pub(crate) const ROW_ABOVE: &str = "row above the header";
-
 /// The results of an import. The number `read` is the sum of `added`, `merged`, `unchanged`,
-/// `rejected`, and the count of the reason "not in the directory" in `skipped`. Exception: if an
-/// import in one transaction was stopped, `added`, `merged` and `unchanged` are 0.
+/// `rejected` and `not_held`. Exception: if an import in one transaction was stopped, `added`,
+/// `merged` and `unchanged` are 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// The number of native records that were read. In JSON Lines, each line that is not blank is
@@ -48,8 +38,12 @@ pub struct Report {
     pub merged: u64,
     /// The number of records that changed nothing.
     pub unchanged: u64,
-    /// The number of records that were not imported.
+    /// The number of records that were not imported, because they can't be read or used, or because
+    /// their subject is suppressed.
     pub rejected: u64,
+    /// The number of records that were not imported, because their subject (a company or a person)
+    /// is not in the directory, and the import may only change subjects that are.
+    pub not_held: u64,
     /// The number of imported records that are name only: they have no domain, page, email address,
     /// phone number or external id, and a person has no employer. Few look-ups find these records.
     pub name_only: u64,
@@ -67,17 +61,14 @@ pub struct Report {
     /// The names of fields that were ignored, because records of this kind do not have them in the
     /// native format. Some of them may be mistyped. At most 32 names are stored.
     pub ignored_fields: BTreeSet<String>,
-    /// The number of skipped records, by reason. Most reasons come from the mapping: it made no
-    /// native record from an input record. Such input records are not part of `read`. Only the
-    /// reason "not in the directory" is about native records: the import may only change subjects
-    /// (companies, persons, domains) that are already stored, and the record's subject is not
-    /// stored.
-    pub skipped: BTreeMap<String, u64>,
-    /// The number of values of input records that are missing in the native record, by kind, such
-    /// as `addresses on platforms`. Either the mapping did not copy them, or too many records
-    /// share their domain. They are not part of `dropped`, which counts values of native records.
-    pub left_out: BTreeMap<&'static str, LeftOut>,
-    /// The layout of the source, or of the first of several sources; `None` for an empty source.
+    /// The number of input records that gave no native record, by reason. They are not part of
+    /// `read`.
+    pub skipped: BTreeMap<SkipReason, u64>,
+    /// The number of values of input records that are missing in the native record, by kind. They
+    /// are not part of `dropped`, which counts values of native records.
+    pub left_out: BTreeMap<LeftOutKind, LeftOut>,
+    /// The layout of the source, or of the first of several sources that is not empty; `None` if
+    /// all are empty.
     pub layout: Option<Layout>,
     unused: BTreeMap<String, ColumnSample>,
 }
@@ -103,6 +94,26 @@ pub struct DroppedValues {
     pub count: u64,
     /// The number of the line with the first dropped value.
     pub first_line: u64,
+}
+
+/// A kind of values of input records that are missing in the native records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LeftOutKind {
+    /// Values that the mapping did not copy.
+    ByMapping(Note),
+    /// Values such as phone numbers that were removed, because too many records of the source have
+    /// the same domain.
+    OfSharedDomain,
+}
+
+impl LeftOutKind {
+    /// Returns the text by which reports name this kind of values, in the plural.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ByMapping(note) => note.as_str(),
+            Self::OfSharedDomain => "values of domains that too many records share",
+        }
+    }
 }
 
 /// The values of one kind that were left out.
@@ -164,25 +175,46 @@ impl Report {
 /// the lines of its own source.
 impl AddAssign for Report {
     fn add_assign(&mut self, other: Self) {
-        self.read += other.read;
-        self.added += other.added;
-        self.merged += other.merged;
-        self.unchanged += other.unchanged;
-        self.rejected += other.rejected;
-        self.name_only += other.name_only;
-        self.dropped += other.dropped;
-        self.suppressed_values += other.suppressed_values;
-        for values in other.dropped_values {
+        // All fields are named, so that none is forgotten.
+        let Self {
+            read,
+            added,
+            merged,
+            unchanged,
+            rejected,
+            not_held,
+            name_only,
+            dropped,
+            dropped_values,
+            suppressed_values,
+            first_rejected,
+            ignored_fields,
+            skipped,
+            left_out,
+            layout,
+            unused,
+        } = other;
+        self.read += read;
+        self.added += added;
+        self.merged += merged;
+        self.unchanged += unchanged;
+        self.rejected += rejected;
+        self.not_held += not_held;
+        self.name_only += name_only;
+        self.dropped += dropped;
+        self.suppressed_values += suppressed_values;
+        for values in dropped_values {
             count(&mut self.dropped_values, values);
         }
         let room = MAX_NAMED_REJECTIONS.saturating_sub(self.first_rejected.len());
-        self.first_rejected.extend(other.first_rejected.into_iter().take(room));
-        for name in other.ignored_fields {
+        self.first_rejected.extend(first_rejected.into_iter().take(room));
+        for name in ignored_fields {
             add_name(&mut self.ignored_fields, name);
         }
-        add_counts(&mut self.skipped, other.skipped);
-        add_left_out(&mut self.left_out, other.left_out);
-        add_samples(&mut self.unused, other.unused);
+        add_counts(&mut self.skipped, skipped);
+        add_left_out(&mut self.left_out, left_out);
+        add_samples(&mut self.unused, unused);
+        self.layout = self.layout.take().or(layout);
     }
 }
 
@@ -192,25 +224,20 @@ pub(crate) struct Notes {
     dropped: Vec<DroppedValues>,
     ignored: BTreeSet<String>,
     unused: BTreeMap<String, ColumnSample>,
-    skipped: BTreeMap<String, u64>,
-    left_out: BTreeMap<&'static str, LeftOut>,
+    skipped: BTreeMap<SkipReason, u64>,
+    left_out: BTreeMap<LeftOutKind, LeftOut>,
     layout: Option<Layout>,
 }
 
 impl Notes {
     /// Counts an input record that is skipped for this reason.
-    pub(crate) fn skip(&mut self, reason: &str) {
-        match self.skipped.get_mut(reason) {
-            Some(count) => *count += 1,
-            None => {
-                self.skipped.insert(reason.to_owned(), 1);
-            }
-        }
+    pub(crate) fn skip(&mut self, reason: SkipReason) {
+        *self.skipped.entry(reason).or_default() += 1;
     }
 
-    /// Counts a value that a mapping leaves out.
-    pub(crate) fn leave_out(&mut self, what: &'static str, line: u64) {
-        add_left_out(&mut self.left_out, [(what, LeftOut { count: 1, first_line: line })]);
+    /// Counts a value of this kind that is left out.
+    pub(crate) fn leave_out(&mut self, kind: LeftOutKind, line: u64) {
+        add_left_out(&mut self.left_out, [(kind, LeftOut { count: 1, first_line: line })]);
     }
 }
 
@@ -270,18 +297,18 @@ fn is_key(value: &str) -> bool {
         && (EmailAddress::parse(value).is_ok() || Domain::parse(value).is_ok())
 }
 
-fn add_counts(all: &mut BTreeMap<String, u64>, more: BTreeMap<String, u64>) {
-    for (what, count) in more {
-        *all.entry(what).or_default() += count;
+fn add_counts(all: &mut BTreeMap<SkipReason, u64>, more: BTreeMap<SkipReason, u64>) {
+    for (reason, count) in more {
+        *all.entry(reason).or_default() += count;
     }
 }
 
 fn add_left_out(
-    all: &mut BTreeMap<&'static str, LeftOut>,
-    more: impl IntoIterator<Item = (&'static str, LeftOut)>,
+    all: &mut BTreeMap<LeftOutKind, LeftOut>,
+    more: impl IntoIterator<Item = (LeftOutKind, LeftOut)>,
 ) {
-    for (what, more) in more {
-        all.entry(what).and_modify(|known| known.count += more.count).or_insert(more);
+    for (kind, more) in more {
+        all.entry(kind).and_modify(|known| known.count += more.count).or_insert(more);
     }
 }
 
@@ -315,6 +342,7 @@ fn add_name(names: &mut BTreeSet<String>, name: String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::Format;
 
     #[test]
     fn dropped_values_are_counted_by_field_and_reason() {
@@ -386,5 +414,19 @@ mod tests {
         assert_eq!((sum.read, sum.added, sum.unchanged, sum.rejected), (4, 1, 1, 2));
         assert!(sum.took_anything());
         assert!(!sum.undone().took_anything());
+    }
+
+    #[test]
+    fn the_sum_of_reports_has_the_layout_of_the_first_source_that_is_not_empty() {
+        let layout = |format| {
+            let (delimiter, encoding, sheet) = (None, None, None);
+            Some(Layout { format, delimiter, encoding, sheet, sheets: 0 })
+        };
+        let mut sum = Report::default();
+        for format in [None, Some(Format::Csv), Some(Format::JsonLines)] {
+            sum += Report { layout: format.and_then(layout), not_held: 2, ..Report::default() };
+        }
+        assert_eq!(sum.layout, layout(Format::Csv));
+        assert_eq!(sum.not_held, 6);
     }
 }

@@ -28,6 +28,8 @@ pub(crate) struct Held {
     pub(crate) fails_at: Option<usize>,
     /// The names of suppressed companies. Their records are not imported.
     pub(crate) suppressed_names: Vec<&'static str>,
+    /// The names of companies that are not in the directory, in an import that may add none.
+    pub(crate) not_held_names: Vec<&'static str>,
     /// The importer reports, for every record, that this number of its values is suppressed.
     pub(crate) suppressed_values: u32,
     contents: HashSet<[u8; 16]>,
@@ -35,10 +37,11 @@ pub(crate) struct Held {
 
 impl Held {
     fn judge(&mut self, record: &Record) -> ImportOutcome {
-        let is_suppressed = matches!(record, Record::Company(company)
-            if self.suppressed_names.contains(&company.name.display()));
-        let effect = if is_suppressed {
+        let is_one_of = |names: &[&str]| matches!(record, Record::Company(company) if names.contains(&company.name.display()));
+        let effect = if is_one_of(&self.suppressed_names) {
             Effect::Suppressed
+        } else if is_one_of(&self.not_held_names) {
+            Effect::NotHeld
         } else if self.contents.insert(record.origin().content) {
             Effect::Added
         } else {

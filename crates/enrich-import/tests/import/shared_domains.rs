@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use enrich_import::{ImportSource, MapAs, Preview, Source, preview};
+use enrich_import::{ImportSource, LeftOutKind, MapAs, Preview, SkipReason, Source, preview};
 use enrich_mapping::{Mapping, Settings};
 use serde_json::Value;
 
@@ -45,12 +45,12 @@ fn with_phones(seen: &Preview) -> Vec<String> {
 fn a_domain_of_too_many_records_gives_no_numbers_not_even_those_of_its_first_record() {
     let places = seen(PLACES.to_owned(), u64::MAX);
     assert_eq!(with_phones(&places), ["Inkwell", "Nib", "Ink Annex"]);
-    let what = "values of domains that too many records share";
-    assert_eq!(places.report.left_out[what].count, 3);
+    let kind = LeftOutKind::OfSharedDomain;
+    assert_eq!(places.report.left_out[&kind].count, 3);
     let emails = places.records.iter().filter(|text| text.contains("\"emails\"")).count();
     assert_eq!(emails, 4, "the limit of emails is not exceeded");
     let more = seen(format!("{PLACES}Quill South,quill.example,,south@quill.example\n"), u64::MAX);
-    assert_eq!(more.report.left_out[what].count, 7);
+    assert_eq!(more.report.left_out[&kind].count, 7);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn only_the_records_that_are_read_count() {
 fn rows_of_totals_are_skipped_in_tables() {
     let text = format!("{PLACES}Gesamt: 12,,,\nTotal,total.example,,\n2 Name,,,\n");
     let places = seen(text, u64::MAX);
-    assert_eq!(places.report.skipped.get("total row"), Some(&2));
+    assert_eq!(places.report.skipped.get(&SkipReason::TotalRow), Some(&2));
     assert_eq!(places.report.added, 7);
 }
 
@@ -75,7 +75,7 @@ fn footnotes_are_skipped_in_tables() {
         "{PLACES}Note: Firms marked * are new.,,,\nQuill And Ink Of Nib Inc.,q.example,,\n"
     );
     let places = seen(text, u64::MAX);
-    assert_eq!(places.report.skipped.get("remark"), Some(&1));
+    assert_eq!(places.report.skipped.get(&SkipReason::Remark), Some(&1));
     assert_eq!(places.report.added, 7);
 }
 
@@ -84,6 +84,6 @@ fn rows_that_repeat_the_header_are_skipped() {
     let (header, _) = PLACES.split_once('\n').unwrap();
     let text = format!("{PLACES}{}\n{header}\nName,name.example,,\n", header.to_uppercase());
     let places = seen(text, u64::MAX);
-    assert_eq!(places.report.skipped.get("repeated header"), Some(&2));
+    assert_eq!(places.report.skipped.get(&SkipReason::RepeatedHeader), Some(&2));
     assert_eq!(places.report.added, 7);
 }

@@ -70,6 +70,15 @@ fn a_suppressed_record_is_a_rejected_one() {
 }
 
 #[test]
+fn a_record_that_is_not_in_the_directory_is_neither_imported_nor_rejected() {
+    let memory = Memory::default();
+    memory.0.lock().not_held_names.extend(["Quill 0", "Quill 2"]);
+    let report = import_into(&memory, "a.jsonl", companies(3)).unwrap();
+    assert_eq!((report.read, report.added, report.not_held, report.rejected), (3, 1, 2, 0));
+    assert!(report.skipped.is_empty());
+}
+
+#[test]
 fn suppressed_values_are_dropped_ones() {
     let memory = Memory::default();
     memory.0.lock().suppressed_values = 2;

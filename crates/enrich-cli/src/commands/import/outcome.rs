@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use enrich_import::{LeftOut, Rejection, Report};
+use enrich_import::{LeftOut, LeftOutKind, Rejection, Report};
 use enrich_mapping::Note;
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ pub(super) struct Outcome {
     rejected: u64,
     name_only: u64,
     dropped: u64,
-    /// How many records of the source the mapping has left out, for each reason.
+    /// The number of records that were skipped, for each reason.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     skipped: BTreeMap<String, u64>,
     seconds: f64,
@@ -51,7 +51,7 @@ impl Outcome {
             rejected: report.rejected,
             name_only: report.name_only,
             dropped: report.dropped,
-            skipped: report.skipped.clone(),
+            skipped: skipped(report),
             seconds: (took.as_secs_f64() * 1000.0).round() / 1000.0,
             details: Details::of(report, is_only_file),
         }
@@ -89,21 +89,7 @@ impl Details {
             ignored: report.ignored_fields.iter().cloned().collect(),
             unused_keys: report.unused_keys().into_iter().map(str::to_owned).collect(),
             name_only: report.name_only,
-            left_out: report
-                .left_out
-                .iter()
-                .map(|(what, LeftOut { count, first_line })| {
-                    let place = match is_only_file {
-                        true => format!(", the first in line {first_line}"),
-                        false => String::new(),
-                    };
-                    let advice = match *what == Note::NationalPhone.as_str() {
-                        true => "; give the country with --country, such as --country DE",
-                        false => "",
-                    };
-                    format!("{count} {what} were left out{place}{advice}")
-                })
-                .collect(),
+            left_out: left_out(report, is_only_file),
         }
     }
 
@@ -137,6 +123,41 @@ impl Details {
         }
         Ok(())
     }
+}
+
+/// Returns the number of skipped records for each reason, as text: those that the mapping left out,
+/// and those that are not in the directory.
+fn skipped(report: &Report) -> BTreeMap<String, u64> {
+    let mut skipped = BTreeMap::new();
+    for (reason, count) in &report.skipped {
+        // A mapping may use the text of another reason.
+        *skipped.entry(reason.to_string()).or_default() += count;
+    }
+    if report.not_held > 0 {
+        *skipped.entry("not in the directory".to_owned()).or_default() += report.not_held;
+    }
+    skipped
+}
+
+/// Returns a sentence for each kind of values that were left out, sorted by the name of the kind.
+fn left_out(report: &Report, is_only_file: bool) -> Vec<String> {
+    let mut kinds: Vec<_> = report.left_out.iter().collect();
+    kinds.sort_by_key(|(kind, _)| kind.as_str());
+    let sentence = |(kind, left_out): (&LeftOutKind, &LeftOut)| {
+        let LeftOut { count, first_line } = left_out;
+        let place = match is_only_file {
+            true => format!(", the first in line {first_line}"),
+            false => String::new(),
+        };
+        let advice = match kind {
+            LeftOutKind::ByMapping(Note::NationalPhone) => {
+                "; give the country with --country, such as --country DE"
+            }
+            _ => "",
+        };
+        format!("{count} {} were left out{place}{advice}", kind.as_str())
+    };
+    kinds.into_iter().map(sentence).collect()
 }
 
 impl Shown for Outcome {
@@ -186,5 +207,47 @@ pub(super) fn note_rejected(file: &Path, report: &Report, console: &mut Console<
     }
     if report.first_rejected.iter().any(|(_, reason)| *reason == Rejection::NotUtf8) {
         console.note("a file in another encoding is read with --encoding, such as windows-1252");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use enrich_import::SkipReason;
+
+    use super::*;
+
+    #[test]
+    fn reasons_and_kinds_are_printed_as_texts_in_the_order_of_the_texts() {
+        let by_mapping = |reason: &str| SkipReason::ByMapping(reason.to_owned());
+        let mut report = Report::default();
+        report.not_held = 4;
+        report.skipped.extend([
+            (SkipReason::TotalRow, 1),
+            (by_mapping("dissolved"), 2),
+            (by_mapping("total row"), 3),
+        ]);
+        let kinds = [
+            LeftOutKind::ByMapping(Note::NationalPhone),
+            LeftOutKind::ByMapping(Note::Platform),
+            LeftOutKind::OfSharedDomain,
+            LeftOutKind::ByMapping(Note::UnknownCountry),
+        ];
+        report.left_out.extend(kinds.map(|kind| (kind, LeftOut { count: 2, first_line: 7 })));
+        let outcome = Outcome::new(&report, Duration::ZERO, true);
+        let json = serde_json::to_value(&outcome).unwrap();
+        let skipped = r#"{"dissolved":2,"not in the directory":4,"total row":4}"#;
+        assert_eq!(json["skipped"].to_string(), skipped);
+        assert_eq!(
+            outcome.details.left_out,
+            [
+                "2 addresses on platforms were left out, the first in line 7",
+                "2 national phone numbers of an unknown country were left out, the first in line 7; \
+                 give the country with --country, such as --country DE",
+                "2 unknown countries were left out, the first in line 7",
+                "2 values of domains that too many records share were left out, the first in line 7",
+            ]
+        );
+        let several = Outcome::new(&report, Duration::ZERO, false).details.left_out;
+        assert_eq!(several[0], "2 addresses on platforms were left out");
     }
 }

@@ -63,18 +63,39 @@ pub(crate) fn read(
     }
 }
 
-/// Whether a record is name only: a company without domain, page, email address, phone number and
-/// external id, or a person without employer, page, email address and phone number.
+/// Whether a record has no identifier but its name ([`enrich_mapping::is_name_only`]). Only values
+/// that could be read count.
 pub(crate) fn is_name_only(record: &Record) -> bool {
     match record {
-        Record::Company(CompanyRecord { sites, pages, emails, phones, ids, .. }) => {
-            let is_reached = !(emails.is_empty() && phones.is_empty());
-            sites.is_empty() && pages.is_empty() && ids.is_empty() && !is_reached
-        }
-        Record::Person(PersonRecord { employer, page, emails, phones, .. }) => {
-            employer.is_none() && page.is_none() && emails.is_empty() && phones.is_empty()
+        Record::Company(company) => enrich_mapping::is_name_only(RecordType::Company, |field| {
+            has_of_company(company, field)
+        }),
+        Record::Person(person) => {
+            enrich_mapping::is_name_only(RecordType::Person, |field| has_of_person(person, field))
         }
         Record::Domain(_) => false,
+    }
+}
+
+/// Whether a company has an identifier of this field. The pages of all networks are in one list, so
+/// this does not tell their fields apart.
+fn has_of_company(company: &CompanyRecord, field: Field) -> bool {
+    match field {
+        Field::Domains => !company.sites.is_empty(),
+        Field::Emails => !company.emails.is_empty(),
+        Field::Phones => !company.phones.is_empty(),
+        Field::Ids => !company.ids.is_empty(),
+        _ => PAGES.iter().any(|(of_page, _)| *of_page == field) && !company.pages.is_empty(),
+    }
+}
+
+fn has_of_person(person: &PersonRecord, field: Field) -> bool {
+    match field {
+        Field::Company | Field::CompanyDomain => person.employer.is_some(),
+        Field::LinkedIn => person.page.is_some(),
+        Field::Emails => !person.emails.is_empty(),
+        Field::Phones => !person.phones.is_empty(),
+        _ => false,
     }
 }
 
@@ -168,4 +189,54 @@ fn trust(values: &mut Values<'_, '_>) -> Confidence {
     let says_something = given.is_some_and(|raw| !matches!(raw.one(), Ok(None)));
     let otherwise = if says_something { Confidence::MIN } else { Confidence::FULL };
     values.one(Field::Confidence, confidence).unwrap_or(otherwise)
+}
+
+#[cfg(test)]
+mod tests {
+    use enrich_mapping::name_only;
+    use serde_json::{Map, Value, json};
+
+    use super::*;
+    use crate::jsonl;
+    use crate::lines::Line;
+
+    #[test]
+    fn the_same_fields_identify_a_record_before_and_after_its_values_are_parsed() {
+        let values = json!({
+            "domains": "quill.example", "domain": "quill.example",
+            "linkedin": "linkedin.com/company/quill", "facebook": "facebook.com/quill",
+            "instagram": "instagram.com/quill", "twitter": "x.com/quill",
+            "youtube": "youtube.com/@quill", "emails": "ada@quill.example",
+            "phones": "+49 30 23125 001", "ids": {"ipeds": "100654"}, "company": "Quill",
+            "company_domain": "quill.example",
+        });
+        let company = json!({"type": "company", "name": "Quill", "country": "DE", "aliases": "Q"});
+        let person = json!({
+            "type": "person", "first_name": "Ada", "last_name": "Byte", "title": "Engineer",
+        });
+        for (of_kind, kind) in [(company, RecordType::Company), (person, RecordType::Person)] {
+            let (mut found, mut record) = (0, of_kind.as_object().unwrap().clone());
+            assert!(name_only(&record) && is_name_only(&parsed(&record)));
+            for field in Field::native().filter(|field| field.belongs_to(kind)) {
+                let Some(value) = values.get(field.name()) else { continue };
+                record.insert(field.name().to_owned(), value.clone());
+                if kind == RecordType::Person && field == Field::LinkedIn {
+                    record.insert(field.name().to_owned(), json!("linkedin.com/in/ada-byte"));
+                }
+                assert!(!name_only(&record) && !is_name_only(&parsed(&record)), "{field}");
+                record.remove(field.name());
+                found += 1;
+            }
+            assert_eq!(found, if kind == RecordType::Company { 10 } else { 5 });
+        }
+        let unread = json!({"type": "company", "name": "Quill", "emails": "none at all"});
+        let unread = unread.as_object().unwrap();
+        assert!(!name_only(unread) && is_name_only(&parsed(unread)));
+    }
+
+    fn parsed(record: &Map<String, Value>) -> Record {
+        let bytes = Value::Object(record.clone()).to_string().into_bytes();
+        let line = Line { number: 1, bytes, is_too_long: false, had_return: false };
+        jsonl::read(&line, &mut Notes::default()).unwrap()
+    }
 }

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
 
-use enrich_mapping::Note;
-use enrich_text::{Domain, EmailAddress};
+use enrich_mapping::{Note, is_address};
 
 use crate::layout::Layout;
 use crate::rejection::{BadValue, Rejection};
@@ -20,8 +19,6 @@ const MAX_FIELD_NAME: usize = 40;
 /// Maximum number of values of an unused column that are examined in each batch. The values show
 /// whether the column contains domains, URLs or email addresses.
 const MAX_SEEN_VALUES: u32 = 200;
-/// Maximum length of a value that counts as a domain, URL or email address, in bytes.
-const MAX_SEEN_BYTES: usize = 300;
 
 /// The results of an import. The number `read` is the sum of `added`, `merged`, `unchanged`,
 /// `rejected` and `not_held`. Exception: if an import in one transaction was stopped, `added`,
@@ -271,7 +268,7 @@ impl Notes {
         let Some(seen) = self.unused.get_mut(name) else { return };
         if seen.values < MAX_SEEN_VALUES {
             seen.values += 1;
-            seen.keys += u32::from(is_key(value));
+            seen.keys += u32::from(is_address(value));
         }
     }
 }
@@ -282,19 +279,6 @@ fn looks_like_a_name(name: &str) -> bool {
     name.len() <= MAX_FIELD_NAME
         && name.starts_with(|first: char| first.is_ascii_alphabetic())
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b' '))
-}
-
-/// Whether a value is a domain, a URL or an email address.
-fn is_key(value: &str) -> bool {
-    // Abbreviations (`e.g.`) and decimal numbers (`3.14`) also contain a dot. So the part after
-    // the last dot must have at least two letters, and nothing else.
-    let ending = value.split(['/', '?']).find(|part| part.contains('.')).unwrap_or_default();
-    let ending = ending.rsplit('.').next().unwrap_or_default();
-    let has_ending = ending.len() >= 2 && ending.bytes().all(|byte| byte.is_ascii_alphabetic());
-    has_ending
-        && value.len() <= MAX_SEEN_BYTES
-        && !value.contains(char::is_whitespace)
-        && (EmailAddress::parse(value).is_ok() || Domain::parse(value).is_ok())
 }
 
 fn add_counts(all: &mut BTreeMap<SkipReason, u64>, more: BTreeMap<SkipReason, u64>) {

@@ -7,9 +7,9 @@ use enrich_text::{CompanyName, Country, EmailAddress, Network};
 use serde_json::{Map, Value};
 
 use crate::access_link::link_address;
+use crate::address::is_address;
 use crate::country_name::country_of_name;
 use crate::location::country_at_end;
-use crate::mapping::is_address;
 use crate::meaning::Meaning;
 use crate::native::plain_name;
 use crate::no_value::is_no_name;

@@ -39,6 +39,7 @@
 //! are compiled into it.
 
 mod access_link;
+mod address;
 mod built_in;
 mod code_page;
 mod column_groups;
@@ -83,6 +84,7 @@ mod transform;
 mod vcard;
 mod wikidata;
 
+pub use address::is_address;
 pub use built_in::built_ins;
 pub use code_page::CodePage;
 pub use detect::{Detection, Sample, detect};
@@ -91,7 +93,7 @@ pub use input::{Input, InputKind};
 pub use join::{Join, JoinMember};
 pub use mapping::{Mapping, Merge};
 pub use meaning::{is_address_column, is_known_column, may_be_repeated};
-pub use name_only::name_only;
+pub use name_only::{is_name_only, name_only};
 pub use native::{Field, Named, RecordType, plain_name};
 pub use no_value::{is_no_name, is_no_value};
 pub use outcome::{Mapped, Note, Outcome, Settings};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use enrich_text::Country;
 use serde_json::{Map, Value};
 
+use crate::address::is_address;
 use crate::condition::{self, Condition};
 use crate::error::MappingError;
 use crate::input::{Input, globs, matches};
@@ -208,21 +209,6 @@ fn add_notes(notes: &mut Vec<Note>, of_record: Vec<Note>) {
             notes.push(note);
         }
     }
-}
-
-/// Whether a text looks like a domain, a URL or an email address.
-pub(crate) fn is_address(text: &str) -> bool {
-    let text = text.trim();
-    if text.contains(' ') || text.len() > 253 {
-        return false;
-    }
-    if text.contains("://") || enrich_text::EmailAddress::parse(text).is_ok() {
-        return true;
-    }
-    enrich_text::Domain::parse(text).is_ok_and(|domain| {
-        let ending = domain.as_str().rsplit('.').next().unwrap_or_default();
-        ending.len() >= 2 && ending.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-')
-    })
 }
 
 /// Reads the rules of a mapping. The first rules make the main record of an input record. The rules

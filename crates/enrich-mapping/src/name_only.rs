@@ -2,26 +2,37 @@
 
 use serde_json::{Map, Value};
 
-/// The fields that identify a company or a person besides the name.
-const KEYS: [&str; 12] = [
-    "domains",
-    "domain",
-    "linkedin",
-    "facebook",
-    "instagram",
-    "twitter",
-    "youtube",
-    "emails",
-    "phones",
-    "ids",
-    "company",
-    "company_domain",
+use crate::native::{Field, RecordType};
+
+/// The fields that identify a company or a person besides the name. The employer identifies a
+/// person: few people of one company have the same name.
+const IDENTIFIERS: [Field; 12] = [
+    Field::Domains,
+    Field::Domain,
+    Field::LinkedIn,
+    Field::Facebook,
+    Field::Instagram,
+    Field::Twitter,
+    Field::Youtube,
+    Field::Emails,
+    Field::Phones,
+    Field::Ids,
+    Field::Company,
+    Field::CompanyDomain,
 ];
 
-/// Whether a native record of a company or a person has no identifier but its name: no domain,
-/// page, email address, phone number or external id, and for a person no employer.
+/// Whether a record of this kind has no identifier but its name: no domain, page, email address,
+/// phone number or external id, and for a person no employer. `has` says whether the record has a
+/// field. Facts of a domain always have an identifier.
+pub fn is_name_only(kind: RecordType, has: impl Fn(Field) -> bool) -> bool {
+    kind != RecordType::Domain
+        && !IDENTIFIERS.into_iter().any(|field| field.belongs_to(kind) && has(field))
+}
+
+/// Whether a native record has no identifier but its name ([`is_name_only`]). Every value counts,
+/// because the values are not parsed yet. So a record may lose its only identifier later, when this
+/// cannot be read.
 pub fn name_only(record: &Map<String, Value>) -> bool {
-    let is_subject =
-        matches!(record.get("type").and_then(Value::as_str), Some("company" | "person"));
-    is_subject && !KEYS.iter().any(|key| record.contains_key(*key))
+    let kind = record.get("type").and_then(Value::as_str).and_then(RecordType::from_name);
+    kind.is_some_and(|kind| is_name_only(kind, |field| record.contains_key(field.name())))
 }

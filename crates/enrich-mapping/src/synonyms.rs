@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use crate::address::is_address;
 use crate::column_groups::{assign_groups, meaning_in_group};
 use crate::column_rules::{ColumnRules, rules_of_kind};
 use crate::column_values::{
@@ -11,7 +12,7 @@ use crate::column_values::{
 };
 use crate::company_and_person::rules_of_both;
 use crate::known_columns::{KnownColumns, PERSON_NAMES};
-use crate::mapping::{Mapping, is_address};
+use crate::mapping::Mapping;
 use crate::meaning::{Meaning, meaning, usual_meaning};
 use crate::native::{Field, RecordType};
 use crate::no_value::is_no_name;

@@ -10,8 +10,8 @@ use crate::format::Format;
 use crate::import_source::ImportSource;
 use crate::jsonl;
 use crate::known::KnownLines;
+use crate::list_reader::ListReader;
 use crate::mapped::{MapAs, MappedReading};
-use crate::opened::Opened;
 use crate::parsed::{Next, Parsed};
 use crate::read_error::ReadError;
 use crate::rejection::Rejection;
@@ -150,7 +150,7 @@ pub(crate) fn read(
 }
 
 enum Reading {
-    Native { opened: Box<Opened>, form: Form },
+    Native { reader: Box<ListReader>, form: Form },
     Mapped(Box<MappedReading>),
 }
 
@@ -172,17 +172,17 @@ impl Reading {
         if let Some(map_as) = map_as {
             return Ok(Self::Mapped(Box::new(MappedReading::open(source, map_as, limit)?)));
         }
-        let mut opened = Box::new(source.open()?);
-        let form = match opened.format() {
+        let mut reader = Box::new(source.open()?);
+        let form = match reader.format() {
             None => Form::Empty,
             Some(Format::JsonLines) => Form::JsonLines(known.map(KnownLines::new)),
             Some(Format::Csv | Format::Tsv | Format::Xlsx) => {
-                let table = Table::open(&mut opened, notes);
-                let table = table.map_err(|error| opened.explain(error))?;
+                let table = Table::open(&mut reader, notes);
+                let table = table.map_err(|error| reader.explain(error))?;
                 table.map_or(Form::Empty, |table| Form::Csv(Box::new(table)))
             }
         };
-        Ok(Self::Native { opened, form })
+        Ok(Self::Native { reader, form })
     }
 
     /// Returns the next record, or why it is rejected. `left` is the number of records that may
@@ -193,9 +193,9 @@ impl Reading {
             *left = left.saturating_sub(1);
             is_left
         };
-        let (opened, form) = match self {
+        let (reader, form) = match self {
             Self::Mapped(reading) => return reading.next(notes, count),
-            Self::Native { opened, form } => (opened, form),
+            Self::Native { reader, form } => (reader, form),
         };
         let mut count = count;
         if !count() {
@@ -203,23 +203,23 @@ impl Reading {
         }
         let next = match form {
             Form::JsonLines(Some(known)) => {
-                let next = known.next(&mut opened.lines).map_err(|error| opened.explain(error))?;
+                let next = known.next(&mut reader.lines).map_err(|error| reader.explain(error))?;
                 return Ok(next.map_or(Next::End, |(line, is_known)| match is_known {
                     true => Next::Known,
                     false => Next::Parsed(jsonl::parsed(line, notes)),
                 }));
             }
-            Form::JsonLines(None) => jsonl::next(&mut opened.lines, notes),
-            Form::Csv(table) => table.next(&mut opened.lines, notes, texts == Texts::Native),
+            Form::JsonLines(None) => jsonl::next(&mut reader.lines, notes),
+            Form::Csv(table) => table.next(&mut reader.lines, notes, texts == Texts::Native),
             Form::Empty => Ok(None),
         };
-        let next = next.map_err(|error| opened.explain(error))?;
+        let next = next.map_err(|error| reader.explain(error))?;
         Ok(next.map_or(Next::End, Next::Parsed))
     }
 
     fn send(&mut self, mut batch: Batch, into: &SyncSender<Batch>) -> Result<(), ReceiverGone> {
         let (read_bytes, layout) = match self {
-            Self::Native { opened, .. } => (opened.newly_read_bytes(), opened.layout()),
+            Self::Native { reader, .. } => (reader.newly_read_bytes(), reader.layout()),
             Self::Mapped(reading) => (reading.newly_read_bytes(), reading.layout()),
         };
         batch.read_bytes = read_bytes;

@@ -6,8 +6,8 @@ use enrich_core::Record;
 
 use crate::ids::scheme_of_column;
 use crate::lines::Lines;
+use crate::list_reader::ListReader;
 use crate::native_text::native_text;
-use crate::opened::Opened;
 use crate::parsed::Parsed;
 use crate::raw::{Fields, Raw};
 use crate::read_error::HeaderError;
@@ -28,9 +28,9 @@ pub(crate) struct Table {
 
 impl Table {
     /// Reads the header. Returns `None` for an empty file.
-    pub(crate) fn open(opened: &mut Opened, notes: &mut Notes) -> io::Result<Option<Self>> {
-        let mut splitter = opened.splitter();
-        if !splitter.read_header(&mut opened.lines)? {
+    pub(crate) fn open(reader: &mut ListReader, notes: &mut Notes) -> io::Result<Option<Self>> {
+        let mut splitter = reader.splitter();
+        if !splitter.read_header(&mut reader.lines)? {
             return Ok(None);
         }
         let columns = columns(&splitter, notes).map_err(io::Error::other)?;

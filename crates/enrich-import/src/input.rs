@@ -3,8 +3,8 @@
 //!
 //! One record is in memory at a time, however large the file is.
 
+mod any_reader;
 mod archive;
-mod content;
 mod header;
 mod json;
 mod json_lines;
@@ -18,17 +18,17 @@ use std::io::{self, BufRead};
 
 use enrich_mapping::{Input, InputKind};
 
-use crate::bounds::{Bounded, Bounds};
+use crate::bounds::Bounds;
 use crate::byte_count::ByteCount;
-use crate::content as list_content;
 use crate::decompressed::decompressed;
+use crate::file_start::FileBytes;
 use crate::format::{Compression, Format};
 use crate::layout::{Layout, ReadAs};
+use crate::no_list::is_archive;
 use crate::read_error::ReadError;
 use crate::source::Source;
-use crate::workbook::Limits;
+use any_reader::AnyReader;
 use archive::{Archive, ArchiveMember};
-use content::{Content, Opened};
 pub(crate) use header::is_table;
 pub use record::{InputRecord, RecordPosition};
 pub use sample::{Sample, Sampled, sample};
@@ -38,7 +38,7 @@ pub struct InputRecords {
     options: Input,
     read_as: ReadAs,
     archive: Option<Archive>,
-    current: Option<Opened>,
+    current: Option<AnyReader>,
     /// The name of the file in the archive that is being read now.
     member: Option<String>,
     is_compressed: bool,
@@ -73,7 +73,7 @@ impl InputRecords {
             read_bytes: begun.read_bytes.clone(),
         };
         let file = begun.file.filter(|_| compression.is_none());
-        if let Some(file) = file.as_ref().filter(|_| list_content::is_archive(&begun.first)) {
+        if let Some(file) = file.as_ref().filter(|_| is_archive(&begun.first)) {
             let file = file.try_clone().map_err(ReadError::Failed)?;
             let length = file.metadata().map(|data| data.len()).unwrap_or_default();
             let archive = Archive::open(file, &records.options, records.read_bytes.clone());
@@ -88,7 +88,7 @@ impl InputRecords {
             records.read_bytes.set(length);
         }
         let bytes = decompressed(begun.input, compression).map_err(ReadError::Failed)?;
-        records.current = Some(records.opened(begun.file_name, bytes, file)?);
+        records.current = Some(records.reader(&begun.file_name, bytes, file)?);
         Ok(records)
     }
 
@@ -142,12 +142,12 @@ impl InputRecords {
 
     /// Returns the number of rows above the header of a table; 0 for other kinds of input.
     pub(crate) fn rows_above_header(&self) -> usize {
-        self.current.as_ref().map_or(0, Opened::rows_above)
+        self.current.as_ref().map_or(0, AnyReader::rows_above)
     }
 
     /// Returns the names of a table's columns. Columns without a name are left out.
     pub fn columns(&self) -> Vec<String> {
-        self.current.as_ref().map(Opened::columns).unwrap_or_default()
+        self.current.as_ref().map(AnyReader::columns).unwrap_or_default()
     }
 
     /// Returns the layout as far as it is known; `None` after the end of an archive. [`Format`] has
@@ -188,23 +188,19 @@ impl InputRecords {
             Err(error) => return Err(self.explain(error)),
         };
         let bytes = decompressed(content, compression).map_err(|error| self.explain(error))?;
-        self.current = Some(self.opened(name, bytes, None)?);
+        self.current = Some(self.reader(&name, bytes, None)?);
         Ok(())
     }
 
-    fn opened(
+    /// Opens a file with the settings of the source.
+    fn reader(
         &self,
-        name: String,
+        name: &str,
         bytes: Box<dyn BufRead>,
         file: Option<File>,
-    ) -> Result<Opened, ReadError> {
-        let bytes = match self.bounds.clone() {
-            Some(bounds) => Box::new(Bounded::new(bytes, bounds)),
-            None => bytes,
-        };
-        let limits = Limits::new(self.bounds.as_ref());
-        let content = Content { name, bytes, file, limits, read_as: self.read_as };
-        Opened::new(content, &self.options).map_err(|error| self.explain(error))
+    ) -> Result<AnyReader, ReadError> {
+        let file = FileBytes::new(bytes, file, self.bounds.clone(), self.read_as);
+        AnyReader::open(file, name, &self.options).map_err(|error| self.explain(error))
     }
 
     /// Returns the [`ReadError`] that describes an I/O error. If the file that was read is in an

@@ -3,8 +3,8 @@
 use std::io;
 
 use crate::bounds::Halt;
-use crate::content::NoList;
 use crate::input_fault::InputFault;
+use crate::no_list::NoList;
 
 /// Why a source can't be read to its end.
 #[derive(Debug, thiserror::Error)]

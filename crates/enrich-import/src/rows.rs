@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::format::Format;
 use crate::layout::Layout;
 use crate::lines::Lines;
+use crate::list_reader::ListReader;
 use crate::object;
-use crate::opened::Opened;
 use crate::read_error::{HeaderError, ReadError};
 use crate::rejection::Rejection;
 use crate::source::Source;
@@ -23,7 +23,7 @@ pub const MAX_COLUMNS: usize = 1_000;
 
 /// Reads a source row by row. Skips blank lines.
 pub struct Rows {
-    opened: Opened,
+    reader: ListReader,
     kind: Kind,
 }
 
@@ -62,26 +62,26 @@ impl Rows {
     /// When the source can't be read, or its header isn't a row of UTF-8 with at most
     /// [`MAX_COLUMNS`] columns.
     pub fn open(source: Source) -> Result<Self, ReadError> {
-        let mut opened = source.open()?;
-        let kind = match opened.format() {
+        let mut reader = source.open()?;
+        let kind = match reader.format() {
             None => Kind::Empty,
             Some(Format::JsonLines) => Kind::JsonLines,
             Some(Format::Csv | Format::Tsv | Format::Xlsx) => {
-                let mut splitter = Box::new(opened.splitter());
-                match header(&mut splitter, &mut opened.lines) {
+                let mut splitter = Box::new(reader.splitter());
+                match header(&mut splitter, &mut reader.lines) {
                     Ok(Some(columns)) => Kind::Csv { splitter, columns },
                     Ok(None) => Kind::Empty,
-                    Err(error) => return Err(opened.explain(error)),
+                    Err(error) => return Err(reader.explain(error)),
                 }
             }
         };
-        Ok(Self { opened, kind })
+        Ok(Self { reader, kind })
     }
 
     /// Returns the layout of the source; `None` for an empty source. The encoding may still change
     /// while the source is read.
     pub fn layout(&self) -> Option<Layout> {
-        self.opened.layout()
+        self.reader.layout()
     }
 
     /// Returns the column names of a CSV source, trimmed; `None` for JSON Lines and for an empty
@@ -109,8 +109,8 @@ impl Rows {
         let (mut names, mut known) = (Vec::new(), HashSet::new());
         let (mut taken, mut bytes) = (Vec::new(), 0);
         while taken.len() < max_rows && bytes < max_bytes {
-            let next = self.opened.lines.next_filled();
-            let Some(line) = next.map_err(|error| self.opened.explain(error))? else { break };
+            let next = self.reader.lines.next_filled();
+            let Some(line) = next.map_err(|error| self.reader.explain(error))? else { break };
             bytes += line.bytes.len();
             for (name, _) in object::members::<IgnoredAny>(&line).unwrap_or_default() {
                 if names.len() < MAX_COLUMNS && !known.contains(&name) {
@@ -120,7 +120,7 @@ impl Rows {
             }
             taken.push(line);
         }
-        self.opened.lines.put_back(taken.into_iter());
+        self.reader.lines.put_back(taken.into_iter());
         Ok(names)
     }
 
@@ -132,21 +132,21 @@ impl Rows {
     pub fn next_row(&mut self) -> Result<Option<Row>, ReadError> {
         let next = match &mut self.kind {
             Kind::Empty => return Ok(None),
-            Kind::JsonLines => next_object(&mut self.opened.lines),
-            Kind::Csv { splitter, .. } => splitter.next_row(&mut self.opened.lines).map(|row| {
+            Kind::JsonLines => next_object(&mut self.reader.lines),
+            Kind::Csv { splitter, .. } => splitter.next_row(&mut self.reader.lines).map(|row| {
                 row.map(|row| {
                     let fields = || Cells::Csv(splitter.fields().map(<[u8]>::to_vec).collect());
                     Row { line: row.line, text: row.text, cells: row.is_whole.map(|()| fields()) }
                 })
             }),
         };
-        next.map_err(|error| self.opened.explain(error))
+        next.map_err(|error| self.reader.explain(error))
     }
 
     /// Returns the number of bytes read since the last call of this method, counted before
     /// decompression.
     pub fn newly_read_bytes(&self) -> u64 {
-        self.opened.newly_read_bytes()
+        self.reader.newly_read_bytes()
     }
 }
 

@@ -9,15 +9,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use enrich_core::SourceName;
 use tempfile::TempPath;
 
-use crate::bounds::{Bounded, Bounds};
+use crate::bounds::Bounds;
 use crate::byte_count::{ByteCount, Counted};
-use crate::content;
 use crate::decompressed::decompressed;
+use crate::file_start::FileBytes;
 use crate::format::{Compression, Format, format_from_file_name};
 use crate::layout::ReadAs;
-use crate::opened::{Input, Opened};
+use crate::list_reader::ListReader;
+use crate::no_list::is_archive;
 use crate::read_error::ReadError;
-use crate::workbook::Limits;
 
 /// A file or a stream from which records are read.
 ///
@@ -116,25 +116,13 @@ impl Source {
 
     /// Opens the source as rows: lines of text, or the sheet of a workbook. Does not recognise
     /// archives, JSON and XML.
-    pub(crate) fn open(self) -> Result<Opened, ReadError> {
+    pub(crate) fn open(self) -> Result<ListReader, ReadError> {
         let begun = self.begin()?;
         let compression = begun.compression();
         let bytes = decompressed(begun.input, compression).map_err(ReadError::Failed)?;
-        let limits = Limits::new(begun.bounds.as_ref());
-        let bytes = match begun.bounds {
-            Some(bounds) => Box::new(Bounded::new(bytes, bounds)),
-            None => bytes,
-        };
-        let input = Input {
-            bytes,
-            file: begun.file.filter(|_| compression.is_none()),
-            format: begun.format,
-            read_as: begun.read_as,
-            limits,
-            is_compressed: compression.is_some(),
-            read_bytes: begun.read_bytes,
-        };
-        Opened::new(input)
+        let file = begun.file.filter(|_| compression.is_none());
+        let file = FileBytes::new(bytes, file, begun.bounds, begun.read_as);
+        ListReader::open(file, begun.format, compression.is_some(), begun.read_bytes)
     }
 
     /// Reads the first bytes of the source, before decompression.
@@ -218,7 +206,7 @@ impl Source {
         }
         let mut first = Vec::new();
         (&mut self.input).take(4).read_to_end(&mut first).map_err(ReadError::Failed)?;
-        let is_archive = content::is_archive(&first) && self.compression.is_none();
+        let is_archive = is_archive(&first) && self.compression.is_none();
         let input = Box::new(Cursor::new(first).chain(self.input));
         let source = Self { input, ..self };
         if is_archive { source.in_a_file() } else { Ok(source) }
@@ -309,10 +297,10 @@ mod tests {
                 self.0.read(&mut buffer[..most])
             }
         }
-        let mut opened = Source::reader("stdin", Slow(Cursor::new(b"\n {}\n"))).open().unwrap();
-        assert_eq!(opened.format(), Some(Format::JsonLines));
-        assert_eq!(opened.lines.next_filled().unwrap().unwrap().number, 2);
-        assert_eq!(opened.newly_read_bytes(), 5);
-        assert_eq!(opened.newly_read_bytes(), 0);
+        let mut reader = Source::reader("stdin", Slow(Cursor::new(b"\n {}\n"))).open().unwrap();
+        assert_eq!(reader.format(), Some(Format::JsonLines));
+        assert_eq!(reader.lines.next_filled().unwrap().unwrap().number, 2);
+        assert_eq!(reader.newly_read_bytes(), 5);
+        assert_eq!(reader.newly_read_bytes(), 0);
     }
 }

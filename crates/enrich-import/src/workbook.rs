@@ -23,7 +23,7 @@ use std::thread::JoinHandle;
 use zip::ZipArchive;
 
 use crate::bounds::{Bounds, Halt};
-use crate::content::{Content, NoList};
+use crate::no_list::{FileKind, NoList};
 pub(crate) use links::Links;
 use parts::{SheetPart, Strings};
 use worksheet::SheetReading;
@@ -259,9 +259,9 @@ fn folder_of_workbook(archive: &Archive) -> io::Result<String> {
     let refused = if has("xl/workbook.bin") {
         NoList::OtherWorkbook("a binary Excel workbook (.xlsb)")
     } else if has("word/document.xml") {
-        NoList::Other(Content::Document)
+        NoList::Other(FileKind::Document)
     } else if has("ppt/presentation.xml") {
-        NoList::Other(Content::Slides)
+        NoList::Other(FileKind::Slides)
     } else if has("content.xml") && has("mimetype") {
         NoList::OtherWorkbook("an OpenDocument file (.ods)")
     } else {

@@ -10,7 +10,7 @@ use super::cell::{Style, is_date_format};
 use super::relations::{each_relation, relation_id};
 use super::xml::{Xml, attribute, text_of};
 use super::{Archive, Limits, MAX_CELL_BYTES, damaged, refusal};
-use crate::content::NoList;
+use crate::no_list::NoList;
 
 /// Maximum size of one part of a workbook (a file in its zip archive) after decompression, in
 /// bytes. Sheets and the shared strings have other limits.

@@ -11,8 +11,8 @@ use super::parts::Strings;
 use super::xml::{Xml, attribute, text_of};
 use super::{Archive, Limits, MAX_CELL_BYTES, SheetRow, damaged, refusal};
 use crate::bounds::Halt;
-use crate::content::NoList;
 use crate::limits::MAX_LINE_BYTES;
+use crate::no_list::NoList;
 
 /// Maximum number of columns of a sheet (Excel's limit).
 const MAX_SHEET_COLUMNS: usize = 16_384;

@@ -10,7 +10,7 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use super::{Limits, not_text, refusal};
 use crate::bounds::Halt;
-use crate::content::NoList;
+use crate::no_list::NoList;
 
 /// Maximum length of an XML event in bytes. An event is a tag with its attributes, or a text.
 const MAX_EVENT_BYTES: usize = 1024 * 1024;

@@ -10,7 +10,7 @@ pub enum NoList {
     #[error(
         "this is {0}, not a list; save the table in it as CSV or Excel (.xlsx) and use that file"
     )]
-    Other(Content),
+    Other(FileKind),
     /// The file is a zip archive, but not a workbook.
     #[error("this is a zip archive; unpack it and use the list inside")]
     Zip,
@@ -50,7 +50,7 @@ impl NoList {
 
 /// The kind of a file that is not a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum FileKind {
     /// A PDF document.
     Pdf,
     /// A picture in any format.
@@ -67,7 +67,7 @@ pub enum Content {
     NotText,
 }
 
-impl fmt::Display for Content {
+impl fmt::Display for FileKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Pdf => "a PDF document",
@@ -88,20 +88,20 @@ pub(crate) const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
 const EMPTY_ZIP_MAGIC: &[u8] = b"PK\x05\x06";
 
 /// The first bytes of file formats that are not lists.
-const MAGIC: [(&[u8], Content); 13] = [
-    (b"%PDF-", Content::Pdf),
-    (b"\x89PNG", Content::Picture),
-    (b"\xff\xd8\xff", Content::Picture),
-    (b"GIF8", Content::Picture),
-    (b"II*\0", Content::Picture),
-    (b"MM\0*", Content::Picture),
-    (b"RIFF", Content::Picture),
-    (b"{\\rtf", Content::RichText),
-    (b"<!DOCTYPE html", Content::WebPage),
-    (b"<!doctype html", Content::WebPage),
-    (b"<html", Content::WebPage),
-    (b"\x7fELF", Content::NotText),
-    (b"MZ\x90\0", Content::NotText),
+const MAGIC: [(&[u8], FileKind); 13] = [
+    (b"%PDF-", FileKind::Pdf),
+    (b"\x89PNG", FileKind::Picture),
+    (b"\xff\xd8\xff", FileKind::Picture),
+    (b"GIF8", FileKind::Picture),
+    (b"II*\0", FileKind::Picture),
+    (b"MM\0*", FileKind::Picture),
+    (b"RIFF", FileKind::Picture),
+    (b"{\\rtf", FileKind::RichText),
+    (b"<!DOCTYPE html", FileKind::WebPage),
+    (b"<!doctype html", FileKind::WebPage),
+    (b"<html", FileKind::WebPage),
+    (b"\x7fELF", FileKind::NotText),
+    (b"MZ\x90\0", FileKind::NotText),
 ];
 
 /// The first bytes of old Excel and Word files, and of new ones with a password.
@@ -122,7 +122,7 @@ pub(crate) fn refused(head: &[u8]) -> Option<NoList> {
         return Some(NoList::Zip);
     }
     let found = MAGIC.iter().find(|(magic, _)| head.starts_with(magic));
-    found.map(|(_, content)| NoList::Other(*content))
+    found.map(|(_, kind)| NoList::Other(*kind))
 }
 
 /// Whether a text begins like a JSON array of objects. JSON Lines never begins like this.

@@ -1,7 +1,6 @@
-//! Opens decompressed content: detects its kind, and returns the reader of its records.
+//! Reads the records of a file with any layout, after detecting its kind.
 
-use std::fs::File;
-use std::io::{self, BufRead, Cursor, Read};
+use std::io::{self, BufRead, Read};
 
 use enrich_mapping::{Input, InputKind};
 
@@ -11,35 +10,22 @@ use super::json_lines::JsonLinesReader;
 use super::record::InputRecord;
 use super::table::TableReader;
 use super::xml::{self, XmlReader};
-use crate::content::{self, NoList, ZIP_MAGIC};
 use crate::delimiter::Delimiter;
-use crate::encoding::{Decoding, KnownEncoding, detect_by_start, resumed};
+use crate::encoding::{KnownEncoding, resumed};
+use crate::file_start::{FileBytes, FileStart, TextStart, WorkbookStart};
 use crate::format::{Format, format_from_file_name};
 use crate::layout::ReadAs;
 use crate::lines::Lines;
-use crate::opened::{HEAD_BYTES, MAX_HELD_WORKBOOK};
+use crate::no_list::NoList;
 use crate::rows::MAX_COLUMNS;
 use crate::text_encoding::TextEncoding;
-use crate::workbook::{Limits, Workbook};
+use crate::workbook::Workbook;
 
 /// Number of bytes of a text that are used to detect the layout of JSON and XML.
 const LAYOUT_BYTES: usize = 1024 * 1024;
 
-/// Decompressed content that is to be opened.
-pub(super) struct Content {
-    /// The name of the file, which may show the format.
-    pub(super) name: String,
-    pub(super) bytes: Box<dyn BufRead>,
-    /// The content as a file in which the reader can seek; `None` if the content is a stream.
-    pub(super) file: Option<File>,
-    pub(super) limits: Limits,
-    /// The delimiter and encoding that the operator or the mapping sets. A setting that is `None`
-    /// is detected.
-    pub(super) read_as: ReadAs,
-}
-
-/// Opened content, with the reader of its records.
-pub(super) struct Opened {
+/// Reads the records of a file with any layout.
+pub(super) struct AnyReader {
     pub(super) kind: InputKind,
     pub(super) encoding: KnownEncoding,
     pub(super) sheet: Option<(String, usize)>,
@@ -58,33 +44,30 @@ enum Reader {
     Empty,
 }
 
-impl Opened {
-    pub(super) fn new(content: Content, options: &Input) -> io::Result<Self> {
-        let Content { name, mut bytes, file, limits, read_as } = content;
-        let mut head = Vec::new();
-        let failure = (&mut bytes).take(HEAD_BYTES as u64).read_to_end(&mut head).err();
-        if head.starts_with(ZIP_MAGIC) {
-            return Self::workbook(file, resumed(head, failure, bytes), limits, options);
+impl AnyReader {
+    /// Opens a file. `name` is its name, which may show the format.
+    pub(super) fn open(file: FileBytes, name: &str, options: &Input) -> io::Result<Self> {
+        let read_as = file.read_as;
+        match file.begin()? {
+            FileStart::Workbook(start) => Self::workbook(start, options),
+            FileStart::Text(start) => Self::text(start, name, read_as, options),
         }
-        if let Some(refused) = content::refused(&head) {
-            return Err(io::Error::other(refused));
-        }
-        let mark = detect_by_start(&head).map_or(0, |(_, mark)| mark);
-        let begins_like = kind_by_beginning(head.get(mark..).unwrap_or_default());
+    }
+
+    fn text(start: TextStart, name: &str, read_as: ReadAs, options: &Input) -> io::Result<Self> {
+        let begins_like = kind_by_beginning(start.unmarked_head());
         let kind = options.kind.unwrap_or(begins_like);
         let encoding = match kind {
-            InputKind::Xml => read_as.encoding.or_else(|| xml::declared_encoding(&head)),
+            InputKind::Xml => read_as.encoding.or_else(|| xml::declared_encoding(start.head())),
             _ => read_as.encoding,
         };
         let guesses = matches!(kind, InputKind::Csv | InputKind::Workbook);
-        let input = resumed(head.clone(), failure, bytes);
-        let (decoding, encoding) = Decoding::new(input, &head, encoding, guesses)?;
+        let (decoding, encoding) = start.decoded(encoding, guesses)?;
         let text: Box<dyn BufRead> = Box::new(decoding);
         let (reader, kind, path) = match kind {
             InputKind::Json | InputKind::JsonLines => {
-                let mut opened = json(text, &name, options);
-                opened.encoding = encoding;
-                return Ok(opened);
+                let reader = json(text, name, options);
+                return Ok(Self { encoding, ..reader });
             }
             InputKind::Xml => {
                 let (reader, path) = xml_records(text, options)?;
@@ -94,7 +77,7 @@ impl Opened {
                 return Err(io::Error::other(NoList::JsonAsCsv));
             }
             InputKind::Csv | InputKind::Workbook | InputKind::Vcard => {
-                (csv(text, &name, options, read_as.delimiter)?, InputKind::Csv, None)
+                (csv(text, name, options, read_as.delimiter)?, InputKind::Csv, None)
             }
         };
         Ok(Self { kind, encoding, sheet: None, path, envelope: Vec::new(), reader })
@@ -138,24 +121,8 @@ impl Opened {
         self.sheet.is_none().then(|| self.encoding.get())
     }
 
-    fn workbook(
-        file: Option<File>,
-        mut bytes: Box<dyn BufRead>,
-        limits: Limits,
-        options: &Input,
-    ) -> io::Result<Self> {
-        let mut workbook = match file {
-            Some(file) => Workbook::open_with_links(Box::new(file), limits)?,
-            None => {
-                let mut held = Vec::new();
-                (&mut bytes).take(MAX_HELD_WORKBOOK as u64 + 1).read_to_end(&mut held)?;
-                if held.len() > MAX_HELD_WORKBOOK {
-                    let refused = NoList::LargeWorkbook("more than 64 MiB");
-                    return Err(io::Error::other(refused));
-                }
-                Workbook::open_with_links(Box::new(Cursor::new(held)), limits)?
-            }
-        };
+    fn workbook(start: WorkbookStart, options: &Input) -> io::Result<Self> {
+        let mut workbook = start.open(Workbook::open_with_links)?;
         if options.skip_until.is_none() && options.header.is_empty() {
             workbook.choose_sheet(|rows| is_table(rows, &options.columns))?;
         }
@@ -199,7 +166,7 @@ fn csv(
 
 /// Opens JSON or JSON Lines. If `options` has a path other than `/*`, the text is read as JSON.
 /// Otherwise the file's name and the beginning of the text decide between JSON and JSON Lines.
-fn json(text: Box<dyn BufRead>, name: &str, options: &Input) -> Opened {
+fn json(text: Box<dyn BufRead>, name: &str, options: &Input) -> AnyReader {
     let wanted = options.contains.as_deref();
     let (head, text) = peeked(text);
     let is_array = head.trim_ascii_start().first() == Some(&b'[');
@@ -231,7 +198,7 @@ fn json(text: Box<dyn BufRead>, name: &str, options: &Input) -> Opened {
     };
     let has_envelope = !is_array && path.as_deref().is_some_and(|path| !path.is_empty());
     let envelope = if has_envelope { first_names(&head, MAX_COLUMNS) } else { Vec::new() };
-    Opened { kind, encoding: KnownEncoding::default(), sheet: None, path, envelope, reader }
+    AnyReader { kind, encoding: KnownEncoding::default(), sheet: None, path, envelope, reader }
 }
 
 fn xml_records(text: Box<dyn BufRead>, options: &Input) -> io::Result<(Reader, String)> {

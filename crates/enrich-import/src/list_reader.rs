@@ -1,45 +1,27 @@
-//! Opens a source: detects its format and layout, and turns I/O errors into errors that a user
-//! understands.
+//! Reads a list, such as a CSV file: detects its format and layout, and turns I/O errors into errors
+//! that a user understands.
 
-use std::fs::File;
-use std::io::{self, BufRead, Cursor, Read};
+use std::io;
 
 use crate::byte_count::ByteCount;
-use crate::content::{self, NoList, ZIP_MAGIC};
 use crate::delimiter::Delimiter;
 use crate::delimiter_detection;
-use crate::encoding::{Decoding, KnownEncoding, detect_by_start, resumed};
+use crate::encoding::KnownEncoding;
+use crate::file_start::{FileBytes, FileStart, TextStart, WorkbookStart};
 use crate::format::Format;
 use crate::input::is_table;
 use crate::layout::{Layout, ReadAs};
 use crate::limits::{LOOKED_AT_BYTES, LOOKED_AT_LINES};
 use crate::lines::Lines;
+use crate::no_list::{NoList, is_json_array, is_json_object};
 use crate::quoting::has_quoting;
 use crate::read_error::ReadError;
 use crate::splitter::Splitter;
-use crate::workbook::{Limits, Workbook};
+use crate::workbook::Workbook;
 
-/// Number of bytes at the beginning of a source that are used to detect its content.
-pub(crate) const HEAD_BYTES: usize = 16 * 1024;
-/// Maximum size of a workbook that is read from a stream, in bytes. The whole workbook is then
-/// kept in memory.
-pub(crate) const MAX_HELD_WORKBOOK: usize = 64 * 1024 * 1024;
-
-/// The decompressed bytes of a source, with the settings for reading them.
-pub(crate) struct Input {
-    pub(crate) bytes: Box<dyn BufRead>,
-    /// The same input as a `File`, in which the reader can seek; `None` if the input is not a
-    /// file.
-    pub(crate) file: Option<File>,
-    /// The format that the file's name shows.
-    pub(crate) format: Option<Format>,
-    pub(crate) read_as: ReadAs,
-    pub(crate) limits: Limits,
-    pub(crate) is_compressed: bool,
-    pub(crate) read_bytes: ByteCount,
-}
-
-pub(crate) struct Opened {
+/// Reads a list with its layout: lines of text, or the rows of a workbook. Does not recognise
+/// archives, JSON and XML.
+pub(crate) struct ListReader {
     pub(crate) lines: Lines,
     format: Option<Format>,
     delimiter: Option<Delimiter>,
@@ -53,12 +35,16 @@ pub(crate) struct Opened {
     read_bytes: ByteCount,
 }
 
-impl Opened {
-    /// Opens a source. Recognises a workbook by the first bytes. Takes other formats from the
-    /// file's name, or else from the first lines.
-    pub(crate) fn new(input: Input) -> Result<Self, ReadError> {
-        let Input { mut bytes, file, format, read_as, limits, is_compressed, read_bytes } = input;
-        let mut opened = Self {
+impl ListReader {
+    /// Opens a list. Recognises a workbook by the first bytes. Takes other formats from `named`, the
+    /// format that the file's name shows, or else from the first lines.
+    pub(crate) fn open(
+        file: FileBytes,
+        named: Option<Format>,
+        is_compressed: bool,
+        read_bytes: ByteCount,
+    ) -> Result<Self, ReadError> {
+        let mut reader = Self {
             lines: Lines::new(Box::new(io::empty())),
             format: None,
             delimiter: None,
@@ -69,27 +55,16 @@ impl Opened {
             is_compressed,
             read_bytes,
         };
-        let mut head = Vec::new();
-        let failure = (&mut bytes).take(HEAD_BYTES as u64).read_to_end(&mut head).err();
-        if head.starts_with(ZIP_MAGIC) {
-            opened.read_workbook(file, resumed(head, failure, bytes), limits)?;
-            return Ok(opened);
+        let read_as = file.read_as;
+        let opened = match file.begin() {
+            Ok(FileStart::Workbook(start)) => reader.open_workbook(start),
+            Ok(FileStart::Text(start)) => reader.open_text(start, named, read_as),
+            Err(error) => Err(error),
+        };
+        match opened {
+            Ok(()) => Ok(reader),
+            Err(error) => Err(reader.explain(error)),
         }
-        if let Some(refused) = content::refused(&head) {
-            return Err(refused.into());
-        }
-        // JSON is always UTF-8, so its encoding is not guessed.
-        let mark = detect_by_start(&head).map_or(0, |(_, mark)| mark);
-        let text = head.get(mark..).unwrap_or_default().trim_ascii_start();
-        let format = format.filter(|format| *format != Format::Xlsx);
-        let is_json = format.map_or(text.starts_with(b"{"), |format| format == Format::JsonLines);
-        let input = resumed(head.clone(), failure, bytes);
-        let decoding = Decoding::new(input, &head, read_as.encoding, !is_json);
-        let (decoding, encoding) = decoding.map_err(|error| opened.explain(error))?;
-        opened.lines = Lines::new(Box::new(decoding));
-        opened.encoding = encoding;
-        opened.look(format, read_as)?;
-        Ok(opened)
     }
 
     /// Returns the format of the records; `None` for an empty source.
@@ -123,34 +98,49 @@ impl Opened {
         })
     }
 
+    fn open_text(
+        &mut self,
+        start: TextStart,
+        named: Option<Format>,
+        read_as: ReadAs,
+    ) -> io::Result<()> {
+        // JSON is always UTF-8, so its encoding is not guessed.
+        let named = named.filter(|format| *format != Format::Xlsx);
+        let is_object = start.unmarked_head().trim_ascii_start().starts_with(b"{");
+        let is_json = named.map_or(is_object, |format| format == Format::JsonLines);
+        let (text, encoding) = start.decoded(read_as.encoding, !is_json)?;
+        self.lines = Lines::new(Box::new(text));
+        self.encoding = encoding;
+        self.look(named, read_as)
+    }
+
     /// Detects the format and the delimiter from the first lines. Does not detect the format if
     /// `named` gives it, or the delimiter if `read_as` gives it.
-    fn look(&mut self, named: Option<Format>, read_as: ReadAs) -> Result<(), ReadError> {
+    fn look(&mut self, named: Option<Format>, read_as: ReadAs) -> io::Result<()> {
         let lines = self.lines.peek(LOOKED_AT_LINES, LOOKED_AT_BYTES);
         let mut filled = lines.iter().filter(|line| !line.is_blank());
         let Some(first) = filled.next() else {
             // All lines that were examined are blank. More blank lines may follow. Only the
             // caller's bounds limit how many are read.
-            self.format = named.or(match self.lines.next_filled() {
-                Ok(None) => None,
-                Ok(Some(line)) => {
+            self.format = named.or(match self.lines.next_filled()? {
+                None => None,
+                Some(line) => {
                     let is_object = line.bytes.trim_ascii_start().starts_with(b"{");
                     self.lines.put_back(std::iter::once(line));
                     Some(if is_object { Format::JsonLines } else { Format::Csv })
                 }
-                Err(error) => return Err(self.explain(error)),
             });
             return Ok(());
         };
         let second = filled.next().map(|line| line.bytes.as_slice()).unwrap_or_default();
         let beginning = [&first.bytes, second].concat();
-        if content::is_json_array(&beginning) {
-            return Err(NoList::JsonArray.into());
+        if is_json_array(&beginning) {
+            return Err(io::Error::other(NoList::JsonArray));
         }
         let is_object = first.bytes.trim_ascii_start().starts_with(b"{");
         let format = match named {
-            Some(Format::Csv | Format::Tsv) if content::is_json_object(&beginning) => {
-                return Err(NoList::JsonAsCsv.into());
+            Some(Format::Csv | Format::Tsv) if is_json_object(&beginning) => {
+                return Err(io::Error::other(NoList::JsonAsCsv));
             }
             Some(format) => format,
             None if is_object => Format::JsonLines,
@@ -167,31 +157,12 @@ impl Opened {
         Ok(())
     }
 
-    fn read_workbook(
-        &mut self,
-        file: Option<File>,
-        mut rest: Box<dyn BufRead>,
-        limits: Limits,
-    ) -> Result<(), ReadError> {
-        let opened = match file {
-            Some(file) => {
-                let length = file.metadata().map(|data| data.len()).unwrap_or_default();
-                self.read_bytes.set(length);
-                Workbook::open(Box::new(file), limits)
-            }
-            None => {
-                let mut held = Vec::new();
-                let read = (&mut rest).take(MAX_HELD_WORKBOOK as u64 + 1).read_to_end(&mut held);
-                read.map_err(|error| self.explain(error))?;
-                if held.len() > MAX_HELD_WORKBOOK {
-                    return Err(NoList::LargeWorkbook("more than 64 MiB").into());
-                }
-                Workbook::open(Box::new(Cursor::new(held)), limits)
-            }
-        };
-        let mut workbook = opened.map_err(|error| self.explain(error))?;
-        let chosen = workbook.choose_sheet(|rows| is_table(rows, &[]));
-        chosen.map_err(|error| self.explain(error))?;
+    fn open_workbook(&mut self, start: WorkbookStart) -> io::Result<()> {
+        if let Some(size) = start.file_size() {
+            self.read_bytes.set(size);
+        }
+        let mut workbook = start.open(Workbook::open)?;
+        workbook.choose_sheet(|rows| is_table(rows, &[]))?;
         self.format = Some(Format::Xlsx);
         self.sheet = Some((workbook.sheet_name().to_owned(), workbook.sheets));
         self.workbook = Some(workbook);

@@ -39,8 +39,13 @@ impl Progress for () {
 #[derive(Debug, thiserror::Error)]
 #[error("the import stopped")]
 pub struct ImportError {
-    /// The results of the import until it stopped. If the whole import is one transaction, nothing
-    /// is stored, and the numbers of stored records are 0.
+    /// The results of the import until it stopped.
+    ///
+    /// - If the whole import is one transaction, nothing is stored, and the numbers of stored
+    ///   records are 0.
+    /// - With [`Atomic::InParts`] and [`Cause::Store`], the numbers may count records that are not
+    ///   stored: the store chooses when it commits, and an error undoes the batches that are not
+    ///   committed yet.
     pub report: Box<Report>,
     /// Why the import stopped.
     #[source]
@@ -50,8 +55,8 @@ pub struct ImportError {
 /// Why an import stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum Cause {
-    /// The source can't be read to its end. If each batch has its own transaction, the batches
-    /// before the failure stay in the directory.
+    /// The source can't be read to its end. With [`Atomic::InParts`], the records before the
+    /// failure stay in the directory.
     #[error("the source can't be read completely")]
     Read(#[from] ReadError),
     /// A line was rejected, and the whole import is one transaction.
@@ -63,7 +68,8 @@ pub enum Cause {
         #[source]
         reason: Rejection,
     },
-    /// The directory can't be written.
+    /// The directory can't be written. With [`Atomic::InParts`], the batches that the store had
+    /// committed before stay in the directory.
     #[error("the directory can't be written")]
     Store(#[from] StoreError),
     /// The rejected lines can't be written.
@@ -73,13 +79,14 @@ pub enum Cause {
 
 /// Imports a source.
 ///
-/// With [`Atomic::InParts`](enrich_core::port::importer::Atomic), rejected lines are skipped, and
-/// the batches that were stored before a failure stay stored. If such an import was interrupted,
-/// run the same import again: it stores the missing records, and counts the stored records as
-/// unchanged. A line of JSON whose record the directory already has is not parsed again, so the
-/// report has no dropped values and no ignored fields of this line.
+/// With [`Atomic::InParts`], rejected lines are skipped. The store chooses when it commits, and may
+/// commit several batches together. If the source can't be read further, all records before the
+/// failure are stored. If the store fails, only the batches that it has committed are stored. If
+/// such an import was interrupted, run the same import again: it stores the missing records, and
+/// counts the stored records as unchanged. A line of JSON whose record the directory already has is
+/// not parsed again, so the report has no dropped values and no ignored fields of this line.
 ///
-/// With `Atomic::Whole`, the first rejected line stops the import, and nothing is stored; a
+/// With [`Atomic::Whole`], the first rejected line stops the import, and nothing is stored; a
 /// suppressed record also counts as rejected. To import several sources, call this function once
 /// for each source and add the reports.
 ///
@@ -210,8 +217,8 @@ impl Import<'_> {
         }
     }
 
-    /// Ends an import whose source can't be read further. Commits the batches that were already
-    /// stored, unless the whole import is one transaction. Always returns an error.
+    /// Ends an import whose source can't be read further. Makes the store commit the batches that it
+    /// was given, unless the whole import is one transaction. Always returns an error.
     async fn give_up(
         &self,
         loading: Box<dyn ImportSession>,
@@ -227,12 +234,12 @@ impl Import<'_> {
         let read = batch.count();
         let Batch { records, source_lines, mut rejected, known, notes, .. } = batch;
         if known > 0 {
-            self.report.unchanged += known;
             // This call stores no record. It only stores that the source was imported again.
             loading.import_batch(Vec::new()).await?;
         }
         self.store(records, source_lines, &mut rejected, loading).await?;
         self.report.read += read;
+        self.report.unchanged += known;
         self.report.note(notes);
         rejected.sort_by_key(|(source_line, _)| source_line.line);
         for (source_line, reason) in rejected {
@@ -249,7 +256,8 @@ impl Import<'_> {
         self.flush_rejects()
     }
 
-    /// Stores the records of a batch. Adds the suppressed records to `rejected`.
+    /// Gives the records of a batch to the store, and counts their effects. Adds the suppressed
+    /// records to `rejected`.
     async fn store(
         &mut self,
         records: Vec<Record>,

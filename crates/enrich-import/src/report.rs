@@ -123,7 +123,7 @@ pub struct LeftOut {
 }
 
 impl Report {
-    /// Whether the directory has any record of this import: added, merged or unchanged.
+    /// Whether any record of this import was added, merged or unchanged.
     pub fn took_anything(&self) -> bool {
         self.added + self.merged + self.unchanged > 0
     }

@@ -110,8 +110,8 @@ const OTHER_NAMES: [&str; 34] = [
 /// - `CompanyLinkedIn`: the values are LinkedIn pages of companies.
 /// - `Phones`: the values may be phone numbers, and the name of the column says so.
 /// - `Country`: the values are countries, and the name of the column says so. They need not differ.
-/// - `Location`: at least a fifth of the values end with a country, and the name of the column says that it has
-///   addresses or places. They need not differ.
+/// - `Location`: at least a fifth of the values end with a country, and the name of the column says
+///   that it has addresses or places. They need not differ.
 /// - `Company`: at least a third of the values have a legal form such as `Ltd`, and no value is a
 ///   web or email address.
 pub(crate) fn meaning_of_values(column: &str, records: &[Map<String, Value>]) -> Option<Meaning> {
@@ -166,8 +166,8 @@ pub(crate) fn are_whole_names(column: &str, records: &[Map<String, Value>]) -> b
 }
 
 /// Whether the name of a column contains a word for `meaning`, which must be [`Meaning::Emails`] or
-/// [`Meaning::Phones`]. For any other meaning, returns `false`. A column with such a word is read even if another column
-/// already has this meaning.
+/// [`Meaning::Phones`]. For any other meaning, returns `false`. A column with such a word is read
+/// even if another column already has this meaning.
 pub(crate) fn names_more(column: &str, meaning: Meaning) -> bool {
     let name = plain_name(column);
     let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));

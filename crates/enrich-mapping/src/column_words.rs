@@ -15,7 +15,7 @@ enum Word {
     Company,
     /// The column is about the company or about the person.
     Party,
-    /// Nothing.
+    /// The word says nothing.
     Any,
 }
 
@@ -43,7 +43,8 @@ static ABBREVIATIONS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::
 });
 
 /// Returns the meaning of a column whose name has words that may be left out, or abbreviations.
-/// `Main contact` is the company's contact. Returns `None` if there is nothing to leave out, or if the rest of the name is no usual name.
+/// `Main contact` is the company's contact. Returns `None` if there is nothing to leave out, or if
+/// the rest of the name is no usual name.
 pub(crate) fn meaning_of_words(column: &str) -> Option<Meaning> {
     let words = words(column);
     let whole = |word: &String| {
@@ -51,9 +52,10 @@ pub(crate) fn meaning_of_words(column: &str) -> Option<Meaning> {
     };
     let is_about = |word: &String| WORDS.get(word.as_str()).copied();
     let expanded: Vec<String> = words.iter().map(whole).collect();
+    let about: Vec<Option<Word>> = expanded.iter().map(is_about).collect();
     let rest: Vec<String> =
         expanded.iter().filter(|word| is_about(word).is_none()).cloned().collect();
-    let has = |kind| expanded.iter().any(|word| is_about(word) == Some(kind));
+    let has = |kind| about.contains(&Some(kind));
     if rest.is_empty() && has(Word::Person) && !has(Word::Party) {
         return Some(Meaning::Contact);
     }
@@ -61,12 +63,26 @@ pub(crate) fn meaning_of_words(column: &str) -> Option<Meaning> {
         return None;
     }
     let meaning = usual_meaning(&rest.concat())?;
-    match () {
-        () if has(Word::Person) => of_person(meaning),
-        () if has(Word::Company) => of_company(meaning),
-        () if has(Word::Party) => of_party(meaning),
-        () => Some(meaning),
+    match nearest(&about) {
+        Some(Word::Person) => of_person(meaning),
+        Some(Word::Company) => of_company(meaning),
+        _ if has(Word::Party) => of_party(meaning),
+        _ => Some(meaning),
     }
+}
+
+/// Returns [`Word::Person`] or [`Word::Company`]: the one that is nearer to the rest of the name
+/// (`None`). `Contact company name` is about the company, and `Company contact name` about the
+/// person. If both are equally near, the column is about the person.
+fn nearest(about: &[Option<Word>]) -> Option<Word> {
+    let distance = |of: Word| {
+        let at = |kind| about.iter().enumerate().filter(move |(_, it)| **it == kind);
+        let distances =
+            at(Some(of)).flat_map(|(one, _)| at(None).map(move |(other, _)| one.abs_diff(other)));
+        Some((distances.min()?, of))
+    };
+    let found = [Word::Person, Word::Company].into_iter().filter_map(distance);
+    found.min_by_key(|(distance, _)| *distance).map(|(_, word)| word)
 }
 
 fn of_person(meaning: Meaning) -> Option<Meaning> {
@@ -130,6 +146,7 @@ fn words(column: &str) -> Vec<String> {
     if let [whole] = words.as_slice() {
         let parties = WORDS.iter().filter(|(_, kind)| **kind == Word::Party);
         let rests = parties.filter_map(|(word, _)| Some((*word, whole.strip_prefix(word)?)));
+        // The greatest of the words with which a name begins is the longest one.
         if let Some((word, rest)) = rests.filter(|(_, rest)| !rest.is_empty()).max() {
             words = vec![word.to_owned(), rest.to_owned()];
         }
@@ -141,6 +158,19 @@ fn words(column: &str) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::meaning::meaning;
+
+    #[test]
+    fn every_row_has_a_known_kind_and_no_word_has_two() {
+        let mut known = HashMap::new();
+        for [kind, words] in table::rows(include_str!("../data/column_words.txt")) {
+            let is_known = matches!(kind, "person" | "company" | "party" | "any" | "short");
+            assert!(is_known, "{kind}");
+            for word in table::values(words) {
+                let word = word.split(' ').next().unwrap();
+                assert_eq!(known.insert(word, kind), None, "{word}");
+            }
+        }
+    }
 
     #[test]
     fn words_about_the_person_or_the_company_are_left_out() {
@@ -170,6 +200,14 @@ mod tests {
             ("Contact address", None),
             ("nmDisp", Some(Meaning::Name)),
             ("billing_name", None),
+            ("Contact company name", Some(Meaning::Company)),
+            ("Company contact name", Some(Meaning::FullName)),
+            ("Nombre contacto empresa", Some(Meaning::FirstName)),
+            ("Company contact", Some(Meaning::Contact)),
+            ("Attendee company", Some(Meaning::Company)),
+            ("Contact organisation", Some(Meaning::Company)),
+            ("Company", Some(Meaning::Company)),
+            ("_", None),
         ] {
             assert_eq!(meaning(column), expected, "{column}");
         }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use enrich_text::ExternalId;
 
-use crate::column_rules::ColumnRules;
+use crate::column_rules::{ColumnRules, order_of_names};
 use crate::company_and_person::rules_of_both;
 use crate::error::MappingError;
 use crate::known_columns::KnownColumns;
@@ -58,7 +58,10 @@ impl Mapping {
             match (scheme(name).filter(|_| kind == RecordType::Company), field) {
                 _ if name == "id" => id = Some(Rule::column(column)),
                 (Some(scheme), _) => rules.add_id(scheme, column),
-                (None, Some(field)) => rules.add(field, column, None),
+                (None, Some(field)) => {
+                    let order = order_of_names(column).filter(|_| field == Field::FullName);
+                    rules.add(field, column, order);
+                }
                 (None, None) => return Err(unknown(name, &[kind])),
             }
         }
@@ -68,11 +71,15 @@ impl Mapping {
     /// Creates a mapping for rows that each give a company and a person.
     fn of_both(pairs: &[(&str, &str)]) -> Result<Self, MappingError> {
         let mut known = KnownColumns::default();
-        let mut ids = Vec::new();
+        let (mut ids, mut parents) = (Vec::new(), Vec::new());
         for &(name, column) in pairs {
             let meaning = match (scheme(name), Field::of_mapping(name)) {
                 (Some(scheme), _) => {
                     ids.push((scheme, column));
+                    continue;
+                }
+                (None, Some(Field::Parent)) => {
+                    parents.push(column);
                     continue;
                 }
                 (None, Some(Field::Name)) => Some(Meaning::Company),
@@ -85,6 +92,7 @@ impl Mapping {
         }
         let [person, mut company] = rules_of_both(&known);
         ids.into_iter().for_each(|(scheme, column)| company.add_id(scheme, column));
+        parents.into_iter().for_each(|column| company.add(Field::Parent, column, None));
         Ok(Self::of(vec![person.into_rule(), company.into_rule()]))
     }
 }
@@ -140,6 +148,8 @@ fn unknown(name: &str, kinds: &[RecordType]) -> MappingError {
     let mut names = vec!["id"];
     names.extend(kinds.iter().flat_map(|kind| Field::names(*kind)));
     if let [_, _] = kinds {
+        // An id or a URL of a row may be the company's or the person's.
+        names.retain(|name| !matches!(*name, "id" | "urls"));
         names.extend(FIELDS_OF_BOTH.map(|(name, _)| name));
     }
     if kinds.contains(&RecordType::Company) {

@@ -11,24 +11,59 @@ pub(crate) fn restore(text: &mut String) {
         *text = decoded;
     }
     if text.contains(['(', '[', '{']) {
-        for (word, sign) in [("at", '@'), ("dot", '.')] {
-            while let Some(shown) = with_sign(text, word, sign) {
-                *text = shown;
-            }
-        }
+        let is_in_host = |before: &str, after: &str| {
+            before.ends_with(char::is_alphanumeric) && after.starts_with(char::is_alphanumeric)
+        };
+        *text = with_sign(text, "dot", '.', is_in_host);
+        // `AT` is also the code of Austria: `Quill GmbH (AT)`.
+        let is_in_address = |before: &str, after: &str| {
+            before.ends_with(char::is_alphanumeric) && begins_with_host(after)
+        };
+        *text = with_sign(text, "at", '@', is_in_address);
     }
 }
 
-/// Replaces the first `word` that is in brackets, with the blanks around it: `ada (at) quill.example`.
-/// Returns `None` if there is no such word.
-fn with_sign(text: &str, word: &str, sign: char) -> Option<String> {
-    text.match_indices(['(', '[', '{']).find_map(|(start, _)| {
-        let (before, inside) = (text.get(..start)?, text.get(start + 1..)?);
-        let end = inside.find([')', ']', '}'])?;
-        let (inside, after) = (inside.get(..end)?, inside.get(end + 1..)?);
-        let is_word = inside.trim().eq_ignore_ascii_case(word);
-        is_word.then(|| format!("{}{sign}{}", before.trim_end(), after.trim_start()))
-    })
+/// Replaces each `word` in brackets, with the blanks around it: `ada (at) quill.example`. `fits`
+/// says whether the sign fits between the text before it and the text after it.
+fn with_sign(text: &str, word: &str, sign: char, fits: impl Fn(&str, &str) -> bool) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, bracket)) = rest.find(['(', '[', '{']).map(|at| rest.split_at(at)) {
+        shown.push_str(before);
+        let kept = shown.trim_end();
+        match after_word(bracket, word).filter(|after| fits(kept, after)) {
+            Some(after) => {
+                shown.truncate(kept.len());
+                shown.push(sign);
+                rest = after;
+            }
+            None => {
+                // All brackets have one byte.
+                let (bracket, after) = bracket.split_at(1);
+                shown.push_str(bracket);
+                rest = after;
+            }
+        }
+    }
+    shown + rest
+}
+
+/// Returns the text after a `word` in brackets, if `text` begins with it.
+fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
+    let inside = text.get(1..)?.trim_start();
+    let (found, after) = inside.split_at_checked(word.len())?;
+    let after = after.trim_start().strip_prefix([')', ']', '}'])?;
+    found.eq_ignore_ascii_case(word).then(|| after.trim_start())
+}
+
+/// Whether a text begins with the name of a host, such as `quill.example`.
+fn begins_with_host(text: &str) -> bool {
+    /// Maximum length of the name of a host.
+    const LONGEST: usize = 253;
+    let is_of_host = |sign: &char| sign.is_alphanumeric() || matches!(sign, '.' | '-');
+    let host: String = text.chars().take(LONGEST).take_while(is_of_host).collect();
+    host.split_once('.')
+        .is_some_and(|(first, rest)| !first.is_empty() && rest.starts_with(char::is_alphanumeric))
 }
 
 #[cfg(test)]
@@ -41,15 +76,31 @@ mod tests {
             ("Quill &amp; Co", "Quill & Co"),
             ("Quill & Co; Ink", "Quill & Co; Ink"),
             ("ada (at) quill.example", "ada@quill.example"),
+            ("ada ( at ) sub.quill.example", "ada@sub.quill.example"),
             ("ada[AT]quill [dot] example", "ada@quill.example"),
             ("ada{at}quill.example; bob(at)quill.example", "ada@quill.example; bob@quill.example"),
+            ("ada(at)quill.example (at)", "ada@quill.example (at)"),
             ("Quill (Berlin)", "Quill (Berlin)"),
+            ("Quill GmbH (AT)", "Quill GmbH (AT)"),
+            ("Quill (AT) Vertrieb", "Quill (AT) Vertrieb"),
             ("Quill (", "Quill ("),
+            ("Quill (at", "Quill (at"),
+            ("(dot) Quill (dot)", "(dot) Quill (dot)"),
             ("\u{201c}at\u{201d} (", "\u{201c}at\u{201d} ("),
+            ("Quill (at\u{e9})", "Quill (at\u{e9})"),
         ] {
             let mut restored = text.to_owned();
             restore(&mut restored);
             assert_eq!(restored, expected);
+        }
+    }
+
+    #[test]
+    fn a_text_of_many_brackets_is_read_once() {
+        for text in ["(", "(at)", "a(at", "( ", "a(dot)"] {
+            let mut text = text.repeat(200_000);
+            restore(&mut text);
+            assert!(text.len() >= 200_000);
         }
     }
 }

@@ -52,7 +52,7 @@ impl<'c> KnownColumns<'c> {
 
     /// Sorts the columns in the order in which the file has them.
     pub(crate) fn sort(&mut self, columns: &[String]) {
-        self.0.sort_by_key(|(name, _)| columns.iter().position(|column| column == name));
+        self.0.sort_by_cached_key(|(name, _)| columns.iter().position(|column| column == name));
     }
 
     /// Whether a column `Nom` or `Name` has last names, because another column has first names

@@ -4,13 +4,20 @@ use enrich_text::Country;
 
 use crate::country_name::country_of_name;
 
-/// The states of the United States whose abbreviations addresses contain, and the capital's
-/// district.
-const STATES: [&str; 51] = [
-    "AL", "AK", "AZ", "AR", "CA", "CO", "CT", "DE", "DC", "FL", "GA", "HI", "ID", "IL", "IN", "IA",
-    "KS", "KY", "LA", "ME", "MD", "MA", "MI", "MN", "MS", "MO", "MT", "NE", "NV", "NH", "NJ", "NM",
-    "NY", "NC", "ND", "OH", "OK", "OR", "PA", "RI", "SC", "SD", "TN", "TX", "UT", "VT", "VA", "WA",
-    "WV", "WI", "WY",
+/// The states of the United States, and the capital's district, by the first digit of their
+/// postcodes. Other countries may use the same two letters, and also postcodes of five digits: `MA`
+/// is Massachusetts, and also the code of Morocco.
+const STATES: [&[&str]; 10] = [
+    &["CT", "MA", "ME", "NH", "NJ", "RI", "VT"],
+    &["DE", "NY", "PA"],
+    &["DC", "MD", "NC", "SC", "VA", "WV"],
+    &["AL", "FL", "GA", "MS", "TN"],
+    &["IN", "KY", "MI", "OH"],
+    &["IA", "MN", "MT", "ND", "SD", "WI"],
+    &["IL", "KS", "MO", "NE"],
+    &["AR", "LA", "OK", "TX"],
+    &["AZ", "CO", "ID", "NM", "NV", "UT", "WY"],
+    &["AK", "CA", "HI", "OR", "WA"],
 ];
 
 /// Returns the country at the end of an address such as `1 Mill Lane, Leeds, United Kingdom`. An
@@ -30,15 +37,22 @@ pub(crate) fn country_at_end(text: &str) -> Option<String> {
     (is_country && !is_code && !end.eq_ignore_ascii_case("georgia")).then(|| end.to_owned())
 }
 
+/// Whether an address ends with a state of the United States and one of its postcodes. A word must
+/// be before them.
 fn ends_with_state_and_postcode(text: &str) -> bool {
-    let mut words = text.rsplit([' ', ',']).filter(|word| !word.is_empty());
+    let is_between = |sign: char| sign.is_whitespace() || sign == ',';
+    let mut words = text.rsplit(is_between).filter(|word| !word.is_empty());
     let (Some(postcode), Some(state), Some(_)) = (words.next(), words.next(), words.next()) else {
         return false;
     };
     let (first, extension) = postcode.split_once('-').unwrap_or((postcode, "0000"));
     let are_digits =
         |text: &str, count| text.len() == count && text.bytes().all(|b| b.is_ascii_digit());
-    STATES.contains(&state) && are_digits(first, 5) && are_digits(extension, 4)
+    let digit = first.chars().next().and_then(|digit| digit.to_digit(10));
+    let states = digit.and_then(|digit| STATES.get(digit as usize)).copied().unwrap_or_default();
+    // `DE` is Delaware, and the code of Germany, which has no postcodes that begin like this.
+    let is_germany = state == "DE" && !["197", "198", "199"].iter().any(|it| first.starts_with(it));
+    states.contains(&state) && !is_germany && are_digits(first, 5) && are_digits(extension, 4)
 }
 
 #[cfg(test)]
@@ -60,6 +74,12 @@ mod tests {
             ("Toronto, CA", None),
             ("Atlanta, Georgia", None),
             ("OH 43215", None),
+            ("1 Mill Lane\nColumbus, OH\u{a0}43215", Some("US")),
+            ("Dover, DE 19901", Some("US")),
+            ("Berlin, DE 10115", None),
+            ("Rabat, MA 10000", None),
+            ("Boston, MA 02108", Some("US")),
+            ("Columbus, OH 4321", None),
             ("", None),
         ] {
             assert_eq!(country_at_end(text).as_deref(), country, "{text}");

@@ -175,9 +175,13 @@ pub(crate) fn meaning(column: &str) -> Option<Meaning> {
     let column = column.replace("_x0020_", " ");
     let column = without_number(&column);
     let of_name = |name: &str| usual_meaning(name).or_else(|| meaning_of_words(name));
-    of_name(column)
+    let of_parts = meaning_of_parts(column, of_name);
+    // Without the slash, `Phone / Mobile` would have the usual name of a mobile phone.
+    of_parts
+        .filter(|meaning| meaning.is_of_phones())
+        .or_else(|| of_name(column))
         .or_else(|| of_name(without_example(column)?).filter(|&meaning| may_have_example(meaning)))
-        .or_else(|| meaning_of_parts(column, of_name))
+        .or(of_parts)
         .or_else(|| of_name(in_brackets(column)?))
 }
 
@@ -219,7 +223,8 @@ fn without_example(column: &str) -> Option<&str> {
     const LEAST_DIGITS: usize = 5;
     let (name, example) = column.trim_end().strip_suffix([')', '）'])?.split_once(['(', '（'])?;
     let digits = example.chars().filter(char::is_ascii_digit).count();
-    let is_fax = example.to_lowercase().contains("fa");
+    let example_lower = example.to_lowercase();
+    let is_fax = ["fax", "faks", "facs"].iter().any(|word| example_lower.contains(word));
     (!is_fax && (digits >= LEAST_DIGITS || example.contains('@'))).then_some(name)
 }
 
@@ -240,9 +245,9 @@ fn may_have_example(meaning: Meaning) -> bool {
         || matches!(meaning, Meaning::Domains | Meaning::Emails | Meaning::LinkedIn)
 }
 
-/// Returns the meaning that all parts of a column's name have, in a name such as `Phone / Mobile`
-/// or `Company / Société`. Returns `None` if the name has only one part, or if the meanings of the
-/// parts differ. `Phone / Mobile` means `phones`, although `Mobile` alone means `person_phones`.
+/// Returns the meaning that all parts of a column's name have, in a name such as `Company / Société`.
+/// Returns `None` if the name has only one part, or if the meanings of the parts differ. But
+/// `Phone / Mobile` means `phones`, although `Mobile` alone means `person_phones`.
 fn meaning_of_parts(column: &str, of_name: impl Fn(&str) -> Option<Meaning>) -> Option<Meaning> {
     let (first, rest) = column.split_once(['/', '|', '\n'])?;
     let meaning = of_name(first)?;
@@ -289,6 +294,40 @@ pub(crate) fn target(kind: RecordType, meaning: Meaning, is_named: bool) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_usual_name_has_one_meaning() {
+        let mut known = HashMap::new();
+        for [meaning, names] in table::rows(include_str!("../data/synonyms.txt")) {
+            for name in table::values(names) {
+                let other = known.insert(plain_name(name), meaning);
+                assert!(other.is_none_or(|other| other == meaning), "{name}: {other:?}, {meaning}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_example_in_parentheses_does_not_change_the_meaning() {
+        for (column, expected) in [
+            ("Mobile (such as 0700 900123)", Some(Meaning::PersonPhones)),
+            ("Email (e.g. farah@quill.example)", Some(Meaning::Emails)),
+            ("Phone (fax 030 23125 299)", None),
+            ("Phone (head office)", None),
+            ("Country (0700 900123)", None),
+            ("E-mail (2)", Some(Meaning::Emails)),
+            ("Phone / Mobile", Some(Meaning::Phones)),
+            ("Phone mobile", Some(Meaning::PersonPhones)),
+            ("Country/Region", Some(Meaning::Country)),
+            ("Phone / Email", None),
+            ("MERGE3 [Company]", Some(Meaning::Company)),
+            ("", None),
+            ("()", None),
+            ("[", None),
+            ("/", None),
+        ] {
+            assert_eq!(meaning(column), expected, "{column}");
+        }
+    }
 
     #[test]
     fn every_row_of_the_synonyms_has_a_known_meaning() {

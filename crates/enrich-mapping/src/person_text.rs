@@ -8,10 +8,51 @@ use enrich_text::PersonName;
 
 use crate::table;
 
+/// What a word of `data/person_words.txt` says about a text in a column of people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Word {
+    /// Before a name: `Herr`.
+    Salutation,
+    /// After a salutation: `med.` in `Dr. med.`.
+    Faculty,
+    /// After a name: `jun.`.
+    End,
+    /// The first word of a text that points to another place: `siehe` in `siehe oben`.
+    Pointer,
+    /// In an address or a number, nowhere in a name: `Tel`.
+    Contact,
+    /// In a job title: `Director`.
+    Role,
+    /// A text of these words alone is a department: `Sales Team`.
+    Department,
+}
+
+impl Word {
+    /// Returns the kind of word with this name in the file.
+    fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "salutation" => Self::Salutation,
+            "faculty" => Self::Faculty,
+            "end" => Self::End,
+            "pointer" => Self::Pointer,
+            "contact" => Self::Contact,
+            "role" => Self::Role,
+            "department" => Self::Department,
+            _ => return None,
+        })
+    }
+
+    /// Whether a word, in lower case, is of this kind. A word may be of several kinds.
+    fn has(self, word: &str) -> bool {
+        WORDS.contains(&(self, word))
+    }
+}
+
 /// The words of `data/person_words.txt`, by kind.
-static WORDS: LazyLock<HashSet<(&'static str, &'static str)>> = LazyLock::new(|| {
+static WORDS: LazyLock<HashSet<(Word, &'static str)>> = LazyLock::new(|| {
     table::rows(include_str!("../data/person_words.txt"))
-        .flat_map(|[kind, words]| table::values(words).map(move |word| (kind, word)))
+        .filter_map(|[name, words]| Some((Word::from_name(name)?, words)))
+        .flat_map(|(kind, words)| table::values(words).map(move |word| (kind, word)))
         .collect()
 });
 
@@ -59,24 +100,41 @@ pub(crate) fn read_person(
 /// after a comma: `Ada Byte` for `Ada Byte - London`, `Ada Byte (Owner)` and `Ada Byte, Director`.
 /// If the text before a dash is a job title, the name follows the dash.
 fn without_remark(text: &str) -> &str {
-    let is_name = |text: &&str| text.split_whitespace().nth(1).is_some() && !has_role(text);
-    let split = |mark| text.split_once(mark).map(|(first, rest)| (first.trim(), rest.trim()));
-    for mark in [" - ", " – ", " — ", " | ", " ("] {
-        let Some((first, rest)) = split(mark) else { continue };
+    /// Maximum number of remarks that are left out. A text with more marks is no name.
+    const MOST_REMARKS: usize = 8;
+    let mut name = text;
+    for _ in 0..MOST_REMARKS {
+        let Some(shorter) = around_mark(name) else { break };
+        name = shorter;
+    }
+    match split_at(name, ",") {
+        Some((first, rest)) if has_role(rest) && is_whole_name(first) => first,
+        _ => name,
+    }
+}
+
+/// Returns the name before a dash or a parenthesis, or else the name after it. Returns `None` if the
+/// text has no such mark, or if neither part is a name.
+fn around_mark(text: &str) -> Option<&str> {
+    [" - ", " – ", " — ", " | ", " ("].into_iter().find_map(|mark| {
+        let (first, rest) = split_at(text, mark)?;
         let rest = rest.trim_end_matches(')');
-        if let Some(name) = [first, rest].into_iter().find(is_name) {
-            return without_remark(name);
-        }
-    }
-    match split(",") {
-        Some((first, rest)) if has_role(rest) && is_name(&first) => first,
-        _ => text,
-    }
+        [first, rest].into_iter().find(|part| is_whole_name(part))
+    })
+}
+
+fn split_at<'t>(text: &'t str, mark: &str) -> Option<(&'t str, &'t str)> {
+    text.split_once(mark).map(|(first, rest)| (first.trim(), rest.trim()))
+}
+
+/// Whether a text may be the whole name of a person: several words, and none of a job title.
+fn is_whole_name(text: &str) -> bool {
+    text.split_whitespace().nth(1).is_some() && !has_role(text)
 }
 
 /// Whether a text has a word of a job title, such as `Director`.
 fn has_role(text: &str) -> bool {
-    text.split_whitespace().map(plain_word).any(|word| WORDS.contains(&("role", word.as_str())))
+    text.split_whitespace().map(plain_word).any(|word| Word::Role.has(&word))
 }
 
 /// Splits a name whose last name is before the first name, in capitals: `VAN DIJK Ada`, as lists in
@@ -115,15 +173,14 @@ fn without_titles(first: &str, last: &str) -> (String, String) {
 /// `siehe oben` ("see above"), or a department such as `Accounts Payable`.
 fn is_nobody(text: &str) -> bool {
     let words: Vec<String> = text.split_whitespace().map(plain_word).collect();
-    let is = |kind, word: &String| WORDS.contains(&(kind, word.as_str()));
     let words = || words.iter().filter(|word| !word.is_empty());
     text.contains('@')
-        || words().any(|word| has_digit(word) || is("contact", word))
-        || (words().count() > 1 && words().next().is_some_and(|word| is("pointer", word)))
+        || words().any(|word| has_digit(word) || Word::Contact.has(word))
+        || (words().count() > 1 && words().next().is_some_and(|word| Word::Pointer.has(word)))
         // `hr` is a salutation and a word for a department. So `Hr.` alone is not a
         // department, but `HR Team` is one.
-        || (words().any(|word| !is("salutation", word))
-            && words().all(|word| is("department", word)))
+        || (words().any(|word| !Word::Salutation.has(word))
+            && words().all(|word| Word::Department.has(word)))
 }
 
 /// Whether a word has a digit, except a suffix of a generation, such as `2nd`.
@@ -140,32 +197,48 @@ fn plain_word(word: &str) -> String {
 /// Returns a name without emoji, without salutations at its beginning, and without `jun.` at its
 /// end. `M.` is a salutation (Monsieur) if only one word follows; otherwise it is an initial.
 fn cleaned(name: &str) -> String {
-    let kept: String = name.chars().filter(|&sign| !is_emoji(sign)).collect();
-    let mut words: Vec<&str> = kept.split_whitespace().collect();
-    let is = |kind, word: &str| WORDS.contains(&(kind, word));
+    let kept = without_emoji(name);
+    let words: Vec<&str> = kept.split_whitespace().collect();
+    let mut words = words.as_slice();
     let mut has_salutation = false;
-    while let Some(first) = words.first().map(|word| word.to_lowercase()) {
+    while let Some((first, rest)) = words.split_first() {
+        let first = first.to_lowercase();
         let is_diploma = first.starts_with("dipl.") || first.starts_with("dipl-");
         let is_monsieur = first == "m." && words.len() == 2;
-        let is_salutation = is("salutation", first.trim_end_matches(['.', ':', '/']));
-        let is_faculty = has_salutation && is("faculty", &first);
+        let is_salutation = Word::Salutation.has(first.trim_end_matches(['.', ':', '/']));
+        let is_faculty = has_salutation && Word::Faculty.has(&first);
         if !is_salutation && !is_diploma && !is_monsieur && !is_faculty {
             break;
         }
         has_salutation = true;
-        words.remove(0);
+        words = rest;
     }
-    while words.len() > 1 && words.last().is_some_and(|word| is("end", &word.to_lowercase())) {
-        words.pop();
+    while let [first @ .., last] = words
+        && !first.is_empty()
+        && Word::End.has(&last.to_lowercase())
+    {
+        words = first;
     }
     words.join(" ")
+}
+
+/// Returns a text without emoji. A joiner between emoji is left out too. Joiners between letters,
+/// as in Sinhala, are kept.
+fn without_emoji(text: &str) -> String {
+    const JOINER: char = '\u{200d}';
+    let mut is_after_emoji = false;
+    let is_kept = |sign: &char| {
+        is_after_emoji = is_emoji(*sign) || (*sign == JOINER && is_after_emoji);
+        !is_after_emoji
+    };
+    text.chars().filter(is_kept).collect()
 }
 
 fn is_emoji(sign: char) -> bool {
     matches!(
         sign,
         '\u{1f000}'..='\u{1faff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}'
-            | '\u{fe0f}' | '\u{200d}' | '\u{e0020}'..='\u{e007f}'
+            | '\u{fe0f}' | '\u{e0020}'..='\u{e007f}'
     )
 }
 
@@ -184,6 +257,33 @@ mod tests {
 
     fn of_parts(first: &str, last: &str) -> PersonText {
         read_person(Some(first.to_owned()), Some(last.to_owned()), None)
+    }
+
+    #[test]
+    fn every_row_of_words_has_a_known_kind() {
+        for [kind, _] in table::rows(include_str!("../data/person_words.txt")) {
+            assert!(Word::from_name(kind).is_some(), "{kind}");
+        }
+    }
+
+    #[test]
+    fn remarks_beside_a_name_are_left_out() {
+        for text in [
+            "Ada Byte - London",
+            "Ada Byte (Owner) - London",
+            "Ada Byte, Director",
+            "Owner - Ada Byte",
+            "Owner | Director - Ada Byte (London)",
+        ] {
+            assert_eq!(of_full(text), name("Ada", "Byte"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_of_many_marks_does_not_overflow_the_stack() {
+        for text in ["a - ", "a (", "a b (", "a - b c - ", "Dr. ", "a / "] {
+            assert_ne!(of_full(&text.repeat(100_000)), PersonText::Nobody, "{text}");
+        }
     }
 
     #[test]
@@ -209,6 +309,12 @@ mod tests {
             ("Inh. Ada Fernwright", "Ada", "Fernwright"),
             ("Prof. Dr. Dipl.-Kfm. Ada Fernwright", "Ada", "Fernwright"),
             ("Kevin \u{1f680} Fernwright", "Kevin", "Fernwright"),
+            ("Ada \u{1f469}\u{200d}\u{1f4bb} Fernwright", "Ada", "Fernwright"),
+            (
+                "\u{dc1}\u{dca}\u{200d}\u{dbb}\u{dd3} Perera",
+                "\u{dc1}\u{dca}\u{200d}\u{dbb}\u{dd3}",
+                "Perera",
+            ),
             ("M. Night Fernwright", "M. Night", "Fernwright"),
             ("Ada Fernwright / Bob Byte", "Ada", "Fernwright"),
             ("Ada / Bob Byte", "Bob", "Byte"),

@@ -5,10 +5,46 @@ use std::sync::LazyLock;
 
 use crate::table;
 
+/// What a word of `data/phone_words.txt` says about the digits beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Word {
+    /// A phone number follows.
+    Phone,
+    /// A fax number follows. In brackets, the number before the word is a fax number.
+    Fax,
+    /// Another number, or another ending of the number before it, follows.
+    Or,
+    /// An extension follows, which is a part of the number: `ext. 12`.
+    Extension,
+    /// An internal extension follows, which is left out: `Durchwahl 12`.
+    Inside,
+    /// A number follows that is not in use. In brackets, the number before the word is meant.
+    Invalid,
+    /// In a remark after a number, the word says that the number must not be used.
+    Not,
+}
+
+impl Word {
+    /// Returns the kind of word with this name in the file.
+    fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "phone" => Self::Phone,
+            "fax" => Self::Fax,
+            "or" => Self::Or,
+            "extension" => Self::Extension,
+            "inside" => Self::Inside,
+            "invalid" => Self::Invalid,
+            "not" => Self::Not,
+            _ => return None,
+        })
+    }
+}
+
 /// The kind of each word of `data/phone_words.txt`.
-static WORDS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
+static WORDS: LazyLock<HashMap<&'static str, Word>> = LazyLock::new(|| {
     table::rows(include_str!("../data/phone_words.txt"))
-        .flat_map(|[kind, words]| table::values(words).map(move |word| (word, kind)))
+        .filter_map(|[name, words]| Some((Word::from_name(name)?, words)))
+        .flat_map(|(kind, words)| table::values(words).map(move |word| (word, kind)))
         .collect()
 });
 
@@ -50,7 +86,7 @@ pub(crate) fn phone_texts(text: &str) -> Vec<String> {
         // A remark in parentheses after a number is left out: `(dem. Quill)`, `(3 lines)`. If the
         // remark says that the number is a fax number (`(nur Fax)`) or invalid, the number is left
         // out too.
-        if matches!(kind, None | Some("not"))
+        if matches!(kind, None | Some(Word::Not))
             && let Some(open) = open_remark(&number)
             && let Some((remark, after)) = rest.split_once(')')
             && !remark.contains(|sign: char| sign.is_ascii_digit())
@@ -63,17 +99,17 @@ pub(crate) fn phone_texts(text: &str) -> Vec<String> {
             continue;
         }
         let next = match kind {
-            Some("extension") => {
+            Some(Word::Extension) => {
                 number.push_str(token);
                 continue;
             }
-            Some("phone") => Part::Number,
-            Some("or") => Part::Other,
-            Some("fax" | "invalid") if number.ends_with('(') => {
+            Some(Word::Phone) => Part::Number,
+            Some(Word::Or) => Part::Other,
+            Some(Word::Fax | Word::Invalid) if number.ends_with('(') => {
                 number.clear();
                 Part::Nothing
             }
-            Some("fax" | "inside" | "invalid") => Part::Nothing,
+            Some(Word::Fax | Word::Inside | Word::Invalid) => Part::Nothing,
             _ if is_remark(&number, &format!("{token}{rest}")) => break,
             _ => return vec![text.to_owned()],
         };
@@ -104,7 +140,7 @@ fn is_remark(number: &str, remark: &str) -> bool {
         && !remark.contains(|sign: char| sign.is_ascii_digit())
         && !is_of_number
         && !is_no_phone(&remark)
-        && !words.any(|word| WORDS.get(word) == Some(&"not"))
+        && !words.any(|word| WORDS.get(word) == Some(&Word::Not))
 }
 
 /// Returns the position of the last opening parenthesis in a text, if it is not closed and at most
@@ -145,7 +181,7 @@ pub(crate) fn has_separate_ending(number: &str) -> bool {
 fn is_no_phone(remark: &str) -> bool {
     let remark = remark.to_lowercase();
     let mut words = remark.split(|sign: char| !sign.is_alphabetic());
-    words.any(|word| matches!(WORDS.get(word), Some(&"fax" | &"invalid")))
+    words.any(|word| matches!(WORDS.get(word), Some(Word::Fax | Word::Invalid)))
 }
 
 /// Returns a phone number with the area code before it. If the number seems to be complete, returns
@@ -243,6 +279,17 @@ fn has_trunk_zero(number: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_row_of_words_has_a_known_kind_and_no_word_has_two() {
+        let mut known = HashMap::new();
+        for [kind, words] in table::rows(include_str!("../data/phone_words.txt")) {
+            assert!(Word::from_name(kind).is_some(), "{kind}");
+            for word in table::values(words) {
+                assert!(known.insert(word, kind).is_none_or(|other| other == kind), "{word}");
+            }
+        }
+    }
 
     #[test]
     fn words_for_phones_are_left_out_and_fax_numbers_too() {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use crate::address::is_address;
-use crate::column_groups::{assign_groups, meaning_in_group};
+use crate::column_groups::Groups;
 use crate::column_rules::{ColumnRules, rules_of_kind};
 use crate::column_values::{
     are_whole_names, has_companies, meaning_of_values, names_more, values_of,
@@ -43,9 +43,10 @@ impl Synonyms {
         columns: &'c [String],
         records: &[Map<String, Value>],
     ) -> KnownColumns<'c> {
-        let known = columns
-            .iter()
-            .filter_map(|column| Some((column.as_str(), meaning_of_name(columns, column)?)));
+        let groups = Groups::of(columns);
+        let known = columns.iter().filter_map(|column| {
+            Some((column.as_str(), meaning_of_name(columns, column, &groups)?))
+        });
         let mut known: KnownColumns<'_> = known.collect();
         let has_last_name = known.has(Meaning::LastName);
         // A column `Name` may have the last names. It does not if it has the names of companies.
@@ -59,7 +60,7 @@ impl Synonyms {
         });
         add_by_values(&mut known, columns, records);
         name_companies(&mut known);
-        assign_groups(&mut known, columns);
+        groups.assign(&mut known);
         // A location may end with a country, which is read only if there is no other column for it.
         if known.has(Meaning::Country) {
             known.leave_out(Meaning::Location);
@@ -136,9 +137,12 @@ fn add_by_values<'c>(
     known.sort(columns);
 }
 
-/// Returns the meaning that a column's name has alone, or without the prefix of its group.
-fn meaning_of_name(columns: &[String], column: &str) -> Option<Meaning> {
-    let in_group = || meaning_in_group(columns, column).filter(|_| !has_members(columns, column));
+/// Returns the meaning that a column's name has alone, or without the prefix of its group. Objects
+/// of JSON and XML, and their members, are in no group ([`meaning_among`]).
+fn meaning_of_name(columns: &[String], column: &str, groups: &Groups) -> Option<Meaning> {
+    let is_object_or_member =
+        || has_members(columns, column) || outer_and_inner(columns, column).is_some();
+    let in_group = || groups.meaning_in_group(column).filter(|_| !is_object_or_member());
     meaning_among(columns, column).or_else(in_group)
 }
 
@@ -153,8 +157,7 @@ fn meaning_among(columns: &[String], column: &str) -> Option<Meaning> {
     if has_members(columns, column) {
         return None;
     }
-    let outer = column.rsplit_once('.').filter(|(outer, _)| columns.iter().any(|it| it == outer));
-    let Some((outer, inner)) = outer else { return meaning(column) };
+    let Some((outer, inner)) = outer_and_inner(columns, column) else { return meaning(column) };
     let of_whole = usual_meaning(column);
     let of_inner = meaning(inner).filter(|_| of_whole.is_none());
     match (meaning(outer), of_inner) {
@@ -166,6 +169,12 @@ fn meaning_among(columns: &[String], column: &str) -> Option<Meaning> {
         (_, Some(of_inner)) => Some(of_inner),
         (_, None) => of_whole,
     }
+}
+
+/// Splits the name of a column into the name of an object of JSON or XML, and the name of its
+/// member. Returns `None` if the column is not a member of an object.
+fn outer_and_inner<'c>(columns: &[String], column: &'c str) -> Option<(&'c str, &'c str)> {
+    column.rsplit_once('.').filter(|(outer, _)| columns.iter().any(|it| it == outer))
 }
 
 /// Whether a column is an object of JSON or XML, so that its members are columns too.
@@ -245,8 +254,9 @@ impl Mapping {
             rules.iter().any(|rules| rules.used.iter().any(|(known, _)| known == column))
         };
         let is_unused = |column: &&String| !is_used(column) && !has_members(columns, column);
+        let groups = Groups::of(columns);
         let is_by_values = |(column, _): &(&str, Meaning)| {
-            is_used(column) && meaning_of_name(columns, column).is_none()
+            is_used(column) && meaning_of_name(columns, column, &groups).is_none()
         };
         let unused = columns.iter().filter(is_unused).cloned().collect();
         let by_values = known.iter().filter(is_by_values);
@@ -296,5 +306,31 @@ fn kind_of(known: &KnownColumns<'_>, records: &[Map<String, Value>]) -> Option<R
         () if known.has_any(&[Meaning::Name, Meaning::Company]) => Some(RecordType::Company),
         () if known.has(Meaning::Domains) && is_ranked => Some(RecordType::Domain),
         () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(names: &[&str]) -> Vec<(String, Meaning)> {
+        let columns: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        let known = Synonyms::known(&columns, &[]);
+        known.iter().map(|(column, meaning)| (column.to_owned(), meaning)).collect()
+    }
+
+    #[test]
+    fn names_in_an_object_are_not_read_even_if_most_columns_are_in_objects() {
+        let found = known(&["owner", "owner.name", "owner.first_name", "owner.email", "owner.tel"]);
+        let meanings: Vec<Meaning> = found.into_iter().map(|(_, meaning)| meaning).collect();
+        assert_eq!(meanings, [Meaning::Emails, Meaning::Phones]);
+        let found = known(&["KNT.NAME", "KNT.EMAIL", "KNT.TEL"]);
+        assert_eq!(found.len(), 3, "no column is an object, so the prefix is that of a group");
+    }
+
+    #[test]
+    fn a_thousand_columns_are_understood_at_once() {
+        let columns: Vec<String> = (0..1_000).map(|number| format!("AB_{number}x")).collect();
+        assert!(Mapping::from_synonyms(&columns, &[], None).is_none());
     }
 }

@@ -136,6 +136,33 @@ fn columns_of_both_may_be_named() {
 }
 
 #[test]
+fn an_error_names_only_fields_that_rows_of_both_may_have() {
+    let pair = |(field, column): (&str, &str)| (field.to_owned(), column.to_owned());
+    let pairs = [("full_name", "a"), ("name", "b"), ("parent", "c")].map(pair);
+    let mapping = Mapping::from_columns(&pairs, None).unwrap();
+    let row = json!({"a": "Ada Byte", "b": "Quill", "c": "Ink Group"});
+    let records = records_of(&mapping, row.as_object().unwrap());
+    assert_eq!(records[1], json!({"type": "company", "name": "Quill", "parent": "Ink Group"}));
+    for field in ["id", "urls"] {
+        let pairs = [("full_name", "a"), ("name", "b"), (field, "c")].map(pair);
+        let message = Mapping::from_columns(&pairs, None).unwrap_err().to_string();
+        assert_eq!(message.matches(&format!("`{field}`")).count(), 1, "{message}");
+    }
+}
+
+#[test]
+fn a_named_column_of_full_names_may_have_the_family_name_first() {
+    let pair = |(field, column): (&str, &str)| (field.to_owned(), column.to_owned());
+    for (column, first) in [("Teljes név", "Ada"), ("x", "Byte")] {
+        let pairs = [("full_name", column), ("company", "y")].map(pair);
+        let mapping = Mapping::from_columns(&pairs, None).unwrap();
+        let row = json!({column: "Byte Ada", "y": "Quill"});
+        let records = records_of(&mapping, row.as_object().unwrap());
+        assert_eq!(records[0]["first_name"], first, "{column}");
+    }
+}
+
+#[test]
 fn a_job_title_beside_a_name_is_left_out() {
     let columns = ["Company", "Website", "Contact"];
     for (text, first, last) in [

@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 
+use crate::column_name::meaning;
 use crate::known_columns::{KnownColumns, PERSON_NAMES};
-use crate::meaning::{Meaning, meaning};
+use crate::meaning::Meaning;
 
 /// Minimum number of columns in a group.
 const MIN_COLUMNS: usize = 3;

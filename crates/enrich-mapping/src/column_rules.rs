@@ -1,6 +1,5 @@
 //! Builds the rules of a record from columns whose meanings are known.
 
-use crate::columns::separators;
 use crate::known_columns::KnownColumns;
 use crate::meaning::{Meaning, Target, has_family_names_first, target};
 use crate::native::{Field, RecordType};
@@ -90,6 +89,27 @@ impl ColumnRules {
         };
         RecordRule::of(self.kind, all(self.fields), self.ids)
             .with_fields_without_person(all(self.without_person))
+    }
+}
+
+/// The texts that separate addresses: a blank, a line break, the usual signs, and the comma and the
+/// semicolon of Arabic and of Chinese and Japanese.
+static SEPARATORS: [&str; 10] =
+    [" ", "\n", "|", ";", ",", "\u{60c}", "\u{61b}", "\u{3001}", "\u{ff0c}", "\u{ff1b}"];
+
+/// Returns the texts that separate several values of `field` in one cell. A text that a single
+/// value can contain is no separator: a phone number, for example, can contain blanks.
+fn separators(field: Field) -> &'static [&'static str] {
+    match field {
+        Field::Domains | Field::CompanyDomain | Field::Emails => &SEPARATORS,
+        Field::Phones => &SEPARATORS[1..],
+        Field::Aliases
+        | Field::LinkedIn
+        | Field::Facebook
+        | Field::Instagram
+        | Field::Twitter
+        | Field::Youtube => &["|"],
+        _ => &[],
     }
 }
 

@@ -157,7 +157,7 @@ fn words(column: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::meaning::meaning;
+    use crate::column_name::meaning;
 
     #[test]
     fn every_row_has_a_known_kind_and_no_word_has_two() {

@@ -24,7 +24,7 @@ impl Mapping {
     ///
     /// - With `first_name`, `last_name` or `full_name`: a person.
     /// - With one of these, and with a field that only companies have: a company, and a person who
-    ///   works there ([`rules_of_both`]). The fields `company_emails`, `company_phones` and
+    ///   works there. The fields `company_emails`, `company_phones` and
     ///   `company_linkedin` are the company's then.
     /// - Otherwise, with `name`: a company.
     /// - Otherwise, with `domain` or `domains`: facts of a domain.
@@ -121,27 +121,6 @@ fn is_only_of_company(name: &str) -> bool {
 fn scheme(name: &str) -> Option<&str> {
     let is_known = ExternalId::known_schemes().any(|scheme| scheme == name);
     name.strip_prefix("ids.").or_else(|| is_known.then_some(name))
-}
-
-/// The texts that separate addresses: a blank, a line break, the usual signs, and the comma and the
-/// semicolon of Arabic and of Chinese and Japanese.
-static SEPARATORS: [&str; 10] =
-    [" ", "\n", "|", ";", ",", "\u{60c}", "\u{61b}", "\u{3001}", "\u{ff0c}", "\u{ff1b}"];
-
-/// Returns the texts that separate several values of `field` in one cell. A text that a single
-/// value can contain is no separator: a phone number, for example, can contain blanks.
-pub(crate) fn separators(field: Field) -> &'static [&'static str] {
-    match field {
-        Field::Domains | Field::CompanyDomain | Field::Emails => &SEPARATORS,
-        Field::Phones => &SEPARATORS[1..],
-        Field::Aliases
-        | Field::LinkedIn
-        | Field::Facebook
-        | Field::Instagram
-        | Field::Twitter
-        | Field::Youtube => &["|"],
-        _ => &[],
-    }
 }
 
 fn unknown(name: &str, kinds: &[RecordType]) -> MappingError {

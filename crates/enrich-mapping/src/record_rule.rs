@@ -4,9 +4,10 @@ use serde_json::{Map, Value};
 
 use enrich_text::{Country, Network};
 
+use crate::column_name::meaning;
 use crate::condition::Condition;
 use crate::error::MappingError;
-use crate::meaning::{Target, meaning, target};
+use crate::meaning::{Target, target};
 use crate::native::{Field, RecordType};
 use crate::no_value::{is_no_name, is_no_value};
 use crate::node::{Node, Table, list};

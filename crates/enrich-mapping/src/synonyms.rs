@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::address::is_address;
 use crate::column_groups::Groups;
+use crate::column_name::meaning;
 use crate::column_rules::{ColumnRules, rules_of_kind};
 use crate::column_values::{
     are_whole_names, has_companies, meaning_of_values, names_more, values_of,
@@ -13,7 +14,7 @@ use crate::column_values::{
 use crate::company_and_person::rules_of_both;
 use crate::known_columns::{KnownColumns, PERSON_NAMES};
 use crate::mapping::Mapping;
-use crate::meaning::{Meaning, meaning, usual_meaning};
+use crate::meaning::{Meaning, usual_meaning};
 use crate::native::{Field, RecordType};
 use crate::no_value::is_no_name;
 
@@ -232,7 +233,7 @@ impl Mapping {
     /// page rank or an IP address. Otherwise returns `None`.
     ///
     /// Each record is a company and a person who works there, if there are columns for a person, a
-    /// company, and more about the company than its name ([`rules_of_both`]).
+    /// company, and more about the company than its name.
     ///
     /// `records` are the first records of the file. Their values show the meaning of columns
     /// without a usual name.

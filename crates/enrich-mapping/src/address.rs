@@ -2,6 +2,8 @@
 
 use enrich_text::{Domain, EmailAddress, MAX_CHARACTERS};
 
+use crate::access_link::link_address;
+
 /// Whether a text looks like a domain, a URL or an email address.
 ///
 /// Abbreviations (`e.g.`) and decimal numbers (`3.14`) also contain a dot. So a domain must end
@@ -16,6 +18,11 @@ pub fn is_address(text: &str) -> bool {
     text.contains("://")
         || EmailAddress::parse(text).is_ok()
         || Domain::parse(text).is_ok_and(|domain| has_usual_ending(&domain))
+}
+
+/// Whether a text is an email address, or a link to one (`mailto:`).
+pub(crate) fn is_email(text: &str) -> bool {
+    EmailAddress::parse(link_address(text)).is_ok()
 }
 
 fn has_usual_ending(domain: &Domain) -> bool {

@@ -7,6 +7,7 @@ use enrich_text::{
 use serde_json::{Map, Value, json};
 
 use crate::access_link::link_address;
+use crate::address::is_email;
 use crate::country_item::country_of_item;
 use crate::country_name::country_of_name;
 use crate::half_width::half_width;
@@ -88,8 +89,8 @@ impl RecordDraft {
     }
 
     /// Adds the domain, the page or the person's profile that a URL leads to. If the text is not a
-    /// URL and `is_domain` is `true`, adds the text as a domain, so that the import reports it as
-    /// invalid.
+    /// URL and `is_domain` is `true`, adds the text as an email address or as a domain, so that the
+    /// import reports it if it is neither.
     pub(crate) fn add_url(&mut self, text: &str, country: Option<Country>, is_domain: bool) {
         match route_url(&half_width(link_address(text))) {
             Route::Domain(domain) => self.add_domain(domain, country),
@@ -101,6 +102,7 @@ impl RecordDraft {
             Route::Page(_) => {}
             Route::NoPage => self.notes.push(Note::NoPage),
             Route::Platform => self.notes.push(Note::Platform),
+            Route::Unreadable if is_domain && is_email(text) => self.add_email(text),
             Route::Unreadable if is_domain => self.add_domain(text.to_owned(), country),
             Route::Unreadable => {}
         }
@@ -220,14 +222,15 @@ impl RecordDraft {
     }
 
     /// Sets the domain of a person's employer, if the URL leads to a company's website. A text
-    /// that is not a URL is set unchanged, so that the import reports it as invalid. An address
-    /// on a social network or on a platform is left out.
+    /// that is not a URL is set unchanged, so that the import reports it as invalid. But an email
+    /// address is added as such. An address on a social network or on a platform is left out.
     pub(crate) fn set_company_domain(&mut self, text: &str) {
         match route_url(&half_width(link_address(text))) {
             Route::Domain(domain) => self.company_domain = Some(domain),
             Route::Platform => self.notes.push(Note::Platform),
             Route::NoPage => self.notes.push(Note::NoPage),
             Route::Page(_) | Route::Person(_) => {}
+            Route::Unreadable if is_email(text) => self.add_email(text),
             Route::Unreadable => self.company_domain = Some(text.to_owned()),
         }
     }

@@ -326,6 +326,18 @@ fn a_column_of_email_addresses_may_also_have_websites() {
 }
 
 #[test]
+fn a_column_of_websites_may_also_have_email_addresses() {
+    let columns = ["Company", "Website", "Contact"].map(str::to_owned);
+    let found = Mapping::from_synonyms(&columns, &[], None).unwrap();
+    let row = json!({"Company": "Quill", "Website": "ada@quill.example", "Contact": "Ada Byte"});
+    let mapped = found.mapping.map(row.as_object().unwrap(), &Settings::default());
+    let Outcome::Records(records) = mapped.outcome else { unreachable!("{mapped:?}") };
+    assert_eq!(records[0]["emails"], json!(["ada@quill.example"]));
+    assert_eq!(records[1]["emails"], json!(["ada@quill.example"]));
+    assert_eq!(records[1].get("domains"), None);
+}
+
+#[test]
 fn names_beside_email_addresses_are_left_out() {
     let columns = ["Company", "E-mail"].map(str::to_owned);
     let found = Mapping::from_synonyms(&columns, &[], None).unwrap();

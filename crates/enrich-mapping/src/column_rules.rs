@@ -14,6 +14,8 @@ pub(crate) struct ColumnRules {
     fields: Vec<(Field, Vec<Rule>)>,
     /// The fields that are read only from rows without a person.
     without_person: Vec<(Field, Vec<Rule>)>,
+    /// Whether the records are the employers of people from the same rows.
+    is_employer: bool,
     ids: Vec<(String, Rule)>,
     /// The columns that are read, each with its field, or with the scheme of its external id.
     pub(crate) used: Vec<(String, String)>,
@@ -25,9 +27,15 @@ impl ColumnRules {
             kind,
             fields: Vec::new(),
             without_person: Vec::new(),
+            is_employer: false,
             ids: Vec::new(),
             used: Vec::new(),
         }
+    }
+
+    /// Returns rules, without columns yet, for the employers of people from the same rows.
+    pub(crate) fn of_employers() -> Self {
+        Self { is_employer: true, ..Self::new(RecordType::Company) }
     }
 
     /// Reads a field from a column. `transform` changes each value; values that it does not accept
@@ -87,8 +95,11 @@ impl ColumnRules {
         let all = |fields: Vec<(Field, Vec<Rule>)>| {
             fields.into_iter().map(|(field, rules)| (field, Rule::All(rules))).collect()
         };
-        RecordRule::of(self.kind, all(self.fields), self.ids)
-            .with_fields_without_person(all(self.without_person))
+        let rule = RecordRule::of(self.kind, all(self.fields), self.ids);
+        match self.is_employer {
+            true => rule.with_fields_without_person(all(self.without_person)),
+            false => rule,
+        }
     }
 }
 

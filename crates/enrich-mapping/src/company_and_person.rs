@@ -30,7 +30,7 @@ pub(crate) fn rules_of_both(known: &KnownColumns<'_>) -> [ColumnRules; 2] {
     let is_named = known.has_any(&[Meaning::FirstName, Meaning::LastName, Meaning::FullName]);
     let mut rules = RulesOfBoth {
         person: ColumnRules::new(RecordType::Person),
-        company: ColumnRules::new(RecordType::Company),
+        company: ColumnRules::of_employers(),
         is_contact: !is_named,
     };
     for (at, (column, meaning)) in known.iter().enumerate() {

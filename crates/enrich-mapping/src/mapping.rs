@@ -165,6 +165,8 @@ impl Mapping {
             };
             let of_draft = drafted.as_ref().map_or(Vec::new(), |draft| draft.notes.clone());
             match drafted.and_then(|draft| draft.finish(self.source.confidence)) {
+                // The record of the person already names the employer.
+                Ok(record) if has_person && rule.is_employer() && has_name_alone(&record) => {}
                 Ok(record) => {
                     records.push(record);
                     add_notes(&mut notes, of_draft);
@@ -197,6 +199,11 @@ impl Mapping {
         };
         first.keys().filter(is_unused).cloned().collect()
     }
+}
+
+/// Whether a company has only a name, and perhaps a country.
+fn has_name_alone(company: &Map<String, Value>) -> bool {
+    company.keys().all(|key| matches!(key.as_str(), "type" | "name" | "country" | "confidence"))
 }
 
 /// Adds the notes of one native record to those of the other records of the same input record. A

@@ -119,7 +119,8 @@ fn around_mark(text: &str) -> Option<&str> {
     [" - ", " – ", " — ", " | ", " ("].into_iter().find_map(|mark| {
         let (first, rest) = split_at(text, mark)?;
         let rest = rest.trim_end_matches(')');
-        [first, rest].into_iter().find(|part| is_whole_name(part))
+        let name = [first, rest].into_iter().find(|part| is_whole_name(part));
+        name.or((mark == " (").then_some(first))
     })
 }
 

@@ -24,8 +24,9 @@ pub(crate) struct RecordRule {
     when: Vec<Condition>,
     id: Option<Rule>,
     fields: Vec<(Field, Rule)>,
-    /// Fields that are read only if the input record gives no person.
-    fields_without_person: Vec<(Field, Rule)>,
+    /// Fields that are read only if the input record gives no person. This is `None` unless the
+    /// records are the employers of people from the same input records.
+    fields_without_person: Option<Vec<(Field, Rule)>>,
     ids: Vec<(String, Rule)>,
     /// Whether some columns that no rule names are read too: those with a usual column name, such
     /// as `Website`.
@@ -47,17 +48,17 @@ impl RecordRule {
             when: Vec::new(),
             id: None,
             fields,
-            fields_without_person: Vec::new(),
+            fields_without_person: None,
             ids,
             has_synonyms: false,
             is_wikidata: false,
         }
     }
 
-    /// Returns these rules with rules for fields that are read only if the input record gives no
-    /// person.
+    /// Returns these rules as those of the employers of people from the same input records. `fields`
+    /// are read only if an input record gives no person.
     pub(crate) fn with_fields_without_person(self, fields: Vec<(Field, Rule)>) -> Self {
-        Self { fields_without_person: fields, ..self }
+        Self { fields_without_person: Some(fields), ..self }
     }
 
     /// Returns these rules with a rule for the id that the source gives a record.
@@ -85,13 +86,18 @@ impl RecordRule {
             when: of_record("when").map_or(Ok(Vec::new()), Condition::read_all)?,
             id: of_record("id").map(Rule::read).transpose()?,
             fields: fields.map_or(Ok(Vec::new()), |node| read_fields(kind, node))?,
-            fields_without_person: Vec::new(),
+            fields_without_person: None,
             ids: ids.map_or(Ok(Vec::new()), read_ids)?,
             has_synonyms: record
                 .map_or(Ok(None), |table| table.flag("synonyms"))?
                 .unwrap_or_default(),
             is_wikidata,
         })
+    }
+
+    /// Whether the records are the employers of people from the same input records.
+    pub(crate) fn is_employer(&self) -> bool {
+        self.fields_without_person.is_some()
     }
 
     /// Whether the input record meets the conditions for a record of this kind.
@@ -113,7 +119,7 @@ impl RecordRule {
         let mut draft = RecordDraft::new(self.kind);
         let values = |rule: &Rule| rule.values(record, &source.null);
         draft.id = self.id.as_ref().and_then(|rule| values(rule).into_iter().next());
-        let without_person = self.fields_without_person.iter().filter(|_| !has_person);
+        let without_person = self.fields_without_person.iter().flatten().filter(|_| !has_person);
         let rules = self.fields.iter().chain(without_person);
         let mut fields: Vec<(Field, Vec<String>)> =
             rules.map(|(field, rule)| (*field, values(rule))).collect();
@@ -191,7 +197,7 @@ impl RecordRule {
         record: &Map<String, Value>,
         found: &mut Vec<&'a str>,
     ) {
-        let fields = self.fields.iter().chain(&self.fields_without_person);
+        let fields = self.fields.iter().chain(self.fields_without_person.iter().flatten());
         let rules = fields.map(|(_, rule)| rule);
         let rules = rules.chain(self.ids.iter().map(|(_, rule)| rule)).chain(&self.id);
         rules.for_each(|rule| rule.columns_read(record, found));

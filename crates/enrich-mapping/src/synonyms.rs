@@ -8,9 +8,7 @@ use crate::address::is_address;
 use crate::column_groups::Groups;
 use crate::column_name::meaning;
 use crate::column_rules::{ColumnRules, rules_of_kind};
-use crate::column_values::{
-    are_whole_names, has_companies, meaning_of_values, names_more, values_of,
-};
+use crate::column_values::{are_whole_names, has_companies, meaning_of_values, names_more};
 use crate::company_and_person::rules_of_both;
 use crate::known_columns::{KnownColumns, PERSON_NAMES};
 use crate::mapping::Mapping;
@@ -60,7 +58,7 @@ impl Synonyms {
             meaning => meaning,
         });
         add_by_values(&mut known, columns, records);
-        name_companies(&mut known);
+        name_companies(&mut known, columns, records);
         groups.assign(&mut known);
         // A location may end with a country, which is read only if there is no other column for it.
         if known.has(Meaning::Country) {
@@ -83,20 +81,29 @@ impl Synonyms {
     }
 }
 
-/// Finds the column with the name of the company, if no column has a name such as `Company`:
+/// Finds the column with the name of the company, if no column has a name such as `Company`. It is
+/// the first of these columns that there is:
 ///
-/// - If there is a contact person, a column `Name` has it. A column `Nombre` ("name" or "first
-///   name") also has it, if no column has last names.
-/// - Otherwise a column such as `Customer` or `Legal name` has it, if there is no column `Name`.
-fn name_companies(known: &mut KnownColumns<'_>) {
+/// - A column `Name` whose values are the names of companies.
+/// - A column `Name` beside a contact person. A column `Nombre` ("name" or "first name") also, if no
+///   column has last names.
+/// - If there is no column `Name`: a column such as `Customer`, or one such as `Legal name`.
+/// - If all names are in objects of JSON or XML: the name in the object that also has domains, email
+///   addresses or phone numbers.
+fn name_companies<'c>(
+    known: &mut KnownColumns<'c>,
+    columns: &'c [String],
+    records: &[Map<String, Value>],
+) {
     let has_last_name = known.has(Meaning::LastName);
-    let has_contact = known.has(Meaning::Contact);
-    if has_contact && !known.has_any(&[Meaning::Company, Meaning::FullName]) {
+    let is_with_contact = known.has(Meaning::Contact) && !known.has(Meaning::FullName);
+    if !known.has(Meaning::Company) {
         let mut is_found = false;
-        known.change(|_, meaning| {
-            let may_be_company =
-                meaning == Meaning::Name || (meaning == Meaning::FirstName && !has_last_name);
-            let is_first = may_be_company && !is_found;
+        known.change(|column, meaning| {
+            let is_name =
+                meaning == Meaning::Name && (is_with_contact || has_companies(column, records));
+            let may_be_name = meaning == Meaning::FirstName && !has_last_name && is_with_contact;
+            let is_first = (is_name || may_be_name) && !is_found;
             is_found |= is_first;
             if is_first { Meaning::Company } else { meaning }
         });
@@ -109,6 +116,38 @@ fn name_companies(known: &mut KnownColumns<'_>) {
             });
         }
     }
+    let is_outside = |(column, _): &(&str, Meaning)| outer_and_inner(columns, column).is_none();
+    let is_named = known.iter().filter(is_outside).any(|(_, meaning)| {
+        matches!(meaning, Meaning::Company | Meaning::Name) || PERSON_NAMES.contains(&meaning)
+    });
+    if !is_named && let Some(column) = name_in_object(known, columns) {
+        known.push(column, Meaning::Company);
+        known.sort(columns);
+    }
+}
+
+/// Returns the column with the name in an object that also has known addresses or phone numbers:
+/// `tags.name` beside `tags.website`. An object with a first or last name is a person, so its name is
+/// not the company's. Returns `None` if several objects have such a name.
+fn name_in_object<'c>(known: &KnownColumns<'_>, columns: &'c [String]) -> Option<&'c str> {
+    let is_key = |meaning: Meaning| {
+        meaning.is_of_phones() || matches!(meaning, Meaning::Domains | Meaning::Emails)
+    };
+    let is_company = |object: &str| {
+        let is_in = |column: &str| column.rsplit_once('.').is_some_and(|(it, _)| it == object);
+        let has_keys = known.iter().any(|(column, meaning)| is_in(column) && is_key(meaning));
+        let mut meanings = columns.iter().filter(|column| is_in(column)).filter_map(|column| {
+            let (_, inner) = column.rsplit_once('.')?;
+            usual_meaning(inner)
+        });
+        has_keys && !meanings.any(|meaning| PERSON_NAMES.contains(&meaning))
+    };
+    let mut names = columns.iter().map(String::as_str).filter(|column| {
+        outer_and_inner(columns, column).is_some_and(|(object, inner)| {
+            usual_meaning(inner) == Some(Meaning::Name) && is_company(object)
+        })
+    });
+    names.next().filter(|_| names.next().is_none())
 }
 
 /// Finds the meaning of columns from their values, and adds these columns to `known`. Only columns
@@ -183,26 +222,6 @@ fn has_members(columns: &[String], column: &str) -> bool {
     columns.iter().any(|other| other.strip_prefix(column).is_some_and(|rest| rest.starts_with('.')))
 }
 
-/// Whether there are more companies than people among the records. A record with the name of a
-/// person counts as a person, even if it also has a company.
-fn are_mostly_companies(known: &KnownColumns<'_>, records: &[Map<String, Value>]) -> bool {
-    let is_of_person = |(column, meaning): &(&str, Meaning)| {
-        PERSON_NAMES.contains(meaning)
-            || (*meaning == Meaning::Name && !has_companies(column, records))
-    };
-    let has = |record: &Map<String, Value>, column| {
-        !values_of(column, std::slice::from_ref(record)).is_empty()
-    };
-    let names: Vec<_> = known.iter().filter(is_of_person).collect();
-    let is_person =
-        |record: &&Map<String, Value>| names.iter().any(|(column, _)| has(record, column));
-    let is_company = |record: &&Map<String, Value>| {
-        let mut companies = known.iter().filter(|(_, meaning)| *meaning == Meaning::Company);
-        companies.any(|(column, _)| has(record, column)) && !is_person(record)
-    };
-    records.iter().filter(is_company).count() > records.iter().filter(is_person).count()
-}
-
 /// Whether a column may contain the names of companies. There must be at least two records. The
 /// column must have many different texts that may be names: three or more for every four records.
 fn are_mostly_distinct_names(column: &str, records: &[Map<String, Value>]) -> bool {
@@ -217,23 +236,16 @@ fn are_mostly_distinct_names(column: &str, records: &[Map<String, Value>]) -> bo
 
 impl Mapping {
     /// Creates a mapping from usual column names, such as `Company` and `Website`. The columns
-    /// decide the kind of the records, unless `kind` does. The records are people if there are
-    /// columns for one of these:
+    /// decide the kind of the records, unless `kind` does:
     ///
-    /// - A first name, a last name or a full name.
-    /// - A name and a job title.
-    /// - A contact, and no company.
-    /// - A contact and a job title, and no domain.
-    ///
-    /// But a list of customers may have columns for companies and columns for private people. So if
-    /// more records have a company and no person than have a person, all records are companies.
-    ///
-    /// If the records are not people, they are companies if there is a column for a name or a
-    /// company. Otherwise they are facts of domains, if there are columns for a domain, and for a
-    /// page rank or an IP address. Otherwise returns `None`.
-    ///
-    /// Each record is a company and a person who works there, if there are columns for a person, a
-    /// company, and more about the company than its name.
+    /// - The records are people if there is a column for a first name, a last name, a full name or
+    ///   a contact, or if there are columns for a name and a job title.
+    /// - If there is also a column for a company, each record is a company and a person who works
+    ///   there ([`rules_of_both`]).
+    /// - Otherwise the records are companies if there is a column for a name or a company.
+    /// - Otherwise they are facts of domains, if there are columns for a domain, and for a page rank
+    ///   or an IP address.
+    /// - Otherwise returns `None`.
     ///
     /// `records` are the first records of the file. Their values show the meaning of columns
     /// without a usual name.
@@ -245,8 +257,10 @@ impl Mapping {
         let known = Synonyms::known(columns, records);
         let rules = match kind {
             Some(kind) => vec![rules_of_kind(kind, &known)],
-            None if have_both(&known) => rules_of_both(&known).into(),
-            None => vec![rules_of_kind(kind_of(&known, records)?, &known)],
+            None if known.has(Meaning::Company) && has_people(&known) => {
+                rules_of_both(&known).into()
+            }
+            None => vec![rules_of_kind(kind_of(&known)?, &known)],
         };
         if rules.iter().any(ColumnRules::is_empty) {
             return None;
@@ -268,42 +282,18 @@ impl Mapping {
     }
 }
 
-/// Whether each record has a company and a person who works there. There must be more about the
-/// company than its name, or the person must be the company's contact.
-fn have_both(known: &KnownColumns<'_>) -> bool {
-    const OF_COMPANIES: [Meaning; 8] = [
-        Meaning::Domains,
-        Meaning::CompanyLinkedIn,
-        Meaning::CompanyEmails,
-        Meaning::CompanyPhones,
-        Meaning::Facebook,
-        Meaning::Instagram,
-        Meaning::Twitter,
-        Meaning::Youtube,
-    ];
-    let has_id = known.iter().any(|(_, meaning)| matches!(meaning, Meaning::Id(_)));
-    let has_key = has_id || known.has_any(&OF_COMPANIES);
-    let is_contact = known.has(Meaning::Contact) && !known.has(Meaning::Title);
-    let has_person = is_person(known) || known.has(Meaning::Contact);
-    known.has(Meaning::Company) && has_person && (has_key || is_contact)
-}
-
-/// Whether the columns are about people. [`Mapping::from_synonyms`] has the rules.
-fn is_person(known: &KnownColumns<'_>) -> bool {
-    let has = |meaning| known.has(meaning);
-    let is_contact = !has(Meaning::Company) || (has(Meaning::Title) && !has(Meaning::Domains));
-    known.has_any(&[Meaning::FirstName, Meaning::LastName, Meaning::FullName])
-        || (has(Meaning::Contact) && is_contact)
-        || (has(Meaning::Name) && has(Meaning::Title))
+/// Whether the records are people, or companies with a contact person.
+/// [`Mapping::from_synonyms`] has the rules.
+fn has_people(known: &KnownColumns<'_>) -> bool {
+    known.has_any(&PERSON_NAMES) || (known.has(Meaning::Name) && known.has(Meaning::Title))
 }
 
 /// Returns the kind of the records, which [`Mapping::from_synonyms`] describes. Returns `None` if
 /// the columns show no kind.
-fn kind_of(known: &KnownColumns<'_>, records: &[Map<String, Value>]) -> Option<RecordType> {
+fn kind_of(known: &KnownColumns<'_>) -> Option<RecordType> {
     let is_ranked = known.has_any(&[Meaning::PageRank, Meaning::Ip]);
     match () {
-        () if is_person(known) && are_mostly_companies(known, records) => Some(RecordType::Company),
-        () if is_person(known) => Some(RecordType::Person),
+        () if has_people(known) => Some(RecordType::Person),
         () if known.has_any(&[Meaning::Name, Meaning::Company]) => Some(RecordType::Company),
         () if known.has(Meaning::Domains) && is_ranked => Some(RecordType::Domain),
         () => None,
@@ -325,6 +315,8 @@ mod tests {
         let found = known(&["owner", "owner.name", "owner.first_name", "owner.email", "owner.tel"]);
         let meanings: Vec<Meaning> = found.into_iter().map(|(_, meaning)| meaning).collect();
         assert_eq!(meanings, [Meaning::Emails, Meaning::Phones]);
+        let found = known(&["tags", "tags.name", "tags.website", "tags.brand"]);
+        assert_eq!(found[0], ("tags.name".to_owned(), Meaning::Company));
         let found = known(&["KNT.NAME", "KNT.EMAIL", "KNT.TEL"]);
         assert_eq!(found.len(), 3, "no column is an object, so the prefix is that of a group");
     }

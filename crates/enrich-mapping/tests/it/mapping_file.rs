@@ -136,16 +136,18 @@ fn plain_columns_are_known_in_several_languages() {
         ),
         (
             &["Name", "Job Title", "Company"],
-            "person: Name → full_name, Job Title → title, Company → company; unused: ",
+            "person: Name → full_name, Job Title → title, Company → company; \
+             company: Company → name; unused: ",
         ),
         (
             &["Nom", "Prénom", "Société", "Ville"],
             "person: Nom → last_name, Prénom → first_name, Société → company; \
-             unused: Ville",
+             company: Société → name; unused: Ville",
         ),
         (
             &["Contact", "Job Title", "Organisation"],
-            "person: Contact → full_name, Job Title → title, Organisation → company; unused: ",
+            "person: Contact → full_name, Job Title → title, Organisation → company; \
+             company: Organisation → name; unused: ",
         ),
         (&["Domain", "Page Rank"], "domain: Domain → domains, Page Rank → page_rank; unused: "),
         (
@@ -165,7 +167,8 @@ fn plain_columns_are_known_in_several_languages() {
         ),
         (
             &["Name", "Contact", "Job Title"],
-            "person: Name → company, Contact → full_name, Job Title → title; unused: ",
+            "person: Name → company, Contact → full_name, Job Title → title; \
+             company: Name → name; unused: ",
         ),
         (
             &["氏名", "会社名", "ホームページ", "TEL（代表）"],
@@ -175,7 +178,8 @@ fn plain_columns_are_known_in_several_languages() {
         (
             &["customer_company", "customer_first_name", "customer_last_name", "customer_email"],
             "person: customer_company → company, customer_first_name → first_name, \
-             customer_last_name → last_name, customer_email → emails; unused: ",
+             customer_last_name → last_name, customer_email → emails; \
+             company: customer_company → name, customer_email → emails; unused: ",
         ),
         (
             &["Company", "billing_address_country", "billing_name"],
@@ -223,14 +227,19 @@ fn members_of_objects_are_known_by_their_own_names() {
 }
 
 #[test]
-fn companies_with_columns_for_private_customers_are_companies() {
-    let firm = ("Firma", ["Quill GmbH", "Ink KG", ""]);
-    let last = ("Nachname", ["", "", "Byte"]);
-    let read = read_by_values(&[firm, ("Vorname", ["", "", "Ada"]), last]);
-    assert_eq!(read, "Firma → name; by values: ");
-    let last = ("Nachname", ["Nib", "", "Byte"]);
-    let read = read_by_values(&[firm, ("Vorname", ["Bob", "", "Ada"]), last]);
-    assert_eq!(read, "Firma → company, Vorname → first_name, Nachname → last_name; by values: ");
+fn rows_of_companies_and_of_private_customers_are_read() {
+    let columns = ["Firma", "Vorname", "Nachname"].map(str::to_owned);
+    let found = Mapping::from_synonyms(&columns, &[], None).unwrap();
+    let read = |firm: &str, first: &str, last: &str| {
+        records(&found.mapping, &json!({"Firma": firm, "Vorname": first, "Nachname": last}))
+    };
+    assert_eq!(read("Quill GmbH", "", ""), json!([{"type": "company", "name": "Quill GmbH"}]));
+    let person = json!([{"type": "person", "first_name": "Ada", "last_name": "Byte"}]);
+    assert_eq!(read("", "Ada", "Byte"), person);
+    // The record of the person already names the employer.
+    let person = json!([{"type": "person", "first_name": "Bob", "last_name": "Nib",
+        "company": "Ink KG"}]);
+    assert_eq!(read("Ink KG", "Bob", "Nib"), person);
 }
 
 #[test]
@@ -238,7 +247,10 @@ fn people_whose_names_are_in_any_kind_of_column_are_people() {
     let name = ("Name", ["Ada Byte", "Bob Nib", "Eve Quill"]);
     let firm = ("Company", ["Quill GmbH", "Ink KG", "Nib AG"]);
     let read = read_by_values(&[name, ("Job title", ["CEO", "CTO", "CFO"]), firm]);
-    assert_eq!(read, "Name → full_name, Job title → title, Company → company; by values: ");
+    assert_eq!(
+        read,
+        "Name → full_name, Job title → title, Company → company; Company → name; by values: "
+    );
     let columns = ["company", "contact", "contact.first_name", "contact.last_name"];
     let columns = columns.map(str::to_owned);
     let record = json!({"company": "Quill", "contact": {"first_name": ["Ada"], "last_name": "B"}});

@@ -106,7 +106,7 @@ impl Names {
     ) -> anyhow::Result<Vec<Row>> {
         let options =
             Options { min_name_confidence: Confidence::MIN_BY_NAME, ..Options::default() };
-        let store = Store::open_with(folder, options)?;
+        let store = Store::open_with(folder, &options)?;
         let process = Process::with_id(std::process::id())?;
         let mut rows = Vec::new();
         for kind in self.kinds.iter().copied() {

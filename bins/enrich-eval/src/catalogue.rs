@@ -92,7 +92,7 @@ pub(crate) fn imported(folder: &Path, records: &[Value]) -> anyhow::Result<(Stor
             .with_context(|| format!("{} can't be removed", folder.display()))?;
     }
     let options = Options { min_name_confidence: Confidence::MIN, ..Options::default() };
-    let store = Store::open_or_create_with(folder, options)?;
+    let store = Store::open_or_create_with(folder, &options)?;
     let mut lines = Vec::new();
     for record in records {
         serde_json::to_writer(&mut lines, record)?;

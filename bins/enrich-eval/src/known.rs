@@ -106,7 +106,7 @@ impl Known {
         let store = if self.keep {
             Store::open_with(
                 &self.set.data,
-                Options { min_name_confidence: least, ..Options::default() },
+                &Options { min_name_confidence: least, ..Options::default() },
             )?
         } else {
             open(&self.set.set, &self.set.data, least)?
@@ -194,7 +194,7 @@ pub(crate) fn open(set: &Path, folder: &Path, least: Confidence) -> anyhow::Resu
             .with_context(|| format!("{} can't be removed", folder.display()))?;
     }
     let options = Options { min_name_confidence: least, ..Options::default() };
-    let store = Store::open_or_create_with(folder, options)?;
+    let store = Store::open_or_create_with(folder, &options)?;
     for path in files(&set.join("native"), &["jsonl", "gz"])? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let stem = name.split('.').next().unwrap_or_default();

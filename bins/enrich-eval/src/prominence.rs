@@ -125,7 +125,7 @@ impl TrainProminence {
         let store = if self.keep {
             Store::open_with(
                 &self.set.data,
-                Options { min_name_confidence: least, ..Options::default() },
+                &Options { min_name_confidence: least, ..Options::default() },
             )?
         } else {
             known::open(&self.set.set, &self.set.data, least)?

@@ -72,7 +72,7 @@ pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
             count_misses: settings.count_misses.into(),
             ..Options::default()
         };
-        let store = Store::open_or_create_with(data, options)?;
+        let store = Store::open_or_create_with(data, &options)?;
         // The phone number data and the directory (the look-up data) are prepared before the server
         // starts. Otherwise the first call with a phone number or a name would be slow.
         Phone::prepare();

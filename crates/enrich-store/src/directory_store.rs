@@ -11,16 +11,16 @@ use enrich_store_directory::{
     DuplicateSearch, Duplicates, SqliteDirectory, SqliteImporter,
 };
 use enrich_store_sqlite::{
-    self as sqlite, DatabaseReport, DatabaseSize, OpenError, Options, in_use,
+    self as sqlite, DatabaseReport, DatabaseSize, OpenError, Options,
+    in_use::{self, InUse},
 };
 
 use crate::folder::{self, Found, Parts};
 
 /// The directory (the look-up data) of a data folder, with the secrets.
 ///
-/// It is opened from a folder without a ledger, or made by
-/// [`Store::into_directory`](crate::Store::into_directory). Several processes may have the same
-/// folder open.
+/// It is opened from a folder without a ledger, or is a part of a [`Store`](crate::Store). Several
+/// processes may have the same folder open.
 #[derive(Debug)]
 pub struct DirectoryStore {
     /// Answers look-ups.
@@ -32,39 +32,58 @@ pub struct DirectoryStore {
 }
 
 impl DirectoryStore {
-    pub(crate) fn new(
-        directory: Arc<SqliteDirectory>,
-        importer: Arc<SqliteImporter>,
-        secrets: Secrets,
-        folder: PathBuf,
-    ) -> Self {
-        Self { directory, importer, secrets, folder }
-    }
-
-    /// Opens an existing data folder that has a directory (look-up data). The folder must have no
-    /// ledger, or a ledger that was moved to a remote store.
+    /// Opens an existing data folder that has a directory (look-up data), with the default options.
+    /// The folder must have no ledger, or a ledger that was moved to a remote store.
     ///
     /// # Errors
     ///
     /// The errors of [`Store::open`](crate::Store::open). [`OpenError::HasLedger`] when the folder
     /// has a ledger that was not moved.
-    pub fn open_with(folder: impl AsRef<Path>, options: &Options) -> Result<Self, OpenError> {
-        let folder = folder.as_ref();
-        let (secrets, in_use) = folder::enter(folder, Parts::Directory, in_use::lock_shared)?;
-        let path = folder.join(DIRECTORY.file);
-        let DirectoryPorts { directory, importer } =
-            directory::open(&path, &secrets, options, in_use)?;
-        Ok(Self::new(directory, importer, secrets, folder.into()))
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
+        Self::open_with(folder, &Options::default())
     }
 
-    /// Opens a data folder like [`open_with`](Self::open_with). If the folder contains only
-    /// `secret.key`, as the folder of a new node does, first creates an empty `directory.sqlite` in
-    /// it.
+    /// Opens an existing data folder like [`open`](Self::open), with other options.
     ///
     /// # Errors
     ///
-    /// The errors of [`open_with`](Self::open_with). [`OpenError::Missing`] when the folder does
-    /// not exist or is empty, because it must already contain the secrets of the remote store.
+    /// The errors of [`open`](Self::open).
+    pub fn open_with(folder: impl AsRef<Path>, options: &Options) -> Result<Self, OpenError> {
+        let folder = folder.as_ref();
+        let (secrets, in_use) = folder::enter(folder, Parts::Directory, in_use::lock_shared)?;
+        Self::open_entered(folder, secrets, options, in_use)
+    }
+
+    /// Opens the directory of a folder that was entered with [`folder::enter`].
+    pub(crate) fn open_entered(
+        folder: &Path,
+        secrets: Secrets,
+        options: &Options,
+        in_use: InUse,
+    ) -> Result<Self, OpenError> {
+        let path = folder.join(DIRECTORY.file);
+        let DirectoryPorts { directory, importer } =
+            directory::open(&path, &secrets, options, in_use)?;
+        Ok(Self { directory, importer, secrets, folder: folder.into() })
+    }
+
+    /// Opens a data folder like [`open`](Self::open). If the folder contains only `secret.key`, as
+    /// the folder of a new node does, first creates an empty `directory.sqlite` in it.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`open`](Self::open). [`OpenError::Missing`] when the folder does not exist or
+    /// is empty, because it must already contain the secrets of the remote store.
+    pub fn open_or_create(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
+        Self::open_or_create_with(folder, &Options::default())
+    }
+
+    /// Opens or creates a directory like [`open_or_create`](Self::open_or_create), with other
+    /// options.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`open_or_create`](Self::open_or_create).
     pub fn open_or_create_with(
         folder: impl AsRef<Path>,
         options: &Options,
@@ -92,8 +111,8 @@ impl DirectoryStore {
         reindex(folder, Parts::Directory, done)
     }
 
-    /// Makes `directory.sqlite` smaller, as [`compact`](crate::compact) does, for a folder without
-    /// a ledger.
+    /// Makes `directory.sqlite` smaller, as [`Store::compact`](crate::Store::compact) does,
+    /// for a folder without a ledger.
     ///
     /// # Errors
     ///
@@ -112,7 +131,8 @@ impl DirectoryStore {
         directory::check(&self.path()).map_err(StoreError::failed)
     }
 
-    /// Counts the subjects and domains in the look-up data. This reads every subject.
+    /// Counts the subjects (companies and people) and the domains in the directory (the look-up
+    /// data). This reads every subject.
     ///
     /// # Errors
     ///
@@ -159,7 +179,7 @@ pub(crate) fn reindex(
         .map_err(|source| OpenError::of_sqlite(path, source))
 }
 
-/// Makes `directory.sqlite` smaller; see [`compact`](crate::compact).
+/// Makes `directory.sqlite` smaller; see [`Store::compact`](crate::Store::compact).
 pub(crate) fn compact(folder: &Path, parts: Parts) -> Result<CompactReport, CompactError> {
     let _entered = folder::enter(folder, parts, in_use::lock_shared)?;
     directory::compact(&folder.join(DIRECTORY.file))

@@ -28,4 +28,4 @@ pub use folder::{
     read_through,
 };
 pub use ledger_copy::{LedgerCopyError, export_ledger, import_ledger};
-pub use store::{CheckReport, Store, compact, sqlite_version};
+pub use store::{CheckReport, Sizes, Store, sqlite_version};

@@ -6,18 +6,14 @@ use std::sync::Arc;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::ledger::Verification;
 use enrich_core::{Clock, MemoryWindows, Service, ServicePorts, Timestamp};
-use enrich_secrets::Secrets;
-use enrich_store_directory::{
-    self as directory, CompactError, CompactReport, DIRECTORY, DirectoryPorts, DirectoryStatistics,
-    DuplicateSearch, Duplicates, SqliteDirectory, SqliteImporter,
-};
+use enrich_store_directory::{CompactError, CompactReport, SqliteDirectory, SqliteImporter};
 use enrich_store_ledger::{
     self as ledger, LEDGER, MissCounter, MissedName, SqliteAccounts, SqliteLedger, SqliteSignIns,
     SqliteUsage, UseStatistics,
 };
 use enrich_store_sqlite::{
-    self as sqlite, Database, DatabaseReport, DatabaseSize, Durability, OpenError, Options,
-    SystemClock, in_use,
+    self as sqlite, DatabaseReport, DatabaseSize, Durability, OpenError, Options, SystemClock,
+    in_use,
 };
 use enrich_text::CompanyName;
 
@@ -44,7 +40,7 @@ pub struct Store {
     /// Counts calls by day, account, key, endpoint and outcome.
     pub usage: Arc<SqliteUsage>,
     misses: Option<Arc<MissCounter>>,
-    secrets: Secrets,
+    directory_store: DirectoryStore,
     folder: PathBuf,
 }
 
@@ -60,6 +56,15 @@ pub struct CheckReport {
     pub ledger: DatabaseReport,
 }
 
+/// The result of [`Store::sizes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// The size of `directory.sqlite`.
+    pub directory: DatabaseSize,
+    /// The size of `ledger.sqlite`.
+    pub ledger: DatabaseSize,
+}
+
 impl Store {
     /// Opens an existing data folder with the default options.
     ///
@@ -70,7 +75,7 @@ impl Store {
     /// the folder is missing; a database is damaged, belongs to another program, or is from a newer
     /// Enrich; the databases were made with other secrets; other users may read `secret.key`.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
-        Self::open_with(folder, Options::default())
+        Self::open_with(folder, &Options::default())
     }
 
     /// Opens an existing data folder.
@@ -78,21 +83,20 @@ impl Store {
     /// # Errors
     ///
     /// The errors of [`Store::open`].
-    pub fn open_with(folder: impl AsRef<Path>, options: Options) -> Result<Self, OpenError> {
+    pub fn open_with(folder: impl AsRef<Path>, options: &Options) -> Result<Self, OpenError> {
         let folder = folder.as_ref();
         let (secrets, in_use) = folder::enter(folder, Parts::Both, in_use::lock_shared)?;
-        let ledger = ledger::open(&folder.join(LEDGER.file), &secrets, &options)?;
-        let directory = directory::open(&folder.join(DIRECTORY.file), &secrets, &options, in_use)?;
-        let DirectoryPorts { directory, importer } = directory;
+        let ledger = ledger::open(&folder.join(LEDGER.file), &secrets, options)?;
+        let directory_store = DirectoryStore::open_entered(folder, secrets, options, in_use)?;
         Ok(Self {
-            directory,
-            importer,
+            directory: Arc::clone(&directory_store.directory),
+            importer: Arc::clone(&directory_store.importer),
             accounts: ledger.accounts,
             sign_ins: ledger.sign_ins,
             ledger: ledger.ledger,
             usage: ledger.usage,
             misses: ledger.misses,
-            secrets,
+            directory_store,
             folder: folder.into(),
         })
     }
@@ -103,7 +107,7 @@ impl Store {
     ///
     /// The errors of [`Store::open`], except [`OpenError::Missing`].
     pub fn open_or_create(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
-        Self::open_or_create_with(folder, Options::default())
+        Self::open_or_create_with(folder, &Options::default())
     }
 
     /// Opens a data folder; creates it if it does not exist or is empty.
@@ -113,7 +117,7 @@ impl Store {
     /// The errors of [`Store::open_or_create`].
     pub fn open_or_create_with(
         folder: impl AsRef<Path>,
-        options: Options,
+        options: &Options,
     ) -> Result<Self, OpenError> {
         let folder = folder.as_ref();
         sqlite::check_version()?;
@@ -123,10 +127,14 @@ impl Store {
         Self::open_with(folder, options)
     }
 
+    /// Returns the directory with its statistics, its size and the search for duplicates.
+    pub fn directory_store(&self) -> &DirectoryStore {
+        &self.directory_store
+    }
+
     /// Keeps only the directory and the secrets, and closes the ledger.
-    pub fn into_directory(self) -> DirectoryStore {
-        let Self { directory, importer, secrets, folder, .. } = self;
-        DirectoryStore::new(directory, importer, secrets, folder)
+    pub fn into_directory_store(self) -> DirectoryStore {
+        self.directory_store
     }
 
     /// Creates the service that checks, charges and counts calls with this store. It uses the
@@ -178,6 +186,16 @@ impl Store {
         directory_store::reindex(folder, Parts::Both, done)
     }
 
+    /// Makes the directory's file smaller: rewrites it without unused space. Other processes may
+    /// use the folder at the same time.
+    ///
+    /// # Errors
+    ///
+    /// See [`CompactError`].
+    pub fn compact(folder: &Path) -> Result<CompactReport, CompactError> {
+        directory_store::compact(folder, Parts::Both)
+    }
+
     /// Checks the files of the directory and of the ledger in full: schema versions, SQLite's own
     /// integrity check, the index of words, and the counts of rows. This reads all data. It does
     /// not verify the content of the ledger; [`enrich_core::port::ledger::Ledger::verify`] does.
@@ -186,36 +204,11 @@ impl Store {
     ///
     /// When a file cannot be read at all. Faults inside a file are in the report.
     pub fn check(&self) -> Result<CheckReport, StoreError> {
-        let directory = directory::check(&self.folder.join(DIRECTORY.file));
-        let ledger = ledger::check(&self.folder.join(LEDGER.file));
         Ok(CheckReport {
             sqlite: sqlite_version(),
-            directory: directory.map_err(StoreError::failed)?,
-            ledger: ledger.map_err(StoreError::failed)?,
+            directory: self.directory_store.check()?,
+            ledger: ledger::check(&self.ledger_path()).map_err(StoreError::failed)?,
         })
-    }
-
-    /// Counts the subjects (companies and people) and the domains in the directory (the look-up
-    /// data). This reads every subject.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read.
-    pub fn directory_statistics(&self) -> Result<DirectoryStatistics, StoreError> {
-        directory::directory_statistics(&self.folder.join(DIRECTORY.file))
-            .map_err(StoreError::failed)
-    }
-
-    /// Counts the pairs of companies that look alike but are stored as two companies; see
-    /// [`DirectoryStore::duplicates`].
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read.
-    pub fn count_duplicates(&self) -> Result<Duplicates, StoreError> {
-        let search = DuplicateSearch::default();
-        directory::find_duplicates(&self.folder.join(DIRECTORY.file), &self.secrets, &search)
-            .map_err(StoreError::failed)
     }
 
     /// Adds up the usage counters of the days from `first` to `last`, both included, in days since
@@ -231,7 +224,7 @@ impl Store {
         last: i64,
         most: usize,
     ) -> Result<UseStatistics, StoreError> {
-        ledger::use_statistics(&self.folder.join(LEDGER.file), first, last, most)
+        ledger::use_statistics(&self.ledger_path(), first, last, most)
     }
 
     /// Returns the company names that were looked up in the last 30 days and not found. The names
@@ -241,7 +234,7 @@ impl Store {
     ///
     /// When the file cannot be read.
     pub fn most_missed(&self, now: Timestamp, most: usize) -> Result<Vec<MissedName>, StoreError> {
-        let connection = sqlite::reader(&self.folder.join(LEDGER.file));
+        let connection = sqlite::reader(&self.ledger_path());
         let missed = connection.and_then(|file| ledger::most_missed(&file, now, most));
         missed.map_err(StoreError::failed)
     }
@@ -252,8 +245,9 @@ impl Store {
     ///
     /// When the file cannot be read.
     pub fn missed(&self, now: Timestamp, name: &CompanyName) -> Result<u64, StoreError> {
-        let connection = sqlite::reader(&self.folder.join(LEDGER.file));
-        let missed = connection.and_then(|file| ledger::missed(&file, &self.secrets, now, name));
+        let connection = sqlite::reader(&self.ledger_path());
+        let missed = connection
+            .and_then(|file| ledger::missed(&file, self.directory_store.secrets(), now, name));
         missed.map_err(StoreError::failed)
     }
 
@@ -264,36 +258,28 @@ impl Store {
     ///
     /// When the file cannot be written.
     pub fn forget_missed(&self, name: &CompanyName) -> Result<u64, StoreError> {
-        let connection = sqlite::writer(&self.folder.join(LEDGER.file), Durability::Commit);
-        let removed = connection.and_then(|file| ledger::forget_missed(&file, &self.secrets, name));
+        let connection = sqlite::writer(&self.ledger_path(), Durability::Commit);
+        let removed = connection
+            .and_then(|file| ledger::forget_missed(&file, self.directory_store.secrets(), name));
         removed.map_err(StoreError::failed)
     }
 
-    /// Returns the size of the directory's file on disk and the size of the ledger's file, in this
-    /// order.
+    /// Returns the sizes of both databases on disk.
     ///
     /// # Errors
     ///
     /// When a file cannot be read.
-    pub fn sizes(&self) -> Result<[DatabaseSize; 2], StoreError> {
-        let size = |database: Database| {
-            sqlite::database_size(&self.folder.join(database.file)).map_err(StoreError::failed)
-        };
-        Ok([size(DIRECTORY)?, size(LEDGER)?])
+    pub fn sizes(&self) -> Result<Sizes, StoreError> {
+        let ledger = sqlite::database_size(&self.ledger_path()).map_err(StoreError::failed)?;
+        Ok(Sizes { directory: self.directory_store.size()?, ledger })
+    }
+
+    fn ledger_path(&self) -> PathBuf {
+        self.folder.join(LEDGER.file)
     }
 }
 
 /// Returns the version of the linked SQLite library, for example `3.51.0`.
 pub fn sqlite_version() -> &'static str {
     rusqlite::version()
-}
-
-/// Makes the directory's file smaller: rewrites it without unused space. Other processes may use
-/// the folder at the same time.
-///
-/// # Errors
-///
-/// See [`CompactError`].
-pub fn compact(folder: &Path) -> Result<CompactReport, CompactError> {
-    directory_store::compact(folder, Parts::Both)
 }

@@ -23,7 +23,7 @@ impl Sqlite {
 
     fn open_with(&self, options: Options) -> Ports {
         let options = Options { min_name_confidence: Confidence::clamped(40), ..options };
-        let store = Store::open_or_create_with(self.0.path(), options).unwrap();
+        let store = Store::open_or_create_with(self.0.path(), &options).unwrap();
         Ports {
             accounts: Arc::clone(&store.accounts) as _,
             ledger: Arc::clone(&store.ledger) as _,

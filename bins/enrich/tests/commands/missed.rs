@@ -15,7 +15,7 @@ fn asked(count_misses: CountMisses, names: &[&str]) -> Fixture {
     let fixture = Fixture::with_records();
     let (_, key) = fixture.account(100);
     let options = Options { count_misses, ..Options::default() };
-    let store = Store::open_or_create_with(fixture.data(), options).unwrap();
+    let store = Store::open_or_create_with(fixture.data(), &options).unwrap();
     let service = server(&store);
     for name in names {
         assert_eq!(call(&service, &key, "cuf", "r", json!({"companyName": name})).status, 200);

@@ -156,7 +156,7 @@ impl Health {
     /// Checks the directory (the look-up data) in the folder of a node, and the node's PostgreSQL
     /// database.
     fn of_node(folder: &Path, url: &StoreUrl) -> Result<Self, Failure> {
-        let store = match DirectoryStore::open_with(folder, &Options::default()) {
+        let store = match DirectoryStore::open(folder) {
             Ok(store) => store,
             Err(missing @ OpenError::Missing { .. }) => return Err(Failure::of_node(missing)),
             Err(error) => return Ok(Self::unreadable(error_chain(&error))),

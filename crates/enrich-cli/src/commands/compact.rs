@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use enrich_store::{CompactError, DirectoryStore, compact};
+use enrich_store::{CompactError, DirectoryStore, Store};
 use serde::Serialize;
 
 use super::table::Pairs;
@@ -38,7 +38,7 @@ impl Compact {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let report = match self.common.data.store()? {
             Some(_) => DirectoryStore::compact(self.common.data.path())?,
-            None => compact(self.common.data.path())?,
+            None => Store::compact(self.common.data.path())?,
         };
         let (before_bytes, after_bytes) = (report.before_bytes, report.after_bytes);
         let freed_bytes = before_bytes.saturating_sub(after_bytes);

@@ -121,7 +121,7 @@ impl Publish {
         let snapshots = snapshots(&self.common)?;
         // Opens the directory (the look-up data), to check the data folder. Until `_directory` is
         // dropped, it also marks the folder as in use.
-        let _directory = self.common.data.open_directory(Options::default())?;
+        let _directory = self.common.data.open_directory(&Options::default())?;
         let from = PublishFrom {
             data: self.common.data.path().to_owned(),
             location: absolute(&self.location)?,

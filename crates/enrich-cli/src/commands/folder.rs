@@ -62,7 +62,7 @@ impl Common {
 
     /// Opens the directory (the look-up data) in the data folder. Both must exist.
     pub(crate) fn open_directory(&self) -> Result<DirectoryStore, Failure> {
-        self.data.open_directory(Options::default())
+        self.data.open_directory(&Options::default())
     }
 
     /// Opens the counts of company names that look-ups did not find: the counts in the PostgreSQL
@@ -163,17 +163,17 @@ impl DataFolder {
     }
 
     /// Opens the directory (the look-up data) in the data folder. Both must exist.
-    pub(crate) fn open_directory(&self, options: Options) -> Result<DirectoryStore, Failure> {
+    pub(crate) fn open_directory(&self, options: &Options) -> Result<DirectoryStore, Failure> {
         match self.store()? {
-            Some(_) => DirectoryStore::open_with(self.path(), &options).map_err(Failure::of_node),
-            None => Ok(Store::open_with(self.path(), options)?.into_directory()),
+            Some(_) => DirectoryStore::open_with(self.path(), options).map_err(Failure::of_node),
+            None => Ok(Store::open_with(self.path(), options)?.into_directory_store()),
         }
     }
 
     /// Opens the directory (the look-up data) in the folder of a node. Returns `None` if the folder
     /// has no directory, because the node answers from snapshots.
     pub(crate) fn find_directory(&self) -> Result<Option<DirectoryStore>, Failure> {
-        match DirectoryStore::open_with(self.path(), &Options::default()) {
+        match DirectoryStore::open(self.path()) {
             Err(OpenError::Incomplete { ref missing, .. }) if missing == "directory.sqlite" => {
                 Ok(None)
             }
@@ -188,9 +188,8 @@ impl DataFolder {
         console: &mut Console<'_>,
     ) -> Result<DirectoryStore, Failure> {
         match self.store()? {
-            Some(_) => DirectoryStore::open_or_create_with(self.path(), &Options::default())
-                .map_err(Failure::of_node),
-            None => Ok(self.open_or_make(console)?.into_directory()),
+            Some(_) => DirectoryStore::open_or_create(self.path()).map_err(Failure::of_node),
+            None => Ok(self.open_or_make(console)?.into_directory_store()),
         }
     }
 

@@ -106,7 +106,7 @@ fn field(text: &str) -> Result<(String, String), String> {
 impl Lookup {
     fn open(&self) -> Result<DirectoryStore, Failure> {
         let min_name_confidence = self.settings.min_confidence.0;
-        self.common.data.open_directory(Options { min_name_confidence, ..Options::default() })
+        self.common.data.open_directory(&Options { min_name_confidence, ..Options::default() })
     }
 
     /// Shows the company, or the companies, that the options name.

@@ -4,15 +4,14 @@ use std::fs;
 use std::path::Path;
 
 use enrich_store::{
-    DirectoryStore, OpenError, Options, Store, load_or_create_secrets, load_secrets,
-    mark_ledger_moved,
+    DirectoryStore, OpenError, Store, load_or_create_secrets, load_secrets, mark_ledger_moved,
 };
 use tempfile::TempDir;
 
 use crate::customer::{Customer, open};
 
 fn open_directory(folder: &Path) -> Result<DirectoryStore, OpenError> {
-    DirectoryStore::open_or_create_with(folder, &Options::default())
+    DirectoryStore::open_or_create(folder)
 }
 
 /// Returns the names of the files in a folder, except lock files.
@@ -109,14 +108,14 @@ fn a_ledger_that_was_moved_is_not_used_again() {
     let refused = Store::open_or_create(folder.path());
     assert!(matches!(refused, Err(OpenError::LedgerMoved(_))), "{refused:?}");
     assert!(matches!(Store::verify(folder.path()), Err(OpenError::LedgerMoved(_))));
-    assert!(enrich_store::compact(folder.path()).is_err());
+    assert!(Store::compact(folder.path()).is_err());
     drop(open_directory(folder.path()).unwrap());
 }
 
 #[test]
 fn a_whole_store_gives_its_directory() {
     let folder = tempfile::tempdir().unwrap();
-    let directory = open(folder.path()).into_directory();
+    let directory = open(folder.path()).into_directory_store();
     assert_eq!(directory.statistics().unwrap().companies.subjects, 0);
     assert!(directory.size().unwrap().bytes > 0);
 }

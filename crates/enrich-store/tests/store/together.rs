@@ -166,7 +166,7 @@ fn what_is_queued_is_decided_before_the_ledger_ends() {
 fn a_full_queue_refuses_and_takes_nothing() {
     let customer = Customer::with(1_000);
     let options = Options { charge_queue: 4, charge_group: 1, ..Options::default() };
-    let narrow = Store::open_with(customer.folder.path(), options).unwrap();
+    let narrow = Store::open_with(customer.folder.path(), &options).unwrap();
     // This connection takes SQLite's write lock. So the thread that writes charges takes only the
     // first charge from the queue, and then waits for the lock.
     let file = customer.file();

@@ -70,7 +70,7 @@ impl CallerArgs {
         let Some(url) = &self.url else {
             let min_name_confidence = self.settings.min_confidence.0;
             let store =
-                self.data.open_directory(Options { min_name_confidence, ..Options::default() })?;
+                self.data.open_directory(&Options { min_name_confidence, ..Options::default() })?;
             store.directory.prepare()?;
             let caller = DirectoryCaller::new(Arc::clone(&store.directory) as _, target);
             let most = self.settings.max_enrichment_items;

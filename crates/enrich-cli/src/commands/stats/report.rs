@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use enrich_core::Timestamp;
 use enrich_core::port::importer::Importer;
 use enrich_core::port::suppression_lists::{ListCounts, SuppressionLists};
-use enrich_store::{DatabaseSize, KindStatistics, Outcomes, Store};
+use enrich_store::{DatabaseSize, DuplicateSearch, KindStatistics, Outcomes, Sizes, Store};
 use serde::Serialize;
 
 use super::super::duplicates::ShownCount;
@@ -148,11 +148,11 @@ impl Report {
         first: i64,
         last: i64,
     ) -> Result<Self, Failure> {
-        let directory = store.directory_statistics()?;
+        let directory = store.directory_store().statistics()?;
         let used = store.use_statistics(first, last, MAX_ACCOUNTS)?;
         let sources = pollster::block_on(store.importer.sources())?;
         let ListCounts { lists, entries, values } = pollster::block_on(store.importer.counts())?;
-        let [directory_size, ledger_size] = store.sizes()?;
+        let Sizes { directory: directory_size, ledger: ledger_size } = store.sizes()?;
         let subjects = Subjects {
             companies: directory.companies.subjects,
             people: directory.people.subjects,
@@ -164,7 +164,8 @@ impl Report {
             by_sources.map(|(sources, companies)| BySources { sources, companies }).collect();
         let enrich_store::SharedNames { names, companies } = directory.shared_names;
         let shared_names = SharedNames { names, companies };
-        let unmerged = store.count_duplicates()?.counts.into_iter();
+        let duplicates = store.directory_store().duplicates(&DuplicateSearch::default())?;
+        let unmerged = duplicates.counts.into_iter();
         let unmerged = unmerged.map(|(kind, count)| ShownCount::of(kind, count)).collect();
         let mut companies = directory.companies.with_attribute;
         companies.insert("employees", directory.employers);

@@ -506,7 +506,7 @@ impl Harnessed {
     }
 
     fn open_with(&self, options: Options) -> Ports {
-        let store = Store::open_or_create_with(self.0.path(), options).unwrap();
+        let store = Store::open_or_create_with(self.0.path(), &options).unwrap();
         let options = Options { min_name_confidence: Confidence::clamped(40), ..options };
         let ours = tests::open(self.0.path(), options);
         Ports {

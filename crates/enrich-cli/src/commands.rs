@@ -1,6 +1,7 @@
 //! The operator's commands. Each command or group of commands has a file.
 
 pub(crate) mod account;
+mod advice;
 pub(crate) mod backup;
 pub(crate) mod bulk;
 pub(crate) mod check;

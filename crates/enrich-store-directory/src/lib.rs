@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use enrich_secrets::Secrets;
 use enrich_store_sqlite::{
-    self as sqlite, Database, DatabaseReport, OpenError, Options, in_use::InUse,
+    self as sqlite, DataFile, Database, DatabaseReport, OpenError, Options, in_use::InUse,
 };
 
 pub use compaction::{CompactError, CompactReport, compact};
@@ -34,7 +34,7 @@ mod schema {
 /// The database of look-up data.
 pub const DIRECTORY: Database = Database {
     name: "directory",
-    file: "directory.sqlite",
+    file: DataFile::Directory.name(),
     application_id: i32::from_be_bytes(*b"EnrD"),
     migrations: schema::migrations::runner,
 };

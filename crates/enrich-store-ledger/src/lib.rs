@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use enrich_secrets::Secrets;
-use enrich_store_sqlite::{self as sqlite, Database, DatabaseReport, OpenError, Options};
+use enrich_store_sqlite::{self as sqlite, DataFile, Database, DatabaseReport, OpenError, Options};
 
 pub use accounts::SqliteAccounts;
 pub use enrich_ledger::{MissCounter, MissedName};
@@ -29,7 +29,7 @@ mod schema {
 /// The database of accounts, keys, ledger entries, idempotency records and sign-ins.
 pub const LEDGER: Database = Database {
     name: "ledger",
-    file: "ledger.sqlite",
+    file: DataFile::Ledger.name(),
     application_id: i32::from_be_bytes(*b"EnrL"),
     migrations: schema::migrations::runner,
 };

@@ -1,10 +1,40 @@
-//! The errors of opening a data folder. Each message says what the operator can do.
+//! The errors of opening a data folder. The messages name no commands or options, because programs
+//! that embed Enrich do not have them.
 
+use std::fmt;
 use std::path::PathBuf;
 
-use enrich_secrets::SecretError;
+use enrich_secrets::{SECRET_FILE, SecretError};
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
+
+/// A file that a data folder must have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataFile {
+    /// The secrets.
+    Secrets,
+    /// The directory (the look-up data).
+    Directory,
+    /// The accounts and the ledger.
+    Ledger,
+}
+
+impl DataFile {
+    /// Returns the name of the file in the data folder.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Secrets => SECRET_FILE,
+            Self::Directory => "directory.sqlite",
+            Self::Ledger => "ledger.sqlite",
+        }
+    }
+}
+
+impl fmt::Display for DataFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
 
 /// Why a data folder could not be opened. Nothing in the folder was changed: a file that cannot be
 /// used is never replaced or repaired.
@@ -26,26 +56,25 @@ pub enum OpenError {
     NotOurs(PathBuf),
     /// Some files of the data folder exist, and others are missing.
     #[error(
-        "{folder} lacks {missing}; restore it from a backup of the whole folder, or, if the \
-         folder was never in use, remove the folder and start again"
+        "{folder} lacks {}; restore it from a backup of the whole folder, or, if the folder was \
+         never in use, remove the folder and start again",
+        .missing.iter().map(|file| file.name()).collect::<Vec<_>>().join(", ")
     )]
     Incomplete {
         /// The data folder that is incomplete.
         folder: PathBuf,
-        /// The files that are missing, separated by commas.
-        missing: String,
+        /// The files that are missing.
+        missing: Vec<DataFile>,
     },
-    /// The folder's ledger was moved to a remote store, but the command was started without a
-    /// remote store.
-    #[error(
-        "the accounts and the ledger of {0} were moved to PostgreSQL; name the database with --store"
-    )]
+    /// The folder's ledger was moved to a remote store, but the folder was to be opened with a
+    /// ledger of its own.
+    #[error("the accounts and the ledger of {0} were moved to PostgreSQL")]
     LedgerMoved(PathBuf),
-    /// The folder has a ledger that was not moved to a remote store, but the command was started
-    /// with a remote store.
+    /// The folder has a ledger that was not moved to a remote store, but the folder was to be
+    /// opened for a remote store.
     #[error(
-        "{0} has accounts and a ledger of its own, which are not used together with --store; name \
-         another folder with --data, or leave --store out"
+        "{0} has accounts and a ledger of its own, which are not used together with those in \
+         PostgreSQL"
     )]
     HasLedger(PathBuf),
     /// The write-ahead log of a database is missing, but the index of the log exists. So somebody
@@ -64,10 +93,7 @@ pub enum OpenError {
         index: PathBuf,
     },
     /// A restore into the folder is still running, or was interrupted.
-    #[error(
-        "{0} holds an `enrich restore` that is not finished; wait for it, or run it again if it \
-         was broken off"
-    )]
+    #[error("{0} holds a restore that is not finished")]
     UnfinishedRestore(PathBuf),
     /// A file or folder cannot be read or written.
     #[error("{path} cannot be used; check that it exists and that this user may read and write it")]
@@ -87,31 +113,19 @@ pub enum OpenError {
         #[source]
         source: Source,
     },
-    /// Other processes have the folder open, but this command must be the only process that has it
+    /// Other processes have the folder open, but this process must be the only one that has it
     /// open.
-    #[error(
-        "{0} is in use; stop the server and other commands that use it, or wait for another \
-         `enrich reindex` or `enrich restore`, and try again"
-    )]
+    #[error("{0} is in use")]
     InUse(PathBuf),
     /// Another process uses the folder exclusively, to reindex or restore it.
-    #[error(
-        "{0} is being reindexed or restored; wait until `enrich reindex` or `enrich restore` is \
-         done with it"
-    )]
+    #[error("{0} is being reindexed or restored")]
     BeingReindexed(PathBuf),
     /// The look-up data was derived by the rules of an earlier version of Enrich, or only in part.
-    #[error(
-        "{0} was made by an earlier Enrich, or was not reindexed to its end; run `enrich \
-         reindex` on its folder once, while no server uses it"
-    )]
+    #[error("{0} was made by an earlier Enrich, or was not reindexed to its end")]
     DerivedBefore(PathBuf),
     /// SQLite can read the ledger, but keyed hashes show that somebody has altered its rows, or its
     /// seal (which shows whether rows were removed).
-    #[error(
-        "{path} is not as it was written; see what `enrich ledger verify` says, and restore it from \
-         a backup"
-    )]
+    #[error("{path} is not as it was written; restore it from a backup")]
     NotAsWritten {
         /// The file of the ledger.
         path: PathBuf,
@@ -143,7 +157,7 @@ pub enum OpenError {
     /// A database was last opened by an earlier Enrich, and this function does not migrate it.
     #[error(
         "{path} has schema {found} and this Enrich needs {known}; open the folder with this Enrich \
-         once, as `enrich check` does, and try again, or use the Enrich that wrote it"
+         once and try again, or use the Enrich that wrote it"
     )]
     OlderSchema {
         /// The file with the older schema.

@@ -23,7 +23,7 @@ pub use database::{
     schema_version, store_error, writer,
 };
 pub use disk::check_space;
-pub use error::OpenError;
+pub use error::{DataFile, OpenError};
 pub use log::{begin_log, move_log, refuse_without_log, wal_and_shm_paths, write_log_again};
 pub use options::Options;
 pub use priority::{at_lower_priority, lower_priority};

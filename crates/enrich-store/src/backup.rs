@@ -98,10 +98,7 @@ pub enum BackupError {
         source: Source,
     },
     /// The copy was checked, and has faults.
-    #[error(
-        "the copy is not sound, and neither is what it was copied from: {}; see `enrich check` and \
-         `enrich ledger verify`", .0.join("; ")
-    )]
+    #[error("the copy is not sound, and neither is what it was copied from: {}", .0.join("; "))]
     Unsound(Vec<String>),
     /// The folder to restore is not a backup.
     #[error("{folder} is no complete backup: {why}")]

@@ -9,7 +9,7 @@ use enrich_secrets::{SECRET_FILE, Secrets};
 use enrich_store_directory::DIRECTORY;
 use enrich_store_ledger::LEDGER;
 use enrich_store_sqlite::{
-    self as sqlite, Database, OpenError,
+    self as sqlite, DataFile, Database, OpenError,
     in_use::{self, InUse},
 };
 
@@ -50,13 +50,12 @@ pub(crate) const LOST_AND_FOUND: &str = "lost+found";
 pub(crate) const UNFINISHED_RESTORE: &str = "restore.unfinished";
 
 impl Parts {
-    /// Returns the names of the files, in the order in which they are created. The ledger comes
-    /// last. So a folder that has a ledger also has the other files.
-    fn files(self) -> &'static [&'static str] {
-        const FILES: [&str; 3] = [SECRET_FILE, DIRECTORY.file, LEDGER.file];
+    /// Returns the files, in the order in which they are created. The ledger comes last. So a
+    /// folder that has a ledger also has the other files.
+    fn files(self) -> &'static [DataFile] {
         match self {
-            Self::Both => &FILES,
-            Self::Directory => &FILES[..2],
+            Self::Both => &[DataFile::Secrets, DataFile::Directory, DataFile::Ledger],
+            Self::Directory => &[DataFile::Secrets, DataFile::Directory],
         }
     }
 
@@ -72,7 +71,7 @@ impl Parts {
     /// if the folder has a ledger that was not moved.
     fn check_ledger(self, folder: &Path, names: &[OsString]) -> Result<(), OpenError> {
         let has = |file: &str| names.iter().any(|name| name == file);
-        let has_ledger = names.iter().any(|name| is_left_over(name, &[LEDGER.file]));
+        let has_ledger = names.iter().any(|name| is_left_over(name, &[DataFile::Ledger]));
         match self {
             Self::Both if has(LEDGER_MOVED) => Err(OpenError::LedgerMoved(folder.into())),
             Self::Directory if has_ledger && !has(LEDGER_MOVED) => {
@@ -94,8 +93,8 @@ pub(crate) fn is_new(folder: &Path) -> Result<bool, OpenError> {
 pub(crate) fn find(folder: &Path, parts: Parts) -> Result<Found, OpenError> {
     let Some(names) = names(folder)? else { return Ok(Found::Nothing) };
     parts.check_ledger(folder, &names)?;
-    let is_missing = |file: &&&str| !names.iter().any(|name| name == *file);
-    let missing: Vec<&str> = parts.files().iter().filter(is_missing).copied().collect();
+    let is_missing = |file: &DataFile| !names.iter().any(|name| name == file.name());
+    let missing: Vec<DataFile> = parts.files().iter().copied().filter(is_missing).collect();
     let is_unfinished = names.iter().any(|name| name == UNFINISHED_RESTORE);
     if missing.is_empty() {
         Ok(Found::All)
@@ -108,7 +107,7 @@ pub(crate) fn find(folder: &Path, parts: Parts) -> Result<Found, OpenError> {
     } else if names.iter().any(|name| is_left_over(name, parts.files())) {
         // A write-ahead log alone also counts as a file of Enrich, because it shows that there was
         // a database.
-        Err(OpenError::Incomplete { folder: folder.into(), missing: missing.join(", ") })
+        Err(OpenError::Incomplete { folder: folder.into(), missing })
     } else {
         Err(OpenError::NotOurs(folder.into()))
     }
@@ -136,8 +135,8 @@ fn names(folder: &Path) -> Result<Option<Vec<OsString>>, OpenError> {
 
 /// Whether a name begins with the name of one of `files`, as `ledger.sqlite-wal` begins with
 /// `ledger.sqlite`.
-fn is_left_over(name: &OsStr, files: &[&str]) -> bool {
-    name.to_str().is_some_and(|name| files.iter().any(|file| name.starts_with(file)))
+fn is_left_over(name: &OsStr, files: &[DataFile]) -> bool {
+    name.to_str().is_some_and(|name| files.iter().any(|file| name.starts_with(file.name())))
 }
 
 /// Creates a new data folder and its files. If this fails halfway, the folder is incomplete, and
@@ -195,7 +194,7 @@ pub fn load_or_create_secrets(folder: &Path) -> Result<(Secrets, bool), OpenErro
 pub fn load_secrets(folder: &Path) -> Result<Secrets, OpenError> {
     match find(folder, Parts::Directory) {
         // The folder of a node that answers from snapshots does not contain `directory.sqlite`.
-        Err(OpenError::Incomplete { missing, .. }) if missing == DIRECTORY.file => {
+        Err(OpenError::Incomplete { missing, .. }) if missing == [DataFile::Directory] => {
             read_secrets(folder)
         }
         Err(error) => Err(error),
@@ -272,7 +271,7 @@ fn refuse_new(folder: &Path, parts: Parts) -> Result<(), OpenError> {
     match find(folder, parts)? {
         Found::Nothing => Err(OpenError::Missing(folder.into())),
         Found::Secrets => {
-            Err(OpenError::Incomplete { folder: folder.into(), missing: DIRECTORY.file.to_owned() })
+            Err(OpenError::Incomplete { folder: folder.into(), missing: vec![DataFile::Directory] })
         }
         Found::All => Ok(()),
     }

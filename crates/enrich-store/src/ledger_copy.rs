@@ -31,7 +31,7 @@ pub enum LedgerCopyError {
     #[error("{0} has a ledger; name a new folder that holds secret.key alone, or a node's folder")]
     HasLedger(PathBuf),
     /// The verification of the ledger found faults.
-    #[error("the ledger does not add up: {0}; see `enrich ledger verify`")]
+    #[error("the ledger does not add up: {0}")]
     DoesNotAddUp(String),
     /// The ledger was not verified to its end, because the thread that verified it has panicked.
     #[error("the ledger could not be verified")]

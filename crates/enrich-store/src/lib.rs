@@ -17,11 +17,12 @@ pub use enrich_store_directory::{
     SqliteDirectory, SqliteImporter, StoredDecision,
 };
 pub use enrich_store_ledger::{
-    AccountUse, MissedName, Outcomes, SqliteAccounts, SqliteLedger, SqliteSignIns, SqliteUsage,
-    UseStatistics,
+    AccountUse, CopyError, MissedName, Outcomes, SqliteAccounts, SqliteLedger, SqliteSignIns,
+    SqliteUsage, UseStatistics,
 };
 pub use enrich_store_sqlite::{
-    DatabaseReport, DatabaseSize, Durability, OpenError, Options, SystemClock, lower_priority,
+    DataFile, DatabaseReport, DatabaseSize, Durability, OpenError, Options, SystemClock,
+    lower_priority,
 };
 pub use folder::{
     discard_new_secrets, load_or_create_secrets, load_secrets, mark_ledger_moved, read_secrets,

@@ -70,10 +70,10 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`OpenError::Missing`] when the folder does not exist or is empty. The messages of the other
-    /// errors say what to do; existing files are never replaced or repaired. Reasons are: a file of
-    /// the folder is missing; a database is damaged, belongs to another program, or is from a newer
-    /// Enrich; the databases were made with other secrets; other users may read `secret.key`.
+    /// [`OpenError::Missing`] when the folder does not exist or is empty. Existing files are
+    /// never replaced or repaired. Reasons for other errors are: a file of the folder is missing; a
+    /// database is damaged, belongs to another program, or is from a newer Enrich; the databases
+    /// were made with other secrets; other users may read `secret.key`.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
         Self::open_with(folder, &Options::default())
     }

@@ -8,6 +8,7 @@ use enrich_core::Timestamp;
 use enrich_store::{BackupError, BackupReport, SystemClock, back_up};
 use serde::Serialize;
 
+use super::advice::explained;
 use super::table::Pairs;
 use super::{Common, Console, Failure, Shown, Verdict, named};
 use crate::served::LISTS;
@@ -130,7 +131,7 @@ impl From<BackupError> for Failure {
             BackupError::Open(error) => error.into(),
             BackupError::Unsound { .. }
             | BackupError::NoBackup { .. }
-            | BackupError::Altered { .. } => Self::refused(error.to_string()),
+            | BackupError::Altered { .. } => Self::refused(explained(&error)),
             error => Self::impossible(&error),
         }
     }

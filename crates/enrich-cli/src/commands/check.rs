@@ -13,10 +13,10 @@ use enrich_store::{
 use enrich_store_postgres::{CommandPorts, inspect};
 use serde::{Serialize, Serializer};
 
+use super::advice::explained;
 use super::table::Pairs;
 use super::{Common, Console, Failure, Shown, Verdict};
 use crate::settings::StoreUrl;
-use enrich_server::error_chain;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -113,10 +113,10 @@ impl Check {
         let mut snapshot = None;
         match checked {
             Ok(Ok(number)) => snapshot = Some(number.0),
-            Ok(Err(error)) => problems.push(error_chain(&error)),
+            Ok(Err(error)) => problems.push(explained(&error)),
             // If the database cannot be opened, `store_problems` has usually reported this error
             // already. So the error is added only if there is no other problem.
-            Err(error) if problems.is_empty() => problems.push(error_chain(&error)),
+            Err(error) if problems.is_empty() => problems.push(explained(&error)),
             Err(_) => {}
         }
         Ok(Health {
@@ -136,7 +136,7 @@ impl Check {
 fn store_problems(url: &StoreUrl, secrets: &Secrets) -> Vec<String> {
     match inspect(url.expose(), secrets, true, || SystemClock.now()) {
         Ok(report) => report.problems,
-        Err(error) => vec![error_chain(&error)],
+        Err(error) => vec![explained(&error)],
     }
 }
 
@@ -146,10 +146,10 @@ impl Health {
         match Store::open(folder) {
             Ok(store) => match store.check() {
                 Ok(report) => Ok(Self::from(report)),
-                Err(error) => Ok(Self::unreadable(error_chain(&error))),
+                Err(error) => Ok(Self::unreadable(explained(&error))),
             },
             Err(missing @ OpenError::Missing { .. }) => Err(missing.into()),
-            Err(error) => Ok(Self::unreadable(error_chain(&error))),
+            Err(error) => Ok(Self::unreadable(explained(&error))),
         }
     }
 
@@ -159,11 +159,11 @@ impl Health {
         let store = match DirectoryStore::open(folder) {
             Ok(store) => store,
             Err(missing @ OpenError::Missing { .. }) => return Err(Failure::of_node(missing)),
-            Err(error) => return Ok(Self::unreadable(error_chain(&error))),
+            Err(error) => return Ok(Self::unreadable(explained(&error))),
         };
         let report = match store.check() {
             Ok(report) => report,
-            Err(error) => return Ok(Self::unreadable(error_chain(&error))),
+            Err(error) => return Ok(Self::unreadable(explained(&error))),
         };
         let problems = store_problems(url, store.secrets());
         Ok(Self {

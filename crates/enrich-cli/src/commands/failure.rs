@@ -6,12 +6,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use enrich_core::port::error::StoreError;
+use enrich_server::error_chain;
 use enrich_snapshot::SNAPSHOTS;
-use enrich_store::{LedgerCopyError, OpenError};
+use enrich_store::{DataFile, LedgerCopyError, OpenError};
 use enrich_store_postgres as postgres;
 
+use super::advice::explained;
 use crate::account_ports::node_folder_error;
-use enrich_server::error_chain;
 
 /// The result of a command that has run to its end. It decides the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,8 +58,8 @@ impl Failure {
     }
 
     /// Creates the failure for an error that has prevented the command from running.
-    pub(crate) fn impossible(error: &dyn Error) -> Self {
-        Self::Impossible(error_chain(error))
+    pub(crate) fn impossible(error: &(dyn Error + 'static)) -> Self {
+        Self::Impossible(explained(error))
     }
 
     /// Creates the failure for a file that could not be used because of `error`.
@@ -132,13 +133,13 @@ impl From<postgres::OpenError> for Failure {
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
         match error {
-            OpenError::Incomplete { ref missing, .. } if missing == "ledger.sqlite" => {
+            OpenError::Incomplete { ref missing, .. } if missing == &[DataFile::Ledger] => {
                 Self::Impossible(format!(
                     "{error}; if its accounts are in PostgreSQL, name the database with --store"
                 ))
             }
             OpenError::Incomplete { ref folder, ref missing }
-                if missing == "directory.sqlite" && folder.join(SNAPSHOTS).is_dir() =>
+                if missing == &[DataFile::Directory] && folder.join(SNAPSHOTS).is_dir() =>
             {
                 Self::Impossible(format!(
                     "{} answers from published snapshots; run this with --data of the folder that \
@@ -164,7 +165,7 @@ mod tests {
         let node = tempfile::tempdir().unwrap();
         let incomplete = || OpenError::Incomplete {
             folder: node.path().to_owned(),
-            missing: "directory.sqlite".to_owned(),
+            missing: vec![DataFile::Directory],
         };
         let message = |error| Failure::from(error).message().unwrap().to_owned();
         assert!(message(incomplete()).contains("restore it from a backup"));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use confique::Layer;
-use enrich_store::{DirectoryStore, OpenError, Options, Secrets, Store, load_secrets};
+use enrich_store::{DataFile, DirectoryStore, OpenError, Options, Secrets, Store, load_secrets};
 
 use super::console::{Console, Format, Shown};
 use super::failure::{Failure, Verdict};
@@ -174,7 +174,7 @@ impl DataFolder {
     /// has no directory, because the node answers from snapshots.
     pub(crate) fn find_directory(&self) -> Result<Option<DirectoryStore>, Failure> {
         match DirectoryStore::open(self.path()) {
-            Err(OpenError::Incomplete { ref missing, .. }) if missing == "directory.sqlite" => {
+            Err(OpenError::Incomplete { missing, .. }) if missing == [DataFile::Directory] => {
                 Ok(None)
             }
             opened => opened.map(Some).map_err(Failure::of_node),

@@ -27,7 +27,7 @@ pub enum CopyError {
     #[error("the ledger cannot be read or written")]
     Sqlite(#[from] rusqlite::Error),
     /// A value in this table has the wrong type for its column.
-    #[error("table {0}: a value is not of its kind; see `enrich ledger verify`")]
+    #[error("table {0}: a value is not of its kind")]
     Malformed(&'static str),
     /// The ledger into which rows were to be copied already has accounts.
     #[error("the ledger to copy into is not empty")]

@@ -54,7 +54,7 @@ impl Manifest {
             |why: &str| BackupError::NoBackup { folder: folder.into(), why: why.into() };
         let path = folder.join(FILE);
         let about = fs::metadata(&path)
-            .map_err(|_| no_backup("it has no backup.json, which `enrich backup` writes last"))?;
+            .map_err(|_| no_backup("it has no backup.json, which a backup writes last"))?;
         if about.len() > LIMIT_BYTES {
             return Err(no_backup("its backup.json cannot be read"));
         }

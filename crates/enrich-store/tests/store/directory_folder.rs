@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use enrich_store::{
-    DirectoryStore, OpenError, Store, load_or_create_secrets, load_secrets, mark_ledger_moved,
+    DataFile, DirectoryStore, OpenError, Store, load_or_create_secrets, load_secrets,
+    mark_ledger_moved,
 };
 use tempfile::TempDir;
 
@@ -70,9 +71,9 @@ fn a_folder_without_its_ledger_is_not_opened_as_a_whole_one() {
         Err(OpenError::Incomplete { missing, .. }) => missing,
         other => panic!("{other:?}"),
     };
-    assert_eq!(missing(folder.path()), "directory.sqlite, ledger.sqlite");
+    assert_eq!(missing(folder.path()), [DataFile::Directory, DataFile::Ledger]);
     drop(open_directory(folder.path()).unwrap());
-    assert_eq!(missing(folder.path()), "ledger.sqlite");
+    assert_eq!(missing(folder.path()), [DataFile::Ledger]);
 }
 
 #[test]
@@ -80,7 +81,7 @@ fn a_folder_that_lacks_its_directory_is_refused() {
     let folder = with_secrets();
     fs::create_dir(folder.path().join("bulk")).unwrap();
     match open_directory(folder.path()) {
-        Err(OpenError::Incomplete { missing, .. }) => assert_eq!(missing, "directory.sqlite"),
+        Err(OpenError::Incomplete { missing, .. }) => assert_eq!(missing, [DataFile::Directory]),
         other => panic!("{other:?}"),
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
-use enrich_store::{OpenError, SecretError, Store};
+use enrich_store::{DataFile, OpenError, SecretError, Store};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -128,14 +128,14 @@ fn a_folder_with_other_files_is_refused() {
 
 #[test]
 fn a_folder_that_lacks_a_file_is_refused() {
-    for file in ["secret.key", "directory.sqlite", "ledger.sqlite"] {
+    for file in [DataFile::Secrets, DataFile::Directory, DataFile::Ledger] {
         let folder = used();
-        fs::remove_file(folder.path().join(file)).unwrap();
+        fs::remove_file(folder.path().join(file.name())).unwrap();
         match refused(folder.path()) {
-            OpenError::Incomplete { missing, .. } => assert_eq!(missing, file),
+            OpenError::Incomplete { missing, .. } => assert_eq!(missing, [file]),
             other => panic!("{file}: {other:?}"),
         }
-        assert!(!folder.path().join(file).exists(), "{file} is not made anew");
+        assert!(!folder.path().join(file.name()).exists(), "{file} is not made anew");
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use enrich_core::port::error::StoreError;
 use enrich_core::port::snapshots::SnapshotNumber;
-use enrich_store_sqlite::OpenError;
+use enrich_store_sqlite::{OpenError, SpaceError};
 
 /// Why a snapshot could not be published or used. If a node cannot use a new snapshot, it
 /// continues to answer from its present snapshot.
@@ -84,16 +84,9 @@ pub enum SnapshotError {
          `secret.key`, or run `enrich store migrate` after a secret was added"
     )]
     StoreSecret(u32),
-    /// The disk has too little free space.
-    #[error("{needed} MB are needed on the disk of {folder} and {free} MB are free")]
-    NoSpace {
-        /// The folder whose disk has too little space.
-        folder: PathBuf,
-        /// The required space, in megabytes.
-        needed: u64,
-        /// The free space, in megabytes.
-        free: u64,
-    },
+    /// The disk has too little space.
+    #[error(transparent)]
+    Space(#[from] SpaceError),
     /// A directory database cannot be opened or copied.
     #[error(transparent)]
     Open(#[from] OpenError),

@@ -106,7 +106,7 @@ impl LocalFiles {
         }
         let unfinished = self.unfinished(&locked)?;
         let path = self.path(snapshot.number);
-        check_space(&self.folder, snapshot.bytes)?;
+        sqlite::check_space(&self.folder, snapshot.bytes)?;
         let from = location.join(file_name(snapshot.number));
         let fetched = compression::expand(&from, &unfinished, hash_of(snapshot), goes_on)
             .and_then(|()| rename(&unfinished, &path));
@@ -155,14 +155,6 @@ pub(crate) fn remove(path: &Path) -> Result<(), SnapshotError> {
         }
         _ => Ok(()),
     }
-}
-
-/// Checks that the disk of a folder has at least `bytes` free bytes.
-pub(crate) fn check_space(folder: &Path, bytes: u64) -> Result<(), SnapshotError> {
-    let space = sqlite::check_space(folder, bytes);
-    space
-        .map_err(|source| SnapshotError::file(folder, source))?
-        .map_err(|[needed, free]| SnapshotError::NoSpace { folder: folder.into(), needed, free })
 }
 
 /// Waits for the lock on a file, and creates the file if it does not exist. Stops waiting when

@@ -12,7 +12,7 @@ use pollster::block_on;
 use crate::compression::{self, FileHash};
 use crate::error::SnapshotError;
 use crate::forget::suppress;
-use crate::local_files::{LocalFiles, check_space, file_name, lock, remove, rename};
+use crate::local_files::{LocalFiles, file_name, lock, remove, rename};
 
 /// The name of the lock file in the folder that snapshots are published to. A process must lock
 /// it before it publishes to the folder.
@@ -49,7 +49,7 @@ pub fn publish(snapshots: &dyn Snapshots, from: &PublishFrom) -> Result<Snapshot
     let files = LocalFiles::of(&from.data)?;
     let local = files.lock(&|_| true)?;
     let _location = lock(&from.location.join(LOCK), &|_| true)?;
-    check_space(&from.data, sqlite::file_bytes(&source))?;
+    sqlite::check_space(&from.data, sqlite::file_bytes(&source))?;
     let copy = files.unfinished(&local)?;
     let compressed = from.location.join(UNFINISHED);
     remove(&compressed)?;

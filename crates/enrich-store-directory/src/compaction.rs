@@ -17,7 +17,7 @@
 use std::path::{Path, PathBuf};
 
 use enrich_store_sqlite::turns::Waiting;
-use enrich_store_sqlite::{self as sqlite, OpenError};
+use enrich_store_sqlite::{self as sqlite, OpenError, SpaceError};
 use rusqlite::Connection;
 
 use crate::importer::{empty_the_log, turn};
@@ -75,12 +75,12 @@ pub fn compact(path: &Path) -> Result<CompactReport, CompactError> {
     let connection = connect(path).map_err(failed)?;
     let before_bytes = sqlite::file_bytes(path);
     let folder = path.parent().unwrap_or(Path::new("."));
-    let space = sqlite::check_space(folder, needed_bytes(&connection).map_err(failed)?);
-    let space = space.map_err(|source| OpenError::unusable(folder, source))?;
-    space.map_err(|[needed, free]| CompactError::NoSpace {
-        folder: folder.into(),
-        needed,
-        free,
+    let needed = needed_bytes(&connection).map_err(failed)?;
+    sqlite::check_space(folder, needed).map_err(|error| match error {
+        SpaceError::Unknown { folder, source } => OpenError::unusable(folder, source).into(),
+        SpaceError::TooLittle { folder, needed, free } => {
+            CompactError::NoSpace { folder, needed, free }
+        }
     })?;
     let waiting = Waiting::for_turn(&connection);
     connection.execute_batch("VACUUM").map_err(failed)?;

@@ -22,7 +22,7 @@ pub use database::{
     immutable_reader, mapped_reader, newest_known, prepare, reader, refuse_other_schema,
     schema_version, store_error, writer,
 };
-pub use disk::check_space;
+pub use disk::{SpaceError, check_space};
 pub use error::{DataFile, OpenError};
 pub use log::{begin_log, move_log, refuse_without_log, wal_and_shm_paths, write_log_again};
 pub use options::Options;

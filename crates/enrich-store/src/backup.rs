@@ -33,7 +33,7 @@ use std::path::PathBuf;
 
 use enrich_core::Timestamp;
 use enrich_core::port::ledger::Verification;
-use enrich_store_sqlite::OpenError;
+use enrich_store_sqlite::{OpenError, SpaceError};
 
 pub use restore::restore;
 pub use take::back_up;
@@ -79,15 +79,8 @@ pub enum BackupError {
     #[error("{0} holds other files than an unfinished backup; move it away")]
     NotUnfinished(PathBuf),
     /// The disk has too little space.
-    #[error("{needed} MB are needed on the disk of {folder} and {free} MB are free")]
-    NoSpace {
-        /// A folder on the disk that has too little space.
-        folder: PathBuf,
-        /// The required space, in megabytes.
-        needed: u64,
-        /// The free space, in megabytes.
-        free: u64,
-    },
+    #[error(transparent)]
+    Space(#[from] SpaceError),
     /// A file or folder cannot be read or written.
     #[error("{path} cannot be read or written")]
     File {

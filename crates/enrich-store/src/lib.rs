@@ -21,8 +21,8 @@ pub use enrich_store_ledger::{
     SqliteUsage, UseStatistics,
 };
 pub use enrich_store_sqlite::{
-    DataFile, DatabaseReport, DatabaseSize, Durability, OpenError, Options, SystemClock,
-    lower_priority,
+    DataFile, DatabaseReport, DatabaseSize, Durability, OpenError, Options, SpaceError,
+    SystemClock, lower_priority,
 };
 pub use folder::{
     discard_new_secrets, load_or_create_secrets, load_secrets, mark_ledger_moved, read_secrets,

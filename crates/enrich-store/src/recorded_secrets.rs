@@ -47,18 +47,33 @@ pub(crate) fn compare<'a>(
     secrets: &'a Secrets,
 ) -> Result<Vec<&'a Secret>, OpenError> {
     let path = folder.join(database.file);
-    let compared = sqlite::reader(&path).and_then(|file| unrecorded(&file, database, secrets));
-    let compared = compared.map_err(|source| OpenError::of_sqlite(&path, source))?;
-    compared.map_err(|source| OpenError::Secret { path: folder.join(SECRET_FILE), source })
+    unrecorded(&path, database, secrets).map_err(|error| match error {
+        CompareError::Read(source) => OpenError::of_sqlite(&path, source),
+        CompareError::Secret(source) => {
+            OpenError::Secret { path: folder.join(SECRET_FILE), source }
+        }
+    })
+}
+
+/// Why the secrets of a database could not be compared with `secret.key`.
+#[derive(Debug, thiserror::Error)]
+enum CompareError {
+    /// The database cannot be read.
+    #[error(transparent)]
+    Read(#[from] rusqlite::Error),
+    /// A recorded secret is missing in `secret.key`, or differs there.
+    #[error(transparent)]
+    Secret(#[from] SecretError),
 }
 
 /// Returns the secrets that a database has not recorded yet. Returns an error if a recorded secret
 /// is missing in `secret.key`, or differs there.
 fn unrecorded<'a>(
-    connection: &Connection,
+    path: &Path,
     database: &Database,
     secrets: &'a Secrets,
-) -> rusqlite::Result<Result<Vec<&'a Secret>, SecretError>> {
+) -> Result<Vec<&'a Secret>, CompareError> {
+    let connection = sqlite::reader(path)?;
     let mut new = Vec::new();
     for secret in secrets.newest_first() {
         let noted: Option<[u8; 32]> = connection
@@ -70,7 +85,7 @@ fn unrecorded<'a>(
             None => new.push(secret),
             Some(noted) if noted != secret.check_hash() => {
                 let (id, database) = (secret.id(), database.name);
-                return Ok(Err(SecretError::Different { id, database }));
+                return Err(SecretError::Different { id, database }.into());
             }
             Some(_) => {}
         }
@@ -80,10 +95,10 @@ fn unrecorded<'a>(
     while let Some(row) = ids.next()? {
         let id = row.get(0)?;
         if secrets.with_id(id).is_none() {
-            return Ok(Err(SecretError::Missing { id, database: database.name }));
+            return Err(SecretError::Missing { id, database: database.name }.into());
         }
     }
-    Ok(Ok(new))
+    Ok(new)
 }
 
 /// Stores the check hashes of new secrets in a database. In a new ledger, also stores its seal: a

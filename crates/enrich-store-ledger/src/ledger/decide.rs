@@ -32,6 +32,42 @@ pub(super) struct GroupDecider<'a> {
 #[derive(Debug)]
 pub(super) struct GroupFailed(pub(super) rusqlite::Error);
 
+/// Why a decision could not be made.
+enum DecisionError {
+    /// Only this job is refused.
+    Refused(ChargeError),
+    /// A statement has failed. [`GroupDecider::settle`] finds out whether this affects only this
+    /// job or the whole group.
+    Statement(rusqlite::Error),
+    /// The whole group must be rolled back.
+    Group(GroupFailed),
+}
+
+impl From<rusqlite::Error> for DecisionError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Statement(error)
+    }
+}
+
+impl From<RecordError> for DecisionError {
+    fn from(error: RecordError) -> Self {
+        match error {
+            RecordError::Read(error) => Self::Statement(error),
+            altered => Self::Refused(ChargeError::NotTaken(altered.into())),
+        }
+    }
+}
+
+impl From<LedgerStateError> for DecisionError {
+    fn from(error: LedgerStateError) -> Self {
+        match error {
+            LedgerStateError::Read(error) => Self::Statement(error),
+            altered => Self::Refused(ChargeError::NotTaken(altered.into())),
+        }
+    }
+}
+
+/// The decision on one job, or why it is refused. The outer error affects the whole group.
 type Decided<T> = Result<Result<T, ChargeError>, GroupFailed>;
 
 impl GroupDecider<'_> {
@@ -41,56 +77,64 @@ impl GroupDecider<'_> {
         charge: &Charge,
         record: Option<&SealedResponse>,
     ) -> Decided<Charged> {
+        let charged = self.try_charge(charge, record);
+        self.settle(charged)
+    }
+
+    /// Decides a grant.
+    pub(super) fn grant(&mut self, grant: &Grant) -> Decided<Granted> {
+        let granted = self.try_grant(grant);
+        self.settle(granted)
+    }
+
+    /// Returns the account's balance; `None` when there is no such account.
+    pub(super) fn balance(&mut self, account: AccountId) -> Decided<Option<Credits>> {
+        let head = self.batch.head(account);
+        self.settle(head.map(|head| head.map(|head| head.last.balance)).map_err(Into::into))
+    }
+
+    fn try_charge(
+        &mut self,
+        charge: &Charge,
+        record: Option<&SealedResponse>,
+    ) -> Result<Charged, DecisionError> {
+        let (connection, secrets) = (self.connection, self.secrets);
+        let (account, at) = (charge.account, charge.at);
         if let Some(record) = record {
-            let (names, at) = (&record.names, charge.at);
-            let (connection, secrets) = (self.connection, self.secrets);
-            match idempotency_store::find(connection, secrets, charge.account, names, at) {
-                Ok(RecordState::StoredResponse(kept)) => return Ok(Ok(Charged::Replayed(kept))),
-                Ok(RecordState::Free) => match self.has_room(charge.account) {
-                    Ok(true) => {}
-                    Ok(false) => return Ok(Err(ChargeError::IdempotencyStoreFull)),
-                    Err(error) => return self.sort_out(error),
-                },
-                Ok(RecordState::Expired) => {}
-                Err(RecordError::Read(error)) => return self.sort_out(error),
-                Err(altered) => return Ok(Err(ChargeError::NotTaken(altered.into()))),
+            match idempotency_store::find(connection, secrets, account, &record.names, at)? {
+                RecordState::StoredResponse(kept) => return Ok(Charged::Replayed(kept)),
+                RecordState::Free if !self.has_room(account)? => {
+                    return Err(DecisionError::Refused(ChargeError::IdempotencyStoreFull));
+                }
+                RecordState::Free | RecordState::Expired => {}
             }
         }
-        let head = match self.batch.head(charge.account) {
-            Ok(Some(head)) => head,
-            Ok(None) => return Ok(Ok(Charged::Insufficient { balance: Credits::ZERO })),
-            Err(LedgerStateError::Read(error)) => return self.sort_out(error),
-            Err(altered) => return Ok(Err(ChargeError::NotTaken(altered.into()))),
+        let Some(head) = self.batch.head(account)? else {
+            return Ok(Charged::Insufficient { balance: Credits::ZERO });
         };
         let before = head.last.balance;
         let (balance, is_charged) = match decide_charge(charge, before) {
-            ChargeDecision::Insufficient => {
-                return Ok(Ok(Charged::Insufficient { balance: before }));
-            }
+            ChargeDecision::Insufficient => return Ok(Charged::Insufficient { balance: before }),
             ChargeDecision::Free => (before, false),
             ChargeDecision::Row(row) => {
                 let balance = row.balance;
-                if let Err(error) = self.batch.add(row, &head) {
-                    return self.sort_out(error);
-                }
+                self.batch.add(row, &head)?;
                 (balance, true)
             }
         };
         if let Some(record) = record {
-            let (account, at) = (charge.account, charge.at);
             let recorded = RecordedCharge { balance, charge: is_charged.then_some(charge.id) };
-            let (connection, secrets) = (self.connection, self.secrets);
-            match idempotency_store::write(connection, secrets, account, record, recorded, at) {
-                Ok(grown) => {
-                    self.record_count = self.record_count.map(|count| count.after_growing(grown))
-                }
+            let written =
+                idempotency_store::write(connection, secrets, account, record, recorded, at);
+            let grown = written.map_err(|error| match is_charged {
                 // The row of the charge is already written in this transaction, so only a rollback
                 // of the whole group can remove it.
-                Err(error) if is_charged => return Err(GroupFailed(error)),
-                Err(error) => return self.sort_out(error),
-            }
+                true => DecisionError::Group(GroupFailed(error)),
+                false => error.into(),
+            })?;
+            self.record_count = self.record_count.map(|count| count.after_growing(grown));
         }
-        Ok(Ok(Charged::Taken { balance }))
+        Ok(Charged::Taken { balance })
     }
 
     /// Whether the account may store one more response.
@@ -105,24 +149,7 @@ impl GroupDecider<'_> {
         }
     }
 
-    /// Returns the account's balance; `None` when there is no such account.
-    pub(super) fn balance(&mut self, account: AccountId) -> Decided<Option<Credits>> {
-        match self.batch.head(account) {
-            Ok(head) => Ok(Ok(head.map(|head| head.last.balance))),
-            Err(LedgerStateError::Read(error)) => self.sort_out(error),
-            Err(altered) => Ok(Err(ChargeError::NotTaken(altered.into()))),
-        }
-    }
-
-    pub(super) fn grant(&mut self, grant: &Grant) -> Decided<Granted> {
-        match self.try_grant(grant) {
-            Ok(granted) => Ok(Ok(granted)),
-            Err(LedgerStateError::Read(error)) => self.sort_out(error),
-            Err(altered) => Ok(Err(ChargeError::NotTaken(altered.into()))),
-        }
-    }
-
-    fn try_grant(&mut self, grant: &Grant) -> Result<Granted, LedgerStateError> {
+    fn try_grant(&mut self, grant: &Grant) -> Result<Granted, DecisionError> {
         let Some(head) = self.batch.head(grant.account)? else {
             return Ok(Granted::NoAccount);
         };
@@ -151,17 +178,24 @@ impl GroupDecider<'_> {
     /// An error affects only one decision if a row breaks a constraint, or contains a value of a
     /// wrong type. In these cases, the failed statement has changed nothing in the transaction. But
     /// if SQLite has ended the transaction because of the error, the error affects the whole group.
-    fn sort_out<T>(&self, error: rusqlite::Error) -> Decided<T> {
-        let is_of_one = match &error {
-            rusqlite::Error::SqliteFailure(failure, _) => {
-                failure.code == ErrorCode::ConstraintViolation
+    fn settle<T>(&self, decided: Result<T, DecisionError>) -> Decided<T> {
+        match decided {
+            Ok(decision) => Ok(Ok(decision)),
+            Err(DecisionError::Refused(refusal)) => Ok(Err(refusal)),
+            Err(DecisionError::Statement(error)) => {
+                let is_of_one = match &error {
+                    rusqlite::Error::SqliteFailure(failure, _) => {
+                        failure.code == ErrorCode::ConstraintViolation
+                    }
+                    _ => true,
+                };
+                if is_of_one && !self.connection.is_autocommit() {
+                    Ok(Err(ChargeError::NotTaken(error.into())))
+                } else {
+                    Err(GroupFailed(error))
+                }
             }
-            _ => true,
-        };
-        if is_of_one && !self.connection.is_autocommit() {
-            Ok(Err(ChargeError::NotTaken(error.into())))
-        } else {
-            Err(GroupFailed(error))
+            Err(DecisionError::Group(failed)) => Err(failed),
         }
     }
 }

@@ -6,6 +6,7 @@ use enrich_secrets::{Purpose, Secret, Secrets};
 use enrich_store_sqlite::{Column, Statements};
 use rusqlite::{Connection, params};
 
+use crate::ledger::ledger_state_error::LedgerStateError;
 use crate::ledger::{NotAsWritten, read_whole};
 
 /// The sequence index (the table `mark`) lists the rows of an account whose sequence is a multiple
@@ -64,13 +65,13 @@ impl Head {
     pub(super) const NEW: Self = Self { last: LastRow::NONE, position: 0, span: None };
 
     /// Reads the account's head from the last checkpoint. Returns [`Head::NEW`] if the account had
-    /// no rows at this checkpoint, and `None` when there is no such account. The inner result is an
-    /// error if the stored head was altered.
+    /// no rows at this checkpoint, and `None` when there is no such account. Returns an error if
+    /// the stored head was altered.
     pub(super) fn read(
         connection: &Connection,
         secrets: &Secrets,
         account: AccountId,
-    ) -> rusqlite::Result<Result<Option<Self>, NotAsWritten>> {
+    ) -> Result<Option<Self>, LedgerStateError> {
         let row = connection.find(
             "SELECT sequence, balance, position, chain, secret, hash
              FROM account LEFT JOIN head ON head.account = account.id WHERE account.id = ?1",
@@ -85,17 +86,14 @@ impl Head {
             },
         );
         let broken = || NotAsWritten::new(format!("account {account}: its checkpoint is broken"));
-        let Some(row) = read_whole(row)? else {
-            return Ok(Err(broken()));
-        };
-        Ok(match row {
+        match read_whole(row)?.ok_or_else(broken)? {
             None => Ok(None),
             Some(None) => Ok(Some(Self::NEW)),
             Some(Some((head, secret, hash))) => match secrets.with_id(secret) {
                 Some(secret) if head.hash(account, secret) == hash => Ok(Some(head)),
-                _ => Err(broken()),
+                _ => Err(broken().into()),
             },
-        })
+        }
     }
 
     /// Stores this head in the database. It replaces the earlier head of the account.

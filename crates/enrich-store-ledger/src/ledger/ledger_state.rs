@@ -110,7 +110,7 @@ impl LedgerState {
         secrets: Secrets,
     ) -> Result<Self, LedgerStateError> {
         let moment = connection.transaction()?;
-        let seal = Seal::read(&moment, &secrets)??;
+        let seal = Seal::read(&moment, &secrets)?;
         let start = Seal { end: seal.checkpoint, ..seal };
         let (heads, behind) = (Arc::default(), FxHashSet::default());
         let mut ledger_state = Self { secrets, seal: start, heads, behind, version: None };
@@ -133,7 +133,7 @@ impl LedgerState {
         let moment = self.heads.refresh_gate.moment();
         let version = connection.value("PRAGMA data_version", [])?;
         if self.version != Some(version) {
-            let there = Seal::read(connection, &self.secrets)??;
+            let there = Seal::read(connection, &self.secrets)?;
             if there != self.seal {
                 self.follow_to(connection, there)?;
             }
@@ -227,7 +227,7 @@ impl LedgerState {
     ) -> Result<Option<Head>, LedgerStateError> {
         match self.heads.get(account) {
             Some(head) => Ok(Some(head)),
-            None => Ok(Head::read(connection, &self.secrets, account)??),
+            None => Head::read(connection, &self.secrets, account),
         }
     }
 

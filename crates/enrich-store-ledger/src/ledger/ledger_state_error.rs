@@ -2,7 +2,7 @@
 
 use crate::ledger::NotAsWritten;
 
-/// Why the ledger state cannot be built or brought up to date.
+/// Why content of the ledger, or a state that is built from it, cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LedgerStateError {
     /// The ledger cannot be read.

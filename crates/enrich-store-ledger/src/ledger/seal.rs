@@ -10,6 +10,7 @@ use enrich_secrets::{Purpose, Secret, Secrets};
 use enrich_store_sqlite::Statements;
 use rusqlite::{Connection, params};
 
+use crate::ledger::ledger_state_error::LedgerStateError;
 use crate::ledger::{NotAsWritten, read_whole};
 
 /// A keyed hash over the rows of the log, in order, from the first row up to a certain row.
@@ -74,7 +75,7 @@ impl Seal {
     pub(super) fn read(
         connection: &Connection,
         secrets: &Secrets,
-    ) -> rusqlite::Result<Result<Self, NotAsWritten>> {
+    ) -> Result<Self, LedgerStateError> {
         let row = connection.find(
             "SELECT position, digest, checkpoint, checkpoint_digest, secret, hash FROM seal
              WHERE id = 1",
@@ -88,16 +89,13 @@ impl Seal {
             },
         );
         let broken = || NotAsWritten::new("the log's seal is broken");
-        let Some(row) = read_whole(row)? else {
-            return Ok(Err(broken()));
-        };
-        let Some((seal, secret, hash)) = row else {
-            return Ok(Err(NotAsWritten::new("the log has no seal")));
+        let Some((seal, secret, hash)) = read_whole(row)?.ok_or_else(broken)? else {
+            return Err(NotAsWritten::new("the log has no seal").into());
         };
         let Some(secret) = secrets.with_id(secret) else {
-            return Ok(Err(NotAsWritten::unknown_secret("the log's seal", secret)));
+            return Err(NotAsWritten::unknown_secret("the log's seal", secret).into());
         };
-        Ok(if seal.hash(secret) == hash { Ok(seal) } else { Err(broken()) })
+        if seal.hash(secret) == hash { Ok(seal) } else { Err(broken().into()) }
     }
 
     /// Stores this seal in place of the earlier seal.

@@ -18,6 +18,7 @@ use rusqlite::Connection;
 
 use crate::ledger::head::MARK_ROWS;
 use crate::ledger::head::{Head, Span};
+use crate::ledger::ledger_state_error::LedgerStateError;
 use crate::ledger::row::{self, CHAIN_COLUMN, Link, POSITION_COLUMN, link_columns, row_columns};
 use crate::ledger::seal::{LogPosition, Seal};
 use crate::ledger::verify::related_tables::Ids;
@@ -34,14 +35,18 @@ const ROWS: &str =
 pub fn verify(path: &Path, secrets: &Secrets) -> rusqlite::Result<Verification> {
     let mut connection = sqlite::reader(path)?;
     let moment = connection.transaction()?;
-    let seal = Seal::read(&moment, secrets)?;
-    let mut walk = Walk::begin(&moment, secrets, seal.as_ref().ok().copied());
+    let (seal, broken) = match Seal::read(&moment, secrets) {
+        Ok(seal) => (Some(seal), None),
+        Err(LedgerStateError::NotAsWritten(broken)) => (None, Some(broken)),
+        Err(LedgerStateError::Read(error)) => return Err(error),
+    };
+    let mut walk = Walk::begin(&moment, secrets, seal);
     let mut rows = moment.prepare(ROWS)?;
     let mut rows = rows.query([])?;
     while let Some(row) = rows.next()? {
         walk.row(row)?;
     }
-    if let Err(broken) = seal {
+    if let Some(broken) = broken {
         walk.found.fault(broken.0);
     }
     walk.end()?;
@@ -264,12 +269,13 @@ impl<'a> Walk<'a> {
     /// calculated from its rows. First checks the hash of the stored head. Returns whether the
     /// account has a stored head.
     fn check_head(&mut self, account: AccountId, state: &AccountState) -> rusqlite::Result<bool> {
-        let head = match Head::read(self.connection, self.secrets, account)? {
+        let head = match Head::read(self.connection, self.secrets, account) {
             Ok(head) => head,
-            Err(broken) => {
+            Err(LedgerStateError::NotAsWritten(broken)) => {
                 self.found.fault(broken.0);
                 return Ok(true);
             }
+            Err(LedgerStateError::Read(error)) => return Err(error),
         };
         // `None` means that the account does not exist. `step_to` has already reported this.
         let Some(head) = head else { return Ok(false) };

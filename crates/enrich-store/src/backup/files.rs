@@ -7,7 +7,6 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use enrich_secrets::{private_file, private_folder, sync_folder};
-use enrich_store_sqlite::{self as sqlite};
 
 use super::BackupError;
 use super::file_entry::FileEntry;
@@ -133,14 +132,6 @@ fn names(folder: &Path) -> io::Result<Vec<(u8, String)>> {
     }
     names.sort_unstable();
     Ok(names)
-}
-
-/// Returns an error if the disk of a folder has less free space than `bytes` and a reserve of 16
-/// MB.
-pub(super) fn check_space(folder: &Path, bytes: u64) -> Result<(), BackupError> {
-    let space = sqlite::check_space(folder, bytes);
-    let space = space.map_err(|source| BackupError::file(folder, source))?;
-    space.map_err(|[needed, free]| BackupError::NoSpace { folder: folder.into(), needed, free })
 }
 
 /// Returns the size of all files in a folder and its subfolders, in bytes; 0 when the folder does

@@ -86,7 +86,7 @@ fn prepare(backup: &Path, folder: &Path, manifest: &Manifest) -> Result<BackupRe
     // This process has locked the folder, so no other process can change the result of this check.
     check_empty_alone(folder)?;
     clear(folder)?;
-    files::check_space(folder, manifest.files.iter().map(|file| file.bytes).sum())?;
+    sqlite::check_space(folder, manifest.files.iter().map(|file| file.bytes).sum())?;
     let unfinished = folder.join(UNFINISHED_RESTORE);
     enrich_secrets::private_folder()
         .create(&unfinished)

@@ -49,7 +49,7 @@ pub fn back_up(
     let needed =
         [DIRECTORY, LEDGER].map(|database| sqlite::file_bytes(&folder.join(database.file)));
     let lists: u64 = others.iter().map(|name| files::folder_bytes(&folder.join(name))).sum();
-    files::check_space(&paths.parent, needed.iter().sum::<u64>() + lists)?;
+    sqlite::check_space(&paths.parent, needed.iter().sum::<u64>() + lists)?;
 
     let lock = paths.begin(others)?;
     let written = write(folder, &paths.unfinished, others, clock, progress);

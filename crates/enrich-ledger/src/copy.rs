@@ -217,4 +217,10 @@ impl Table {
         let names: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
         names.join(", ")
     }
+
+    /// Returns the value of a column in a row of this table; `None` if there is no such column.
+    pub fn value<'v>(&self, row: &'v Values, column: &str) -> Option<&'v Value> {
+        let index = self.columns.iter().position(|(name, _)| *name == column)?;
+        row.get(index)
+    }
 }

@@ -11,7 +11,7 @@ use enrich_core::{AccountId, Credits, Timestamp};
 use enrich_ledger::copy::{BATCH_ROWS, Batch, ENTRY, KEY_USED, Kind, TABLES, Table, Value, Values};
 use enrich_ledger::{Chain, LastRow};
 use enrich_secrets::Secrets;
-use enrich_store_sqlite::{self as sqlite, Column, Durability, Statements};
+use enrich_store_sqlite::{self as sqlite, Durability, Statements};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
@@ -153,12 +153,11 @@ fn insert(connection: &Connection, batch: &Batch) -> Result<(), CopyError> {
     } else {
         // A new ledger has already recorded its secrets, so rows of the table `secret` may exist.
         let or_ignore = if table.name == "secret" { "OR IGNORE" } else { "" };
-        let places: Vec<String> = (1..=table.columns.len()).map(|at| format!("?{at}")).collect();
         format!(
             "INSERT {or_ignore} INTO {} ({}) VALUES ({})",
             table.name,
             table.column_list(),
-            places.join(", ")
+            places(table.columns.len())
         )
     };
     let mut statement = connection.prepare_cached(&statement)?;
@@ -166,6 +165,12 @@ fn insert(connection: &Connection, batch: &Batch) -> Result<(), CopyError> {
         statement.execute(params_from_iter(row.iter().map(Stored)))?;
     }
     Ok(())
+}
+
+/// Returns the places of `count` values in a statement: `?1, ?2` for 2 values.
+fn places(count: usize) -> String {
+    let places: Vec<String> = (1..=count).map(|at| format!("?{at}")).collect();
+    places.join(", ")
 }
 
 /// The state of the new log after the rows that were written so far: the position of the last row,
@@ -196,20 +201,21 @@ impl Linked {
     /// Reads the values from a row of the table [`ENTRY`]; `None` when a value has the wrong type
     /// for its column.
     fn read(row: &Values) -> Option<Self> {
-        let integer = |index: usize| match row.get(index) {
+        let integer = |column| match ENTRY.value(row, column) {
             Some(Value::Integer(number)) => Some(*number),
             _ => None,
         };
-        let (Some(Value::Id(account)), Some(Value::Bytes(chain))) = (row.first(), row.last())
+        let (Some(Value::Id(account)), Some(Value::Bytes(chain))) =
+            (ENTRY.value(row, "account"), ENTRY.value(row, "chain"))
         else {
             return None;
         };
         Some(Self {
             account: AccountId(uuid::Uuid::from_bytes(*account)),
-            sequence: integer(1)?.try_into().ok()?,
-            balance: Credits(integer(6)?.try_into().ok()?),
-            at: Timestamp::from_microsecond(integer(14)?).ok()?,
-            secret: integer(15)?.try_into().ok()?,
+            sequence: integer("sequence")?.try_into().ok()?,
+            balance: Credits(integer("balance")?.try_into().ok()?),
+            at: Timestamp::from_microsecond(integer("at")?).ok()?,
+            secret: integer("secret")?.try_into().ok()?,
             chain: Chain::try_from(&chain[..]).ok()?,
         })
     }
@@ -224,12 +230,10 @@ impl NewLog {
         secrets: &Secrets,
         rows: &[Values],
     ) -> Result<(), CopyError> {
-        let places: Vec<String> =
-            (1..=ENTRY.columns.len() + 2).map(|at| format!("?{at}")).collect();
         let mut insert = connection.prepare_cached(&format!(
             "INSERT INTO entry ({}, position, previous) VALUES ({})",
             ENTRY.column_list(),
-            places.join(", ")
+            places(ENTRY.columns.len() + 2)
         ))?;
         for values in rows {
             let malformed = || CopyError::Malformed(ENTRY.name);
@@ -243,22 +247,12 @@ impl NewLog {
                 Value::Integer(i64::try_from(head.position).map_err(|_| malformed())?),
             ];
             insert.execute(params_from_iter(values.iter().chain(&links).map(Stored)))?;
-            // `span` is the earliest and the latest time of the account's rows after its last row
-            // in the sequence index. Every 256th row of an account is in this index. So the row
-            // after a 256th row begins a new span.
-            let span = match head.span {
-                Some(span) if !head.last.sequence.is_multiple_of(MARK_ROWS) => span.and(row.at),
-                _ => Span::of(row.at),
-            };
-            if row.sequence.is_multiple_of(MARK_ROWS) {
-                connection.run(
-                    "INSERT INTO mark (account, sequence, position, earliest, latest)
-                     VALUES (?1, ?2, ?3, ?4, ?5)",
-                    (Column(row.account), row.sequence, position, span.earliest, span.latest),
-                )?;
+            let span = Span::with_next(head.last.sequence, head.span, row.at);
+            if let Some(span) = span.filter(|_| row.sequence.is_multiple_of(MARK_ROWS)) {
+                span.write_mark(connection, row.account, row.sequence, position)?;
             }
             let last = LastRow { sequence: row.sequence, balance: row.balance, chain: row.chain };
-            self.heads.insert(row.account, Head { last, position, span: Some(span) });
+            self.heads.insert(row.account, Head { last, position, span });
         }
         Ok(())
     }

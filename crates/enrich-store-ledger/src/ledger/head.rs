@@ -46,13 +46,34 @@ impl Span {
 
     /// Returns the span of an account to which a row with the time `at` is added. The span covers
     /// the account's rows after its last row in the sequence index. `before` is the span without
-    /// the new row. `sequence` is the sequence of the row before the new row. If that row is in the
-    /// index, the new span covers only the new row.
-    pub(super) fn with_next(sequence: u64, before: Option<Self>, at: Timestamp) -> Option<Self> {
+    /// the new row. `previous_sequence` is the sequence of the row before the new row; 0 if there is
+    /// none. If that row is in the index, the new span covers only the new row.
+    pub(super) fn with_next(
+        previous_sequence: u64,
+        before: Option<Self>,
+        at: Timestamp,
+    ) -> Option<Self> {
         match before {
-            _ if sequence.is_multiple_of(MARK_ROWS) => Some(Self::of(at)),
+            _ if previous_sequence.is_multiple_of(MARK_ROWS) => Some(Self::of(at)),
             before => before.map(|span| span.and(at)),
         }
+    }
+
+    /// Adds a row to the sequence index. This span covers the account's rows after its previous row
+    /// in the index, up to and including this row.
+    pub(super) fn write_mark(
+        self,
+        connection: &Connection,
+        account: AccountId,
+        sequence: u64,
+        position: u64,
+    ) -> rusqlite::Result<()> {
+        connection.run(
+            "INSERT INTO mark (account, sequence, position, earliest, latest)
+             VALUES (?1, ?2, ?3, ?4, ?5)",
+            (Column(account), sequence, position, self.earliest, self.latest),
+        )?;
+        Ok(())
     }
 }
 

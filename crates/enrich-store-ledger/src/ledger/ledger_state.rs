@@ -12,7 +12,7 @@ use std::sync::Arc;
 use enrich_core::AccountId;
 use enrich_ledger::Row;
 use enrich_secrets::Secrets;
-use enrich_store_sqlite::{Column, Moment, RefreshGate, Statements};
+use enrich_store_sqlite::{Moment, RefreshGate, Statements};
 use parking_lot::RwLock;
 use rusqlite::{CachedStatement, Connection};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -279,12 +279,7 @@ impl SequenceIndexEntry {
             Some(span) => span,
             None => entries::span_of(connection, self.sequence, self.position)?,
         };
-        connection.run(
-            "INSERT INTO mark (account, sequence, position, earliest, latest)
-             VALUES (?1, ?2, ?3, ?4, ?5)",
-            (Column(self.account), self.sequence, self.position, span.earliest, span.latest),
-        )?;
-        Ok(())
+        span.write_mark(connection, self.account, self.sequence, self.position)
     }
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use enrich_ledger::{Chain, Row};
 use enrich_store_sqlite::Column;
+use rusqlite::types::FromSql;
 use rusqlite::{Statement, params};
 
 /// The columns of a ledger row, in the order in which [`read`] reads them.
@@ -24,10 +25,37 @@ macro_rules! link_columns {
 }
 pub(super) use link_columns;
 
-/// The index of the column with the row's hash ([`Link::chain`]).
-pub(super) const CHAIN_COLUMN: usize = 16;
-/// The index of the column with the row's position ([`Link::position`]).
-pub(super) const POSITION_COLUMN: usize = 17;
+/// The columns of a query of [`row_columns`] and [`link_columns`], in their order. The number of a
+/// column is its index in the query.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum EntryColumn {
+    Account,
+    Sequence,
+    Id,
+    Kind,
+    Corrects,
+    Credits,
+    Balance,
+    Endpoint,
+    Items,
+    Price,
+    ApiKey,
+    RequestId,
+    Generation,
+    Note,
+    At,
+    Secret,
+    Chain,
+    Position,
+    Previous,
+}
+
+impl EntryColumn {
+    /// Reads this column of a row.
+    pub(super) fn read<T: FromSql>(self, row: &rusqlite::Row<'_>) -> rusqlite::Result<T> {
+        row.get(self as usize)
+    }
+}
 
 /// The hash and the positions that link a ledger row to other rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +72,11 @@ impl Link {
     /// Reads a link from the columns of [`link_columns`]. In the query, these columns must come
     /// after the columns of [`row_columns`].
     pub(super) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
-        let (chain, position) = (row.get(CHAIN_COLUMN)?, row.get(POSITION_COLUMN)?);
-        Ok(Self { chain, position, previous: row.get(18)? })
+        Ok(Self {
+            chain: EntryColumn::Chain.read(row)?,
+            position: EntryColumn::Position.read(row)?,
+            previous: EntryColumn::Previous.read(row)?,
+        })
     }
 }
 
@@ -61,28 +92,34 @@ pub(super) const INSERT: &str = concat!(
 
 /// Reads a row from the columns of [`row_columns`].
 pub(super) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row<'static>> {
-    let text = |index| row.get::<_, String>(index).map(Cow::Owned);
-    let maybe_text =
-        |index| Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(index)?.map(Cow::Owned));
-    let (Column(account), Column(id)) = (row.get(0)?, row.get(2)?);
-    let (Column(balance), Column(at)) = (row.get(6)?, row.get(14)?);
+    let text = |column: EntryColumn| column.read::<String>(row).map(Cow::Owned);
+    let maybe_text = |column: EntryColumn| {
+        let text = column.read::<Option<String>>(row)?;
+        Ok::<_, rusqlite::Error>(text.map(Cow::Owned))
+    };
+    let (Column(account), Column(id)) =
+        (EntryColumn::Account.read(row)?, EntryColumn::Id.read(row)?);
+    let (Column(balance), Column(at)) =
+        (EntryColumn::Balance.read(row)?, EntryColumn::At.read(row)?);
+    let corrects: Option<Column<_>> = EntryColumn::Corrects.read(row)?;
+    let api_key: Option<Column<_>> = EntryColumn::ApiKey.read(row)?;
     Ok(Row {
         account,
-        sequence: row.get(1)?,
+        sequence: EntryColumn::Sequence.read(row)?,
         id,
-        kind: text(3)?,
-        corrects: row.get::<_, Option<Column<_>>>(4)?.map(|Column(id)| id),
-        credits: row.get(5)?,
+        kind: text(EntryColumn::Kind)?,
+        corrects: corrects.map(|Column(id)| id),
+        credits: EntryColumn::Credits.read(row)?,
         balance,
-        endpoint: maybe_text(7)?,
-        items: row.get(8)?,
-        price: row.get(9)?,
-        api_key: row.get::<_, Option<Column<_>>>(10)?.map(|Column(id)| id),
-        request_id: maybe_text(11)?,
-        revision: row.get(12)?,
-        note: text(13)?,
+        endpoint: maybe_text(EntryColumn::Endpoint)?,
+        items: EntryColumn::Items.read(row)?,
+        price: EntryColumn::Price.read(row)?,
+        api_key: api_key.map(|Column(id)| id),
+        request_id: maybe_text(EntryColumn::RequestId)?,
+        revision: EntryColumn::Generation.read(row)?,
+        note: text(EntryColumn::Note)?,
         at,
-        secret: row.get(15)?,
+        secret: EntryColumn::Secret.read(row)?,
     })
 }
 
@@ -114,4 +151,14 @@ pub(super) fn insert(
         link.previous,
     ])?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use enrich_ledger::copy::ENTRY;
+
+    #[test]
+    fn a_copied_row_has_the_columns_of_a_row_and_its_hash() {
+        assert_eq!(ENTRY.column_list(), concat!(row_columns!(), ", chain"));
+    }
 }

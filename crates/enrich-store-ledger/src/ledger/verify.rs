@@ -19,7 +19,7 @@ use rusqlite::Connection;
 use crate::ledger::head::MARK_ROWS;
 use crate::ledger::head::{Head, Span};
 use crate::ledger::ledger_state_error::LedgerStateError;
-use crate::ledger::row::{self, CHAIN_COLUMN, Link, POSITION_COLUMN, link_columns, row_columns};
+use crate::ledger::row::{self, EntryColumn, Link, link_columns, row_columns};
 use crate::ledger::seal::{LogPosition, Seal};
 use crate::ledger::verify::related_tables::Ids;
 
@@ -112,11 +112,12 @@ impl<'a> Walk<'a> {
     /// be read.
     fn row(&mut self, raw: &rusqlite::Row<'_>) -> rusqlite::Result<()> {
         self.found.count_row();
-        let position: u64 = raw.get(POSITION_COLUMN).unwrap_or_default();
+        let position: u64 = EntryColumn::Position.read(raw).unwrap_or_default();
         self.pass_checkpoint(position);
         self.check_position(position);
-        let named = raw.get(0).and_then(|Column(account)| Ok((account, raw.get(1)?)));
-        let Ok((account, sequence)) = named else {
+        let (Ok(Column(account)), Ok(sequence)) =
+            (EntryColumn::Account.read(raw), EntryColumn::Sequence.read(raw))
+        else {
             self.found.fault(format_args!("the log, row {position}: cannot be read"));
             (self.log_end, self.ids) = (None, None);
             return Ok(());
@@ -125,7 +126,7 @@ impl<'a> Walk<'a> {
         let read = row::read(raw).and_then(|row| Ok((row, Link::read(raw)?)));
         let Ok((row, link)) = read else {
             (self.log_end, self.ids) = (None, None);
-            let (at, chain) = (At(account, sequence), raw.get(CHAIN_COLUMN).ok());
+            let (at, chain) = (At(account, sequence), EntryColumn::Chain.read(raw).ok());
             let check = before.check.after_unreadable(at, chain, &mut self.found);
             self.states.insert(account, AccountState { check, position, span: None });
             return Ok(());

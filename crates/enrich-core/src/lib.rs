@@ -13,6 +13,8 @@ mod account;
 mod api_key;
 mod confidence;
 mod credits;
+mod day;
+mod error_chain;
 mod id;
 mod idempotency;
 mod identity;
@@ -42,6 +44,8 @@ pub use account::{
 pub use api_key::{ApiKey, KEY_PREFIX, MalformedKey};
 pub use confidence::Confidence;
 pub use credits::{Credits, Price};
+pub use day::{SECONDS_PER_DAY, day_of};
+pub use error_chain::error_chain;
 pub use idempotency::{
     IdempotencyKey, IdempotencyRecord, InvalidIdempotencyKey, RequestId, StoredResponse,
 };

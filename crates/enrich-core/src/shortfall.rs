@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 
 use crate::account::AccountId;
 use crate::credits::Credits;
+use crate::day::day_of;
 
 /// Maximum number of shortfalls of one account in a day (UTC). A shortfall is an answer that was
 /// looked up, but that the balance did not pay for.
@@ -22,7 +23,6 @@ pub(crate) const MAX_PER_DAY: u32 = 100;
 /// Counts of earlier days are removed from memory only if at least this number of accounts has a
 /// count.
 const SWEEP_FROM: usize = 4096;
-const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
 /// The number of shortfalls of each account today. A shortfall is an answer that was looked up,
 /// but that the balance did not pay for. The map may also contain counts of earlier days; they
@@ -48,7 +48,7 @@ impl Shortfalls {
     /// Counts a shortfall: an answer that was looked up for the account, but that `balance` did
     /// not pay for.
     pub(crate) fn count(&self, account: AccountId, balance: Credits, now: Timestamp) {
-        let today = day(now);
+        let today = day_of(now);
         let mut known = self.accounts.lock();
         self.are_any.store(true, Ordering::Release);
         let is_full = known.len() >= SWEEP_FROM && known.len() == known.capacity();
@@ -82,7 +82,7 @@ impl Shortfalls {
     pub(crate) fn used_up(&self, account: AccountId, now: Timestamp) -> Option<Credits> {
         let known = self.accounts.lock();
         let shortfall = known.get(&account)?;
-        let is_used_up = shortfall.day == day(now) && shortfall.refusals >= MAX_PER_DAY;
+        let is_used_up = shortfall.day == day_of(now) && shortfall.refusals >= MAX_PER_DAY;
         is_used_up.then_some(shortfall.balance)
     }
 
@@ -92,13 +92,10 @@ impl Shortfalls {
     }
 }
 
-fn day(at: Timestamp) -> i64 {
-    at.as_second().div_euclid(SECONDS_PER_DAY)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::day::SECONDS_PER_DAY;
 
     const NOON: Timestamp = Timestamp::UNIX_EPOCH;
 

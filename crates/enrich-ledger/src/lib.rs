@@ -28,5 +28,5 @@ pub use response::{
 };
 pub use row::{Chain, Malformed, NO_ROW, Row, kind, parse_price, price_text};
 pub use sign_in::{Sealed, SealedSignIn, SignInHash, SignInSealing, session_id};
-pub use usage::{GatheredUsage, LastUses, TakenUsage, UsageKey, UsageSum, day_of};
+pub use usage::{GatheredUsage, LastUses, TakenUsage, UsageKey, UsageSum};
 pub use verify::{AccountCheck, At, Correction, Fault, Findings};

@@ -4,14 +4,12 @@
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use enrich_core::Timestamp;
 use enrich_core::port::misses::{CountMisses, Misses};
+use enrich_core::{Timestamp, day_of};
 use enrich_secrets::{Purpose, Secret, Secrets};
 use enrich_text::CompanyName;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
-
-use crate::usage::day_of;
 
 /// The number of days for which counts are kept, including today.
 const KEPT_DAYS: i64 = 30;

@@ -4,7 +4,7 @@ use std::collections::hash_map::Entry;
 use std::mem;
 
 use enrich_core::port::usage::{Use, UseOutcome};
-use enrich_core::{AccountId, KeyId, Timestamp};
+use enrich_core::{AccountId, KeyId, Timestamp, day_of};
 use rustc_hash::FxHashMap;
 
 /// Maximum number of usage counters in memory; they take about 15 MB. If this number is reached, a
@@ -12,7 +12,6 @@ use rustc_hash::FxHashMap;
 const MAX_GATHERED: usize = 100_000;
 /// Maximum value of an integer column in a database.
 const MAX: u64 = i64::MAX as u64;
-const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
 /// Identifies a usage counter. Sorted `UsageKey`s have the same order as the rows of a store's
 /// table.
@@ -121,11 +120,6 @@ impl LastUses {
         uses.sort_unstable();
         uses
     }
-}
-
-/// Returns the day (UTC) on which a time is, in days since 1970-01-01.
-pub fn day_of(at: Timestamp) -> i64 {
-    at.as_second().div_euclid(SECONDS_PER_DAY)
 }
 
 #[cfg(test)]

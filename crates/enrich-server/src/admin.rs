@@ -5,11 +5,11 @@ use actix_web::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue};
 use actix_web::web::{self, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
+use enrich_core::error_chain;
 use serde::Serialize;
 use tracing::warn;
 
 use crate::context::CallContext;
-use crate::error_chain::error_chain;
 use crate::guard::is_not_escaped;
 use crate::response::unmetered;
 use crate::state::AppState;

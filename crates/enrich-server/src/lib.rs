@@ -18,7 +18,6 @@ mod detach;
 mod document;
 mod encoding;
 mod endpoint;
-mod error_chain;
 mod guard;
 mod header;
 mod listener;
@@ -42,7 +41,6 @@ mod upkeep;
 mod versions;
 
 pub use connection::StallTimeouts;
-pub use error_chain::error_chain;
 pub use listener::{Listener, ListenerLimits};
 pub use sampled::{Label, SampledKind, SampledMetric, SampledMetrics};
 pub use serve::{Prepared, serve};

@@ -12,14 +12,13 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
 use actix_web::http::header::HeaderValue;
 use actix_web::middleware::Next;
-use enrich_core::{RateScope, Refusal};
+use enrich_core::{RateScope, Refusal, error_chain};
 use enrich_wire::{CallRecord, RequestRefusal};
 use tracing::field::display;
 use tracing::{error, info, warn};
 
 use crate::admin::AdminPage;
 use crate::context::{Answered, CallContext, OTHER};
-use crate::error_chain::error_chain;
 use crate::header::REQUEST_ID;
 use crate::response::refusal;
 use crate::state::AppState;

@@ -12,12 +12,11 @@ use actix_web::rt::spawn;
 use actix_web::rt::task::{JoinHandle, spawn_blocking};
 use actix_web::rt::time::{interval, timeout};
 use enrich_bulk::Jobs;
-use enrich_core::{Service, Timestamp};
+use enrich_core::{Service, Timestamp, error_chain};
 use enrich_sign_in::SignIns;
 use tracing::{error, info, warn};
 
 use crate::clock_watch::ClockWatch;
-use crate::error_chain::error_chain;
 use crate::state::AppState;
 
 /// The time limit for writing the usage counters at shutdown.

@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::iter;
 
-use enrich_server::error_chain;
+use enrich_core::error_chain;
 use enrich_snapshot::SnapshotError;
 use enrich_store::{BackupError, CompactError, CopyError, LedgerCopyError, OpenError};
 

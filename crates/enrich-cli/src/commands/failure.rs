@@ -5,8 +5,8 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
+use enrich_core::error_chain;
 use enrich_core::port::error::StoreError;
-use enrich_server::error_chain;
 use enrich_snapshot::SNAPSHOTS;
 use enrich_store::{DataFile, LedgerCopyError, OpenError};
 use enrich_store_postgres as postgres;

@@ -4,13 +4,12 @@ mod misses;
 mod report;
 
 use clap::Args;
-use enrich_core::{Clock, Timestamp};
+use enrich_core::{Clock, SECONDS_PER_DAY, Timestamp, day_of};
 use enrich_store::SystemClock;
 
 use super::{Common, Console, Failure, Verdict};
 use report::Report;
 
-const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 /// Maximum number of accounts that the report lists.
 const MAX_ACCOUNTS: usize = 1000;
 
@@ -67,11 +66,6 @@ impl Stats {
         let first = last - i64::from(self.days) + 1;
         self.common.show(&Report::gather(&store, now, first, last)?, console)
     }
-}
-
-/// Returns the day of a time, in days since 1970-01-01 (UTC).
-fn day_of(at: Timestamp) -> i64 {
-    at.as_second().div_euclid(SECONDS_PER_DAY)
 }
 
 fn date(day: i64) -> String {

@@ -1,9 +1,9 @@
 //! Implements the port [`Usage`] over data in memory.
 
 use async_trait::async_trait;
-use enrich_core::AccountId;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::usage::{DayCount, Usage, Use};
+use enrich_core::{AccountId, day_of};
 
 use super::FakePorts;
 
@@ -11,7 +11,7 @@ use super::FakePorts;
 impl Usage for FakePorts {
     fn count(&self, used: Use) {
         let count = DayCount {
-            day: used.at.as_second().div_euclid(86_400),
+            day: day_of(used.at),
             key: used.key,
             endpoint: used.endpoint.to_owned(),
             outcome: used.outcome,

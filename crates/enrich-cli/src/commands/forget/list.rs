@@ -15,9 +15,8 @@ use enrich_core::port::importer::Removed;
 use enrich_core::port::suppression_lists::{
     Digest, DigestKind, NewList, OpenedList, SuppressionLists,
 };
-use enrich_core::{Clock, Timestamp};
+use enrich_core::{Clock, Timestamp, error_chain};
 use enrich_import::{EntryContent, ListFault, ListFile, ListFormat, ListPart};
-use enrich_server::error_chain;
 use enrich_snapshot::forget_all_of;
 use enrich_store::SystemClock;
 use pollster::block_on;

@@ -20,7 +20,7 @@ pub fn error_chain(error: &dyn Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use enrich_core::port::error::StoreError;
+    use crate::port::error::StoreError;
 
     use super::*;
 

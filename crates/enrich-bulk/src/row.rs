@@ -228,13 +228,13 @@ mod tests {
     #[test]
     fn the_highest_price_of_a_list_is_that_of_its_limit() {
         let limit = |text: &str| [("companyDomain", "x".to_owned()), ("limit", text.to_owned())];
-        assert_eq!(highest_price_of_answer(Price::PerItems(5), &limit(" 11 ")), Some(3));
-        assert_eq!(highest_price_of_answer(Price::PerItems(5), &limit("many")), Some(0));
+        assert_eq!(highest_price_of_answer(Price::per_items::<5>(), &limit(" 11 ")), Some(3));
+        assert_eq!(highest_price_of_answer(Price::per_items::<5>(), &limit("many")), Some(0));
         assert_eq!(
-            highest_price_of_answer(Price::PerItems(5), &limit("99999999999999999999")),
+            highest_price_of_answer(Price::per_items::<5>(), &limit("99999999999999999999")),
             None
         );
-        assert_eq!(highest_price_of_answer(Price::PerItems(5), &limit("11")[..1]), None);
+        assert_eq!(highest_price_of_answer(Price::per_items::<5>(), &limit("11")[..1]), None);
         assert_eq!(highest_price_of_answer(Price::PerAnswer(3), &[]), Some(3));
     }
 

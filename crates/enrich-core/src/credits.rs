@@ -1,6 +1,7 @@
 //! Amounts of credits, and the rules for the prices of answers.
 
 use std::fmt;
+use std::num::NonZeroU64;
 
 /// An amount of credits, never negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,11 +43,17 @@ pub enum Price {
     /// A fixed number of credits for each answer.
     PerAnswer(u64),
     /// One credit for each group of this many items. An incomplete group also costs one credit:
-    /// with `PerItems(5)`, 6 items cost 2 credits.
-    PerItems(u64),
+    /// with 5 items in a group, 6 items cost 2 credits.
+    PerItems(NonZeroU64),
 }
 
 impl Price {
+    /// Returns the price of one credit for each group of `ITEMS` items. With `ITEMS` = 0, the
+    /// program does not compile.
+    pub const fn per_items<const ITEMS: u64>() -> Self {
+        Self::PerItems(const { NonZeroU64::new(ITEMS).unwrap() })
+    }
+
     /// Returns the lowest price of an answer that found something.
     pub const fn least(self) -> Credits {
         match self {
@@ -61,10 +68,7 @@ impl Price {
         match self {
             _ if items == 0 => Credits::ZERO,
             Self::PerAnswer(credits) => Credits(credits),
-            // `per_credit` = 0 is treated as 1, because `div_ceil` by 0 would panic.
-            Self::PerItems(per_credit) => {
-                Credits(items.div_ceil(if per_credit == 0 { 1 } else { per_credit }))
-            }
+            Self::PerItems(per_credit) => Credits(items.div_ceil(per_credit.get())),
         }
     }
 
@@ -75,9 +79,7 @@ impl Price {
         match self {
             Self::PerAnswer(credits) if balance.0 < credits => 0,
             Self::PerAnswer(_) => u64::MAX,
-            Self::PerItems(per_credit) => {
-                balance.0.saturating_mul(if per_credit == 0 { 1 } else { per_credit })
-            }
+            Self::PerItems(per_credit) => balance.0.saturating_mul(per_credit.get()),
         }
     }
 
@@ -103,14 +105,14 @@ mod tests {
 
     #[test]
     fn items_are_charged_by_begun_fives() {
-        let price = Price::PerItems(5);
+        let price = Price::per_items::<5>();
         let costs = [0, 1, 5, 6, 10, 11].map(|items| price.of(items).0);
         assert_eq!(costs, [0, 1, 1, 2, 2, 3]);
     }
 
     #[test]
     fn a_balance_pays_for_as_many_items_as_it_can_be_charged() {
-        let price = Price::PerItems(5);
+        let price = Price::per_items::<5>();
         for balance in 0..4 {
             let most = price.max_items(Credits(balance));
             assert_eq!((most, price.of(most).0), (balance * 5, balance));

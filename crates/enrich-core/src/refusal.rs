@@ -152,7 +152,8 @@ mod tests {
 
     #[test]
     fn a_refusal_names_nothing_beyond_what_is_left_and_what_that_pays_for() {
-        let message = |needed, balance| not_enough(Price::PerItems(5), needed, Credits(balance));
+        let message =
+            |needed, balance| not_enough(Price::per_items::<5>(), needed, Credits(balance));
         assert_eq!(
             message(Needed::MoreThanLeft, 1),
             "not enough credits: this costs more than the 1 credit that is left; ask for at most 5 \

@@ -5,8 +5,8 @@
 //! account exists, whether the idempotency key was used before, and whether the entry that an
 //! adjustment corrects exists.
 
+use enrich_core::Credits;
 use enrich_core::port::ledger::{Charge, Grant};
-use enrich_core::{Credits, Price};
 
 use crate::row::{Row, kind, price_text};
 
@@ -21,21 +21,6 @@ pub enum ChargeDecision<'a> {
     /// The charge adds this row. The row already contains the balance after the charge;
     /// [`LastRow::append`](crate::LastRow::append) completes the row.
     Row(Row<'a>),
-}
-
-/// The error for an impossible price: one credit for every 0 items.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("one credit for every 0 items is no price")]
-pub struct NoPrice;
-
-/// Checks that `price` is possible. Stores call this function before they put a charge into the
-/// queue.
-///
-/// # Errors
-///
-/// When the price is one credit for every 0 items.
-pub fn check_price(price: Price) -> Result<(), NoPrice> {
-    if price == Price::PerItems(0) { Err(NoPrice) } else { Ok(()) }
 }
 
 /// Decides what a charge does to an account with this balance.

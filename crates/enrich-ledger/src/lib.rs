@@ -16,7 +16,7 @@ mod verify;
 mod tests;
 
 pub use api_key::{key_hash, open_key, seal_key};
-pub use decide::{ChargeDecision, NoPrice, check_price, decide_charge, decide_grant};
+pub use decide::{ChargeDecision, decide_charge, decide_grant};
 pub use key_cache::{KeyCache, KeyHash, KeyReading};
 pub use last_row::{DoesNotFollow, LastRow};
 pub use misses::{

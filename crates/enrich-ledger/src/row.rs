@@ -151,14 +151,12 @@ pub fn price_text(price: Price) -> String {
     }
 }
 
-/// Parses the text of a price rule that [`price_text`] wrote. Returns `None` for any other text,
-/// and for a price of one credit for every 0 items.
+/// Parses the text of a price rule that [`price_text`] wrote. Returns `None` for any other text.
 pub fn parse_price(text: &str) -> Option<Price> {
     let (kind, number) = text.split_once('/')?;
-    let number: u64 = number.parse().ok()?;
     match kind {
-        "answer" => Some(Price::PerAnswer(number)),
-        "items" if number > 0 => Some(Price::PerItems(number)),
+        "answer" => number.parse().ok().map(Price::PerAnswer),
+        "items" => number.parse().ok().map(Price::PerItems),
         _ => None,
     }
 }
@@ -169,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_price_reads_back() {
-        for price in [Price::PerAnswer(3), Price::PerItems(5)] {
+        for price in [Price::PerAnswer(3), Price::per_items::<5>()] {
             assert_eq!(parse_price(&price_text(price)), Some(price));
         }
         for text in ["", "answer", "items/0", "items/-1", "answers/1", "answer/x"] {

@@ -105,7 +105,7 @@ fn price_in_words(price: Price) -> String {
 fn credits(price: Price) -> Value {
     let mut rule = json!({ "rule": price.to_string(), "credits": price.least().0 });
     if let Price::PerItems(items) = price {
-        rule["per_items"] = items.into();
+        rule["per_items"] = items.get().into();
     }
     rule
 }

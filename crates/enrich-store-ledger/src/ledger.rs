@@ -96,7 +96,7 @@ use enrich_core::port::ledger::{
     Charge, ChargeError, Charged, Grant, Granted, Ledger, Verification,
 };
 use enrich_core::{AccountId, Credits, Entry, IdempotencyKey, StoredResponse, Timestamp};
-use enrich_ledger::{check_price, response_names, seal_response};
+use enrich_ledger::{response_names, seal_response};
 use enrich_secrets::Secrets;
 use enrich_store_sqlite::{
     self as sqlite, OpenError, Options, Readers, Worker, run_on_new_thread, store_error,
@@ -243,7 +243,6 @@ impl SqliteLedger {
     }
 
     fn ask_to_charge(&self, mut charge: Charge) -> Result<Awaited<Charged>, ChargeError> {
-        check_price(charge.price).map_err(|unfit| ChargeError::NotTaken(unfit.into()))?;
         // The response is encrypted on the caller's thread, because there is only one thread that
         // writes the ledger.
         let record = match charge.idempotency.take() {

@@ -63,7 +63,7 @@ use enrich_core::port::ledger::{
     Charge, ChargeError, Charged, Grant, Granted, Ledger, Verification,
 };
 use enrich_core::{AccountId, Credits, Entry, IdempotencyKey, StoredResponse, Timestamp};
-use enrich_ledger::{check_price, response_names, seal_response};
+use enrich_ledger::{response_names, seal_response};
 use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio::sync::oneshot;
 
@@ -245,7 +245,6 @@ impl Ledger for PostgresLedger {
     }
 
     async fn charge(&self, mut charge: Charge) -> Result<Charged, ChargeError> {
-        check_price(charge.price).map_err(|error| ChargeError::NotTaken(error.into()))?;
         if i64::try_from(charge.items).is_err() {
             return Err(ChargeError::NotTaken(Unfit::TooManyItems.into()));
         }

@@ -23,7 +23,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     // Look up at most three addresses. The price is one credit for every two addresses, rounded up.
     let emails = LookUp::company_by_domain("quill.example")
-        .price(Price::PerItems(2))
+        .price(Price::per_items::<2>())
         .limit(3)
         .idempotency_key("order-4711");
 

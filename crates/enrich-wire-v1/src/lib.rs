@@ -39,10 +39,13 @@ mod ttd;
 mod ytd;
 
 use enrich_core::Found;
-use enrich_core::Price::{self, PerAnswer, PerItems};
+use enrich_core::Price::{self, PerAnswer};
 use enrich_wire::{ApiVersion, Endpoint, KeyPlace, Wire};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+/// The price of a list: one credit for each 5 items.
+const PER_5_ITEMS: Price = Price::per_items::<5>();
 
 /// The table of endpoints. A row has the path, the price, the title, and the content of the wire
 /// file, which parses the request and writes the answer.
@@ -50,10 +53,10 @@ pub static ENDPOINTS: [Endpoint; 26] = [
     row("/v1/cuf", PerAnswer(1), "Company name to website domain", cuf::WIRE),
     row("/v1/lcuf", PerAnswer(1), "Company name to LinkedIn page", lcuf::WIRE),
     row("/v1/dtc", PerAnswer(1), "Company domain to company name", dtc::WIRE),
-    row("/v1/dte", PerItems(5), "Company domain to emails", dte::WIRE),
+    row("/v1/dte", PER_5_ITEMS, "Company domain to emails", dte::WIRE),
     row("/v1/dtl", PerAnswer(1), "Company domain to LinkedIn page", dtl::WIRE),
     row("/v1/dtp", PerAnswer(1), "Domain to IP address", dtp::WIRE),
-    row("/v1/dtpp", PerItems(5), "Company domain to phones", dtpp::WIRE),
+    row("/v1/dtpp", PER_5_ITEMS, "Company domain to phones", dtpp::WIRE),
     row("/v1/dtpr", PerAnswer(1), "Domain to page rank", dtpr::WIRE),
     row("/v1/etc", PerAnswer(1), "Company email to company name", etc::WIRE),
     row("/v1/etl", PerAnswer(1), "Business email to LinkedIn profile", etl::WIRE),
@@ -61,13 +64,13 @@ pub static ENDPOINTS: [Endpoint; 26] = [
     row("/v1/ftd", PerAnswer(1), "Facebook page to website domain", ftd::WIRE),
     row("/v1/itd", PerAnswer(1), "Instagram page to website domain", itd::WIRE),
     row("/v1/itm", PerAnswer(1), "Person name in a country to mobile phone", itm::WIRE),
-    row("/v1/lcuf_employee", PerItems(5), "Company name to employees", lcuf_employee::WIRE),
+    row("/v1/lcuf_employee", PER_5_ITEMS, "Company name to employees", lcuf_employee::WIRE),
     row("/v1/lpuf", PerAnswer(1), "Person name at a company to LinkedIn profile", lpuf::WIRE),
     row("/v1/ltd", PerAnswer(1), "LinkedIn page to website domain", ltd::WIRE),
     row("/v1/lti", PerAnswer(1), "LinkedIn profile to person", lti::WIRE),
     row("/v1/mti", PerAnswer(1), "Phone number to person name and country", mti::WIRE),
-    row("/v1/nte", PerItems(5), "Company name to emails", nte::WIRE),
-    row("/v1/ntp", PerItems(5), "Company name to phones", ntp::WIRE),
+    row("/v1/nte", PER_5_ITEMS, "Company name to emails", nte::WIRE),
+    row("/v1/ntp", PER_5_ITEMS, "Company name to phones", ntp::WIRE),
     row("/v1/pite", PerAnswer(1), "Person name at a company to business email", pite::WIRE),
     row("/v1/ttd", PerAnswer(1), "Twitter page to website domain", ttd::WIRE),
     row("/v1/ytd", PerAnswer(1), "YouTube page to website domain", ytd::WIRE),

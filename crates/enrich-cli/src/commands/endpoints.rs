@@ -89,7 +89,7 @@ impl From<Price> for PriceRule {
     fn from(price: Price) -> Self {
         let per_items = match price {
             Price::PerAnswer(_) => None,
-            Price::PerItems(items) => Some(items),
+            Price::PerItems(items) => Some(items.get()),
         };
         Self { rule: price.to_string(), credits: price.least().0, per_items }
     }

@@ -22,7 +22,7 @@ use super::look_up_value::{Lines, LookUpValue, Stored, write_number};
 /// ```
 /// use enrich_core::{LookUp, Price};
 ///
-/// let emails = LookUp::company_by_domain("quill.example").price(Price::PerItems(5)).limit(20);
+/// let emails = LookUp::company_by_domain("quill.example").price(Price::per_items::<5>()).limit(20);
 /// ```
 ///
 /// By default, an answer costs one credit; [`price`](Self::price) sets another price. The

@@ -44,7 +44,7 @@ fn an_empty_account_cannot_probe_what_exists() {
 fn a_balance_too_low_for_what_was_found_gives_no_answer() {
     let world = World::with(10, 11);
     world.ports.decide_charges(|_| Ok(Charged::Insufficient { balance: Credits(1) }));
-    let outcome = call(&world, Price::PerItems(5), None);
+    let outcome = call(&world, Price::per_items::<5>(), None);
     let refusal = outcome.result.unwrap_err();
     assert!(matches!(refusal, Refusal::NotEnoughCredits { needed: Needed::MoreThanLeft, .. }));
     let left = "the 1 credit that is left; ask for at most 5 items with `limit`";

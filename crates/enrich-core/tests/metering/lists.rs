@@ -31,8 +31,8 @@ fn a_setting_bounds_the_lists_of_answers_with_one_price_alone() {
     };
     limits(None, Price::PerAnswer(3), None);
     limits(Some(20), Price::PerAnswer(3), None);
-    limits(Some(20), Price::PerItems(5), None);
-    limits(Some(20), Price::PerItems(5), Some(50));
+    limits(Some(20), Price::per_items::<5>(), None);
+    limits(Some(20), Price::per_items::<5>(), Some(50));
     assert_eq!(*seen.lock(), [None, Some(20), None, Some(50)]);
 }
 
@@ -54,7 +54,7 @@ fn call_for_all(world: &World, price: Price) -> Outcome {
 
 #[test]
 fn no_more_of_a_list_is_read_than_can_be_paid() {
-    let reads = [(Price::PerItems(5), 51), (Price::PerItems(500), 5_001)];
+    let reads = [(Price::per_items::<5>(), 51), (Price::per_items::<500>(), 5_001)];
     for (price, most) in reads {
         let world = World::with(10, 10_000);
         let refusal = call_for_all(&world, price).result.unwrap_err();
@@ -69,7 +69,7 @@ fn no_more_of_a_list_is_read_than_can_be_paid() {
 fn a_list_that_was_cut_short_is_read_whole_where_credits_were_granted_since() {
     let world = World::with(10_000, 3_000);
     *world.ports.cached_balance.lock() = Some(Credits(1));
-    let outcome = call_for_all(&world, Price::PerItems(5));
+    let outcome = call_for_all(&world, Price::per_items::<5>());
     assert_eq!(outcome.result.unwrap().used, Credits(600));
     let reads = [6, 50_001].map(|most| Projection::Employees { limit: Some(most) });
     assert_eq!(*world.ports.projections.lock(), reads);
@@ -80,7 +80,7 @@ fn a_list_that_was_cut_short_is_read_whole_where_credits_were_granted_since() {
 fn ask_for(world: &World, service: &Service, limit: Option<u64>) -> Result<Answer, Refusal> {
     let read = || Ok(Ask { limit, ..ask()? });
     let key = world.key.expose();
-    call_with(world, service, key, Price::PerItems(5), None, &read).result
+    call_with(world, service, key, Price::per_items::<5>(), None, &read).result
 }
 
 /// Returns a service that has looked up and then refused 100 answers for the account of `world`

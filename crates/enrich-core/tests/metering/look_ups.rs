@@ -18,7 +18,7 @@ fn look_up(
 }
 
 fn emails() -> LookUp {
-    LookUp::company_by_domain("quill.example").price(Price::PerItems(5))
+    LookUp::company_by_domain("quill.example").price(Price::per_items::<5>())
 }
 
 fn eleven(found: &Found) -> Option<&Vec<String>> {
@@ -111,7 +111,7 @@ fn a_repeated_look_up_does_not_return_what_was_forgotten_since() {
 fn look_ups_that_differ_in_what_they_ask_for_are_kept_apart() {
     let world = eleven_addresses();
     let service = world.service();
-    let other = LookUp::company_by_domain("inkwell.example").price(Price::PerItems(5));
+    let other = LookUp::company_by_domain("inkwell.example").price(Price::per_items::<5>());
     let look_up = |what: LookUp| look_up(&world, &service, what.idempotency_key("k1"), eleven);
     look_up(emails()).unwrap();
     for differs in [emails().limit(5), emails().purpose("emails"), other] {

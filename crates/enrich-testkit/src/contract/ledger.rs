@@ -44,7 +44,7 @@ impl Customer {
 
     /// Returns a charge for `items` items. The price is 1 credit for every 5 items, rounded up.
     fn charge(&self, items: u64) -> Charge {
-        let (endpoint, price) = ("/v1/dte", Price::PerItems(5));
+        let (endpoint, price) = ("/v1/dte", Price::per_items::<5>());
         Charge { endpoint, items, price, ..new_charge(self.account, self.key) }
     }
 

@@ -25,7 +25,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let emails = LookUp::company_by_domain("quill.example")
         .price(Price::per_items::<2>())
         .limit(3)
-        .idempotency_key("order-4711");
+        .idempotency_key("order-4711", "emails");
 
     for _ in 0..2 {
         let (service, key, emails) = (Arc::clone(&service), key.clone(), emails.clone());

@@ -58,7 +58,7 @@ impl Caller for MeteredCaller {
             .purpose(Candidate::PURPOSE)
             .price(Candidate::PRICE)
             .limit(most as u64)
-            .idempotency_key(idempotency);
+            .idempotency_key(idempotency, "candidates");
         match self.service.look_up(&self.key, look_up, Found::candidates).await {
             Ok(answer) => {
                 // A replay (an earlier answer, repeated) is free. The row shows what the earlier

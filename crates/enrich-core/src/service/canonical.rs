@@ -12,6 +12,7 @@ pub(super) fn canonical(
     question: &Question,
     projection: Projection,
     limit: Option<u64>,
+    attribute: Option<&str>,
 ) -> Vec<u8> {
     let mut lines = Vec::new();
     match question {
@@ -30,6 +31,9 @@ pub(super) fn canonical(
     if let Some(limit) = limit {
         write_text("limit", &mut lines);
         write_number(limit, &mut lines);
+    }
+    if let Some(attribute) = attribute {
+        write_texts(&["attribute", attribute], &mut lines);
     }
     lines
 }

@@ -1,6 +1,8 @@
 //! Look-ups for Rust programs that use this crate as a library. A program passes a [`LookUp`]
 //! instead of an HTTP request, and gets a value instead of an HTTP response.
 
+use std::borrow::Cow;
+
 use enrich_text::{CompanyName, Domain, EmailAddress, Network, PageUrl, PersonPage, Phone};
 
 use crate::api_key::ApiKey;
@@ -35,7 +37,15 @@ pub struct LookUp {
     price: Price,
     limit: Option<u64>,
     with_employees: bool,
-    idempotency_key: Option<String>,
+    idempotency: Option<Idempotency>,
+}
+
+/// The idempotency key of a look-up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Idempotency {
+    key: String,
+    /// The name of the attribute that the program picks from the company, person or domain.
+    attribute: &'static str,
 }
 
 /// The result of [`Service::look_up`].
@@ -146,7 +156,7 @@ impl LookUp {
             price: Price::PerAnswer(1),
             limit: None,
             with_employees: false,
-            idempotency_key: None,
+            idempotency: None,
         }
     }
 
@@ -164,7 +174,7 @@ impl LookUp {
             price: Price::PerAnswer(1),
             limit: None,
             with_employees: false,
-            idempotency_key: None,
+            idempotency: None,
         }
     }
 
@@ -178,8 +188,7 @@ impl LookUp {
     /// name is the endpoint's path.
     ///
     /// The default is the name of the constructor, such as `company_by_name`. An idempotency key
-    /// is valid for one purpose only. So if a program reads several attributes of one company
-    /// with the same idempotency key, it should set a different purpose for each attribute.
+    /// is valid for one purpose only.
     #[must_use]
     pub fn purpose(self, purpose: &'static str) -> Self {
         Self { purpose, ..self }
@@ -202,9 +211,13 @@ impl LookUp {
     /// Sets the idempotency key: 1 to 255 visible ASCII characters. The answer is stored for 24
     /// hours. During this time, the same look-up with the same idempotency key returns the stored
     /// answer at no cost.
+    ///
+    /// `attribute` names what the program picks in [`Service::look_up`], such as `domain`. The
+    /// stored answer is only this attribute. So a look-up with the same key and another attribute
+    /// is refused ([`Refusal::IdempotencyKeyReused`]).
     #[must_use]
-    pub fn idempotency_key(self, key: impl Into<String>) -> Self {
-        Self { idempotency_key: Some(key.into()), ..self }
+    pub fn idempotency_key(self, key: impl Into<String>, attribute: &'static str) -> Self {
+        Self { idempotency: Some(Idempotency { key: key.into(), attribute }), ..self }
     }
 
     /// Returns the look-up as a parsed request, or the field that could not be parsed.
@@ -214,7 +227,8 @@ impl LookUp {
             true => Projection::Employees { limit: self.limit },
             false => Projection::Profile,
         };
-        let canonical = canonical(&question, projection, self.limit);
+        let attribute = self.idempotency.as_ref().map(|idempotency| idempotency.attribute);
+        let canonical = canonical(&question, projection, self.limit, attribute);
         Ok(Ask { question, projection, echo: String::new(), limit: self.limit, canonical })
     }
 }
@@ -228,7 +242,7 @@ impl Service {
     /// # async fn example(service: &enrich_core::Service, key: &enrich_core::ApiKey) {
     /// use enrich_core::{LookUp, Refusal};
     ///
-    /// let look_up = LookUp::person_by_email("ada@quill.example").idempotency_key("order-4711");
+    /// let look_up = LookUp::person_by_email("ada@quill.example").idempotency_key("order-4711", "mobile");
     /// match service.look_up(key, look_up, |found| found.person()?.mobile()).await {
     ///     Ok(answer) => println!("{:?} for {} credits", answer.value, answer.credits_used),
     ///     Err(Refusal::NotEnoughCredits { balance, .. }) => println!("only {balance} left"),
@@ -247,12 +261,36 @@ impl Service {
         look_up: LookUp,
         pick: impl for<'a> Fn(&'a Found) -> Option<&'a V> + Send + Sync,
     ) -> Result<LookUpAnswer<V::Owned>, Refusal> {
+        self.look_up_picked(key, look_up, |found| pick(found).map(Cow::Borrowed)).await
+    }
+
+    /// Makes a look-up like [`look_up`](Self::look_up), but `pick` returns a new value, such as
+    /// [`Person::full_name`](crate::Person::full_name).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`look_up`](Self::look_up).
+    pub async fn look_up_owned<V: LookUpValue + ToOwned<Owned = V>>(
+        &self,
+        key: &ApiKey,
+        look_up: LookUp,
+        pick: impl Fn(&Found) -> Option<V> + Send + Sync,
+    ) -> Result<LookUpAnswer<V>, Refusal> {
+        self.look_up_picked::<V>(key, look_up, |found| pick(found).map(Cow::Owned)).await
+    }
+
+    async fn look_up_picked<V: LookUpValue + ?Sized>(
+        &self,
+        key: &ApiKey,
+        look_up: LookUp,
+        pick: impl for<'a> Fn(&'a Found) -> Option<Cow<'a, V>> + Send + Sync,
+    ) -> Result<LookUpAnswer<V::Owned>, Refusal> {
         let call = Call {
             key: key.expose(),
             endpoint: look_up.purpose,
             price: look_up.price,
             request_id: &RequestId::make(self.clock.now()),
-            idempotency_key: look_up.idempotency_key.as_deref(),
+            idempotency_key: look_up.idempotency.as_ref().map(|it| it.key.as_str()),
         };
         let write_picked = |ask: &Ask, found: Option<&Found>| {
             let picked = found.and_then(|found| Some((pick(found)?, found.confidence)));
@@ -263,8 +301,8 @@ impl Service {
             Err(refused) => refused,
         };
         let answer = outcome.result?;
-        // If the bytes cannot be read as a `V`, they are the stored response to a look-up of
-        // another attribute with the same idempotency key.
+        // If the bytes cannot be read as a `V`, they are the stored response to a look-up with the
+        // same idempotency key that has picked a value of another type.
         let stored =
             read::<V>(&answer.body, answer.is_found).ok_or(Refusal::IdempotencyKeyReused)?;
         let (value, confidence) = stored.found.unzip();
@@ -286,10 +324,13 @@ struct StoredValue<T> {
 
 /// Writes an answer as lines: the balance, the confidence and the value. The first line, the
 /// balance, is left empty: the balance is inserted after the charge.
-fn write<V: Stored + ?Sized>(ask: &Ask, picked: Option<(&V, Confidence)>) -> ResponseTemplate {
+fn write<V: Stored + ?Sized>(
+    ask: &Ask,
+    picked: Option<(Cow<'_, V>, Confidence)>,
+) -> ResponseTemplate {
     let mut body = b"\n".to_vec();
     let limit = ask.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
-    let items = picked.map_or(0, |(value, _)| value.items(limit));
+    let items = picked.as_ref().map_or(0, |(value, _)| value.items(limit));
     if let Some((value, confidence)) = picked.filter(|_| items > 0) {
         write_number(confidence.percent().into(), &mut body);
         value.write(limit, &mut body);

@@ -77,7 +77,7 @@ fn a_text_that_cannot_be_read_is_refused_by_its_field() {
 #[test]
 fn a_repeated_look_up_returns_the_first_value_and_costs_nothing() {
     let first = eleven_addresses();
-    let named = || emails().idempotency_key("k1");
+    let named = || emails().idempotency_key("k1", "emails");
     let answer = look_up(&first, &first.service(), named(), eleven).unwrap();
     let record = first.charges()[0].idempotency.clone().unwrap();
     let stored = StoredResponse::Answer { body: record.body, balance: Credits(5), items: 11 };
@@ -101,7 +101,7 @@ fn a_repeated_look_up_does_not_return_what_was_forgotten_since() {
     let body = template("\n100\n1\n22\nanybody@inkwell.example\n", 0);
     let stored = StoredResponse::Answer { body, balance: Credits(5), items: 1 };
     let world = World::new().reading([Some(stored)]).without_inkwell();
-    let named = emails().idempotency_key("k1");
+    let named = emails().idempotency_key("k1", "emails");
     let answer = look_up(&world, &world.service(), named, eleven).unwrap();
     assert_eq!((answer.value, answer.credits_used), (None, Credits::ZERO));
     assert!(answer.is_replayed);
@@ -112,7 +112,8 @@ fn look_ups_that_differ_in_what_they_ask_for_are_kept_apart() {
     let world = eleven_addresses();
     let service = world.service();
     let other = LookUp::company_by_domain("inkwell.example").price(Price::per_items::<5>());
-    let look_up = |what: LookUp| look_up(&world, &service, what.idempotency_key("k1"), eleven);
+    let look_up =
+        |what: LookUp| look_up(&world, &service, what.idempotency_key("k1", "emails"), eleven);
     look_up(emails()).unwrap();
     for differs in [emails().limit(5), emails().purpose("emails"), other] {
         let refused = look_up(differs);
@@ -120,8 +121,32 @@ fn look_ups_that_differ_in_what_they_ask_for_are_kept_apart() {
     }
 }
 
+#[test]
+fn a_stored_attribute_is_not_returned_as_another() {
+    let world = World::new();
+    let (service, key) = (world.service(), &world.key);
+    let keyed =
+        |attribute| LookUp::company_by_domain("quill.example").idempotency_key("k1", attribute);
+    let domain = service.look_up(key, keyed("domain"), |found| found.company()?.domain());
+    assert_eq!(pollster::block_on(domain).unwrap().value.as_deref(), Some("quill.example"));
+    let name = service.look_up(key, keyed("name"), |found| found.company()?.name());
+    let refused = pollster::block_on(name);
+    assert!(matches!(refused, Err(Refusal::IdempotencyKeyReused)), "{refused:?}");
+}
+
+#[test]
+fn a_value_that_the_program_makes_is_charged_like_one_that_it_picks() {
+    let world = World::new();
+    let service = world.service();
+    let in_capitals = |found: &Found| Some(found.company()?.name()?.to_uppercase());
+    let look_up = LookUp::company_by_domain("quill.example");
+    let answer = service.look_up_owned(&world.key, look_up, in_capitals);
+    let answer = pollster::block_on(answer).unwrap();
+    assert_eq!((answer.value.as_deref(), answer.credits_used), (Some("QUILL"), Credits(1)));
+}
+
 fn candidates(world: &World, name: &str) -> Result<LookUpAnswer<Vec<Candidate>>, Refusal> {
-    let look_up = LookUp::candidates(name).limit(5).idempotency_key("k1");
+    let look_up = LookUp::candidates(name).limit(5).idempotency_key("k1", "candidates");
     let service = world.service();
     pollster::block_on(service.look_up(&world.key, look_up, |found| found.candidates()))
 }

@@ -40,7 +40,7 @@ pub(super) async fn of_call(
         "" => look_up,
         // The idempotency key `attempt` belongs to the call that found nothing, so this look-up
         // gets another idempotency key.
-        attempt => look_up.idempotency_key(format!("{attempt}-candidates")),
+        attempt => look_up.idempotency_key(format!("{attempt}-candidates"), "candidates"),
     };
     let service = &context.dashboard.service;
     Some(match service.look_up(key, look_up, Found::candidates).await {

@@ -12,10 +12,10 @@ use crate::transform::{Transform, is_latin};
 pub(crate) struct ColumnRules {
     pub(crate) kind: RecordType,
     fields: Vec<(Field, Vec<Rule>)>,
-    /// The fields that are read only from rows without a person.
-    without_person: Vec<(Field, Vec<Rule>)>,
-    /// Whether the records are the employers of people from the same rows.
-    is_employer: bool,
+    /// The fields that are read only from rows that give no record of the other kind.
+    if_alone: Vec<(Field, Vec<Rule>)>,
+    /// Whether each row may have a company and a person who works there.
+    is_of_both: bool,
     ids: Vec<(String, Rule)>,
     /// The columns that are read, each with its field, or with the scheme of its external id.
     pub(crate) used: Vec<(String, String)>,
@@ -26,16 +26,16 @@ impl ColumnRules {
         Self {
             kind,
             fields: Vec::new(),
-            without_person: Vec::new(),
-            is_employer: false,
+            if_alone: Vec::new(),
+            is_of_both: false,
             ids: Vec::new(),
             used: Vec::new(),
         }
     }
 
-    /// Returns rules, without columns yet, for the employers of people from the same rows.
-    pub(crate) fn of_employers() -> Self {
-        Self { is_employer: true, ..Self::new(RecordType::Company) }
+    /// Like [`new`](Self::new), for rows that each may have a company and a person who works there.
+    pub(crate) fn of_both(kind: RecordType) -> Self {
+        Self { is_of_both: true, ..Self::new(kind) }
     }
 
     /// Reads a field from a column. `transform` changes each value; values that it does not accept
@@ -45,11 +45,10 @@ impl ColumnRules {
         self.note_used(column, field.name());
     }
 
-    /// Reads a field from a column, but only from rows without a person.
-    pub(crate) fn add_without_person(&mut self, field: Field, column: &str) {
+    /// Reads a field from a column, but only from rows that give no record of the other kind.
+    pub(crate) fn add_if_alone(&mut self, field: Field, column: &str) {
         let rule = Rule::column_of_values(column, separators(field), None);
-        push(&mut self.without_person, field, rule);
-        self.note_used(column, field.name());
+        push(&mut self.if_alone, field, rule);
     }
 
     /// Reads an external id from a column. `scheme` names the register that gives the id.
@@ -74,7 +73,7 @@ impl ColumnRules {
     /// phone numbers, and particles such as `van`, which are put before last names.
     pub(crate) fn add_prefixes(&mut self, known: &KnownColumns<'_>) {
         if let Some((area_codes, phones)) = known.area_codes() {
-            let fields = self.fields.iter_mut().chain(&mut self.without_person);
+            let fields = self.fields.iter_mut().chain(&mut self.if_alone);
             let rules = fields.filter(|(field, _)| *field == Field::Phones);
             let rules: Vec<&mut Rule> = rules.flat_map(|(_, rules)| rules).collect();
             if !rules.is_empty() {
@@ -96,8 +95,8 @@ impl ColumnRules {
             fields.into_iter().map(|(field, rules)| (field, Rule::All(rules))).collect()
         };
         let rule = RecordRule::of(self.kind, all(self.fields), self.ids);
-        match self.is_employer {
-            true => rule.with_fields_without_person(all(self.without_person)),
+        match self.is_of_both {
+            true => rule.with_fields_if_alone(all(self.if_alone)),
             false => rule,
         }
     }

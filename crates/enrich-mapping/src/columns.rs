@@ -18,7 +18,10 @@ impl Mapping {
     /// Creates a mapping from pairs of a field and a column, such as `("domains", "Website")`. An
     /// id that a register gives a company has the field `ids.SCHEME`, where the scheme names the
     /// register. For a well-known register, the scheme alone is enough, such as `lei`. If a field
-    /// is paired with several columns, all of them are read.
+    /// is paired with several columns, all of them are read; if the field has a single value, the
+    /// first column that has one counts. `last_name_prefix` is a column with texts such as `van`,
+    /// which are put before the last names; `area_code` one with texts that are put before the phone
+    /// numbers of the next column with phone numbers.
     ///
     /// If `kind` is `None`, the fields decide which kind of record each row gives:
     ///
@@ -52,6 +55,7 @@ impl Mapping {
             () => RecordType::Company,
         });
         let mut rules = ColumnRules::new(kind);
+        let mut known = KnownColumns::default();
         let mut id = None;
         for (name, column) in pairs {
             let field = Field::of_mapping(name).filter(|field| field.belongs_to(kind));
@@ -61,10 +65,15 @@ impl Mapping {
                 (None, Some(field)) => {
                     let order = order_of_names(column).filter(|_| field == Field::FullName);
                     rules.add(field, column, order);
+                    let meaning = Meaning::of_field(field);
+                    meaning.into_iter().for_each(|meaning| known.push(column, meaning));
                 }
-                (None, None) => return Err(unknown(name, &[kind])),
+                (None, None) => {
+                    known.push(column, prefix(name).ok_or_else(|| unknown(name, &[kind]))?);
+                }
             }
         }
+        rules.add_prefixes(&known);
         Ok(Self::of(vec![rules.into_rule().with_id(id)]))
     }
 
@@ -85,7 +94,7 @@ impl Mapping {
                 (None, Some(Field::Name)) => Some(Meaning::Company),
                 (None, Some(Field::CompanyDomain)) => Some(Meaning::Domains),
                 (None, Some(field)) => Meaning::of_field(field),
-                (None, None) => of_company(name),
+                (None, None) => of_company(name).or_else(|| prefix(name)),
             };
             let unknown = || unknown(name, &[RecordType::Person, RecordType::Company]);
             known.push(column, meaning.ok_or_else(unknown)?);
@@ -103,6 +112,14 @@ const FIELDS_OF_BOTH: [(&str, Meaning); 3] = [
     ("company_phones", Meaning::CompanyPhones),
     ("company_linkedin", Meaning::CompanyLinkedIn),
 ];
+
+/// The names for columns whose texts are put before the values of another column.
+const PREFIXES: [(&str, Meaning); 2] =
+    [("last_name_prefix", Meaning::Particle), ("area_code", Meaning::AreaCode)];
+
+fn prefix(name: &str) -> Option<Meaning> {
+    PREFIXES.into_iter().find(|(known, _)| *known == name).map(|(_, meaning)| meaning)
+}
 
 fn of_company(name: &str) -> Option<Meaning> {
     FIELDS_OF_BOTH.into_iter().find(|(known, _)| *known == name).map(|(_, meaning)| meaning)
@@ -134,6 +151,7 @@ fn unknown(name: &str, kinds: &[RecordType]) -> MappingError {
     if kinds.contains(&RecordType::Company) {
         names.extend(ExternalId::known_schemes());
     }
+    names.extend(PREFIXES.map(|(name, _)| name));
     let mut found = HashSet::new();
     names.retain(|name| found.insert(*name));
     let kind = kinds.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(" or a ");

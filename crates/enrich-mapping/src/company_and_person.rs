@@ -20,7 +20,8 @@ use crate::transform::Transform;
 ///   the person, they belong to the company. They also do if the person is only the company's
 ///   contact, and the name of the column does not say that it has the number of a person.
 ///
-/// If a row has no person, all its values belong to the company.
+/// If a row has no person, all its values belong to the company. If it has no company, the email
+/// addresses and phone numbers of the company belong to the person.
 pub(crate) fn rules_of_both(known: &KnownColumns<'_>) -> [ColumnRules; 2] {
     let company_at = known.position(&[Meaning::Company]).unwrap_or(usize::MAX);
     let person_at = known.position(&PERSON_NAMES).unwrap_or(0);
@@ -29,24 +30,26 @@ pub(crate) fn rules_of_both(known: &KnownColumns<'_>) -> [ColumnRules; 2] {
     let has_own_emails = known.has(Meaning::PersonEmails);
     let is_named = known.has_any(&[Meaning::FirstName, Meaning::LastName, Meaning::FullName]);
     let mut rules = RulesOfBoth {
-        person: ColumnRules::new(RecordType::Person),
-        company: ColumnRules::of_employers(),
+        person: ColumnRules::of_both(RecordType::Person),
+        company: ColumnRules::of_both(RecordType::Company),
         is_contact: !is_named,
     };
     for (at, (column, meaning)) in known.iter().enumerate() {
         let is_between = company_at < at && at < person_at;
         match meaning {
             Meaning::Emails if has_own_emails || (is_between && has_more_emails) => {
-                rules.company.add(Field::Emails, column, None);
+                rules.add_to_company(Field::Emails, column);
             }
             Meaning::PersonEmails => rules.add_emails(column, true),
             Meaning::Emails => rules.add_emails(column, has_more_emails),
             Meaning::Phones if rules.is_contact || is_between => {
-                rules.company.add(Field::Phones, column, None);
+                rules.add_to_company(Field::Phones, column);
             }
+            Meaning::CompanyEmails => rules.add_to_company(Field::Emails, column),
+            Meaning::CompanyPhones => rules.add_to_company(Field::Phones, column),
             Meaning::Phones | Meaning::PersonPhones => {
                 rules.person.add(Field::Phones, column, None);
-                rules.company.add_without_person(Field::Phones, column);
+                rules.company.add_if_alone(Field::Phones, column);
             }
             Meaning::LinkedIn if known.has(Meaning::PersonLinkedIn) => {
                 rules.company.add(Field::LinkedIn, column, None);
@@ -76,26 +79,29 @@ struct RulesOfBoth {
 }
 
 impl RulesOfBoth {
+    /// Reads a field of the company. If a row has no company, the field is the person's.
+    fn add_to_company(&mut self, field: Field, column: &str) {
+        self.company.add(field, column, None);
+        self.person.add_if_alone(field, column);
+    }
+
     fn add_emails(&mut self, column: &str, has_more_emails: bool) {
         let of_roles = (!self.is_contact || has_more_emails).then_some(Transform::RoleAddress);
         self.person.add(Field::Emails, column, Some(Transform::PersonAddress));
         self.company.add(Field::Emails, column, of_roles);
-        self.company.add_without_person(Field::Emails, column);
+        self.company.add_if_alone(Field::Emails, column);
     }
 
     fn add_pages(&mut self, column: &str) {
         self.person.add(Field::LinkedIn, column, Some(Transform::PersonPage));
         self.company.add(Field::LinkedIn, column, Some(Transform::CompanyPage));
-        self.company.add_without_person(Field::LinkedIn, column);
+        self.company.add_if_alone(Field::LinkedIn, column);
     }
 
     /// Reads a column whose name alone says whether its values are the person's, the company's, or
     /// those of both.
     fn add(&mut self, column: &str, meaning: Meaning) {
-        let of_person = match meaning {
-            Meaning::CompanyPhones => None,
-            _ => target(RecordType::Person, meaning, !self.is_contact),
-        };
+        let of_person = target(RecordType::Person, meaning, !self.is_contact);
         if let Some(Target::Field(field)) = of_person {
             let transform = match meaning {
                 Meaning::Location => Some(Transform::CountryAtEnd),

@@ -19,7 +19,9 @@ pub(crate) fn restore(text: &mut String) {
         let is_in_address = |before: &str, after: &str| {
             before.ends_with(char::is_alphanumeric) && begins_with_host(after)
         };
-        *text = with_sign(text, "at", '@', is_in_address);
+        for word in ["at", "arobase", "arroba", "chiocciola", "zavináč", "kukac", "@"] {
+            *text = with_sign(text, word, '@', is_in_address);
+        }
     }
 }
 
@@ -76,6 +78,7 @@ mod tests {
             ("Quill &amp; Co", "Quill & Co"),
             ("Quill & Co; Ink", "Quill & Co; Ink"),
             ("ada (at) quill.example", "ada@quill.example"),
+            ("ada [arobase] quill.example", "ada@quill.example"),
             ("ada ( at ) sub.quill.example", "ada@sub.quill.example"),
             ("ada[AT]quill [dot] example", "ada@quill.example"),
             ("ada{at}quill.example; bob(at)quill.example", "ada@quill.example; bob@quill.example"),

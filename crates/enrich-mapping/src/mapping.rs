@@ -14,6 +14,7 @@ use crate::native::{Field, RecordType};
 use crate::node::{self, Node, Table, list};
 use crate::outcome::{Mapped, Note, Outcome, Settings};
 use crate::path::is_same_column;
+use crate::person_text::{NO_FIRST_NAME, NO_LAST_NAME, NO_WHOLE_NAME};
 use crate::record_rule::RecordRule;
 use crate::source::SourceInfo;
 use crate::wikidata;
@@ -153,15 +154,24 @@ impl Mapping {
         let wanted = |rule: &&RecordRule| {
             settings.record_type.is_none_or(|kind| rule.kind == kind) && rule.applies_to(record)
         };
-        let (mut records, mut reason, mut has_person) = (Vec::new(), None, false);
+        let (mut records, mut reason) = (Vec::new(), None);
+        let (mut has_person, mut has_part_of_name) = (false, false);
         // The notes of native records that cannot be made. They are returned only if no native
         // record is made. Otherwise a note could report a value as left out that another native
         // record contains.
         let mut unused_notes = Vec::new();
+        let has_company =
+            self.records.iter().filter(wanted).any(|rule| {
+                rule.kind == RecordType::Company && rule.has_name(record, &self.source)
+            });
         for rule in self.records.iter().filter(wanted) {
+            let is_alone = match rule.kind {
+                RecordType::Person => !has_company,
+                RecordType::Company | RecordType::Domain => !has_person,
+            };
             let drafted = match rule.is_wikidata && wikidata::is_entity(record) {
                 true => wikidata::record_draft(record, seat),
-                false => Ok(rule.record_draft(record, &self.source, seat, has_person)),
+                false => Ok(rule.record_draft(record, &self.source, seat, is_alone)),
             };
             let of_draft = drafted.as_ref().map_or(Vec::new(), |draft| draft.notes.clone());
             match drafted.and_then(|draft| draft.finish(self.source.confidence)) {
@@ -173,6 +183,7 @@ impl Mapping {
                     has_person |= rule.kind == RecordType::Person;
                 }
                 Err(why) => {
+                    has_part_of_name |= matches!(why, NO_FIRST_NAME | NO_LAST_NAME | NO_WHOLE_NAME);
                     reason = reason.or(Some(why));
                     unused_notes.extend(of_draft);
                 }
@@ -181,6 +192,9 @@ impl Mapping {
         if records.is_empty() {
             notes.extend(unused_notes);
             return skipped(reason.unwrap_or("of another kind"), notes);
+        }
+        if has_part_of_name {
+            notes.push(Note::IncompleteName);
         }
         Mapped { outcome: Outcome::Records(records), notes }
     }

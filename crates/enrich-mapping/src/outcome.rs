@@ -59,6 +59,8 @@ pub enum Note {
     ForeignPhone,
     /// An email address of a role, such as `info@`, that was given for a person.
     RoleAddress,
+    /// The name of a person that has no first or no last name.
+    IncompleteName,
     /// An external id that does not have the form of its scheme.
     BadId,
 }
@@ -75,6 +77,7 @@ impl Note {
             Self::NationalPhone => "national phone numbers of an unknown country",
             Self::ForeignPhone => "national phone numbers that their country does not have",
             Self::RoleAddress => "addresses of roles in people",
+            Self::IncompleteName => "names of people without a first or last name",
             Self::BadId => "ids that their scheme does not have",
         }
     }

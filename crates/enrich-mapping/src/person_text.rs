@@ -6,7 +6,13 @@ use std::sync::LazyLock;
 
 use enrich_text::PersonName;
 
+use crate::no_value::is_no_name;
 use crate::table;
+
+/// Reasons why a text is not the whole name of a person.
+pub(crate) const NO_FIRST_NAME: &str = "no first name";
+pub(crate) const NO_LAST_NAME: &str = "no last name";
+pub(crate) const NO_WHOLE_NAME: &str = "no first or last name";
 
 /// What a word of `data/person_words.txt` says about a text in a column of people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,8 +93,11 @@ pub(crate) fn read_person(
     let whole = full.or_else(|| first.clone().filter(|name| name.contains(' ')));
     let split = whole.as_deref().and_then(|text| {
         let people = text.split([';', '\n']).flat_map(|text| text.split(" / "));
-        let mut people = people.map(without_remark).map(cleaned);
-        people.find_map(|text| capitals_first(&text).or_else(|| PersonName::split(&text)))
+        let mut people = people.map(|text| cleaned(&without_remark(&cleaned(text))));
+        people.find_map(|text| {
+            let text = first_of_couple(&text).unwrap_or(text);
+            capitals_first(&text).or_else(|| PersonName::split(&text))
+        })
     });
     match split {
         Some((first, last)) => PersonText::Name(Some(first), Some(last)),
@@ -96,31 +105,79 @@ pub(crate) fn read_person(
     }
 }
 
+/// Whether two texts are a first and a last name that the import accepts.
+pub(crate) fn is_person_name(first: &str, last: &str) -> bool {
+    !is_no_name(first) && !is_no_name(last) && PersonName::from_parts(first, last).is_ok()
+}
+
 /// Returns a person's name without the text after a dash or in parentheses, and without a job title
 /// after a comma: `Ada Byte` for `Ada Byte - London`, `Ada Byte (Owner)` and `Ada Byte, Director`.
 /// If the text before a dash is a job title, the name follows the dash.
-fn without_remark(text: &str) -> &str {
+fn without_remark(text: &str) -> String {
     /// Maximum number of remarks that are left out. A text with more marks is no name.
-    const MOST_REMARKS: usize = 8;
-    let mut name = text;
-    for _ in 0..MOST_REMARKS {
-        let Some(shorter) = around_mark(name) else { break };
+    const MAX_REMARKS: usize = 8;
+    let outside = without_parentheses(text);
+    let mut name = outside.as_str();
+    for _ in 0..MAX_REMARKS {
+        let Some(shorter) = around_dash(name) else { break };
         name = shorter;
     }
-    match split_at(name, ",") {
+    let name = match split_at(name, ",") {
         Some((first, rest)) if has_role(rest) && is_whole_name(first) => first,
         _ => name,
-    }
+    };
+    name.to_owned()
 }
 
-/// Returns the name before a dash or a parenthesis, or else the name after it. Returns `None` if the
-/// text has no such mark, or if neither part is a name.
-fn around_mark(text: &str) -> Option<&str> {
-    [" - ", " – ", " — ", " | ", " ("].into_iter().find_map(|mark| {
+/// Returns a text without the parts in parentheses. But if the only name is in parentheses, returns
+/// this name: `Ada Byte` for `Director (Ada Byte)`.
+fn without_parentheses(text: &str) -> String {
+    let mut outside = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('(') {
+        outside.push_str(before);
+        let (inside, after) = after.split_once(')').unwrap_or((after, ""));
+        if !is_whole_name(before) && is_whole_name(inside) && has_role(before) {
+            return inside.trim().to_owned();
+        }
+        rest = after;
+    }
+    outside.push_str(rest);
+    outside.trim().to_owned()
+}
+
+/// Returns the name before a dash, or else the name after it. Returns `None` if the text has no dash
+/// between blanks, or if neither part is a name.
+fn around_dash(text: &str) -> Option<&str> {
+    [" - ", " – ", " — ", " | "].into_iter().find_map(|mark| {
         let (first, rest) = split_at(text, mark)?;
-        let rest = rest.trim_end_matches(')');
-        let name = [first, rest].into_iter().find(|part| is_whole_name(part));
-        name.or((mark == " (").then_some(first))
+        [first, rest].into_iter().find(|part| is_whole_name(part))
+    })
+}
+
+/// Returns the first person of a couple: `Ada Byte` for `Ada & Bob Byte`, and for `Ada Byte and Bob
+/// Quill`. Returns `None` for the name of one person, such as `José Ortega y Gasset`.
+fn first_of_couple(text: &str) -> Option<String> {
+    /// Words for "and", and whether they are also a part of last names.
+    const AND: [(&str, bool); 10] = [
+        (" & ", false),
+        (" + ", false),
+        (" and ", false),
+        (" und ", false),
+        (" och ", false),
+        (" og ", false),
+        (" et ", false),
+        (" en ", true),
+        (" y ", true),
+        (" e ", true),
+    ];
+    AND.into_iter().find_map(|(word, is_of_names)| {
+        let (first, second) = split_at(text, word)?;
+        if first.contains(' ') {
+            return (!is_of_names).then(|| first.to_owned());
+        }
+        let (_, last) = split_at(second, " ")?;
+        Some(format!("{first} {last}"))
     })
 }
 
@@ -142,17 +199,19 @@ fn has_role(text: &str) -> bool {
 /// French and other languages have it. Returns the first and the last name; `None` for other names.
 fn capitals_first(name: &str) -> Option<(String, String)> {
     let words: Vec<&str> = name.split_whitespace().collect();
-    let is_capitals = |word: &&&str| {
-        let mut letters = word.chars().filter(|sign| sign.is_alphabetic());
-        letters.clone().nth(1).is_some() && letters.all(char::is_uppercase)
-    };
-    let last = words.iter().take_while(is_capitals).count();
+    let last = words.iter().take_while(|word| is_capitals(word)).count();
     let (last, first) = words.split_at_checked(last)?;
     let has_small = |word: &&str| word.chars().any(char::is_lowercase);
     // Titles such as `CPA` and `MD` are in capitals too.
     let is_long = |word: &&str| word.chars().count() > 3;
     let is_split = last.iter().any(is_long) && !first.is_empty() && first.iter().all(has_small);
     is_split.then(|| (first.join(" "), last.join(" ")))
+}
+
+/// Whether a word has several letters, all of them capitals.
+fn is_capitals(word: &str) -> bool {
+    let mut letters = word.chars().filter(|sign| sign.is_alphabetic());
+    letters.clone().nth(1).is_some() && letters.all(char::is_uppercase)
 }
 
 /// Returns the first and the last name without titles.
@@ -196,7 +255,8 @@ fn plain_word(word: &str) -> String {
 }
 
 /// Returns a name without emoji, without salutations at its beginning, and without `jun.` at its
-/// end. `M.` is a salutation (Monsieur) if only one word follows; otherwise it is an initial.
+/// end. `M.` is a salutation (Monsieur) if only one word or a word in capitals follows; otherwise it
+/// is an initial.
 fn cleaned(name: &str) -> String {
     let kept = without_emoji(name);
     let words: Vec<&str> = kept.split_whitespace().collect();
@@ -205,7 +265,9 @@ fn cleaned(name: &str) -> String {
     while let Some((first, rest)) = words.split_first() {
         let first = first.to_lowercase();
         let is_diploma = first.starts_with("dipl.") || first.starts_with("dipl-");
-        let is_monsieur = first == "m." && words.len() == 2;
+        let is_before_capitals = rest.first().is_some_and(|word| is_capitals(word));
+        let is_monsieur = (first == "m." && words.len() == 2)
+            || (matches!(first.as_str(), "m." | "me") && is_before_capitals);
         let is_salutation = Word::Salutation.has(first.trim_end_matches(['.', ':', '/']));
         let is_faculty = has_salutation && Word::Faculty.has(&first);
         if !is_salutation && !is_diploma && !is_monsieur && !is_faculty {

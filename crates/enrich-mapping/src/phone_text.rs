@@ -110,6 +110,8 @@ pub(crate) fn phone_texts(text: &str) -> Vec<String> {
                 Part::Nothing
             }
             Some(Word::Fax | Word::Inside | Word::Invalid) => Part::Nothing,
+            None if is_label(&number, rest) && is_no_phone_label(&word) => Part::Nothing,
+            None if is_label(&number, rest) => Part::Number,
             _ if is_remark(&number, &format!("{token}{rest}")) => break,
             _ => return vec![text.to_owned()],
         };
@@ -123,6 +125,21 @@ pub(crate) fn phone_texts(text: &str) -> Vec<String> {
 
 /// Minimum number of digits of a complete phone number.
 const COMPLETE: usize = 7;
+
+/// Whether a word is a label before a number, such as `Ada` in `Ada 030 23125001`. `before` is the
+/// text before the word: it must have no digits, or be a complete number with a comma or a slash
+/// after it. `after` is the text after the word: it must have a complete number.
+fn is_label(before: &str, after: &str) -> bool {
+    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).count();
+    let before = (digits(before), before.trim_end().ends_with([',', ';', '/', '\n']));
+    let begins = matches!(before, (0, _) | (COMPLETE.., true));
+    begins && digits(after) >= COMPLETE
+}
+
+/// Whether a label contains a word for a fax machine: `Telefaxnr`.
+fn is_no_phone_label(label: &str) -> bool {
+    ["fax", "faks", "téléc", "факс"].iter().any(|part| label.contains(part))
+}
 
 /// Whether the text after `number` is a remark that does not matter. This is so if `number` is
 /// complete, and the remark has no digits and does not say that the number must not be used. But
@@ -294,7 +311,10 @@ mod tests {
     #[test]
     fn words_for_phones_are_left_out_and_fax_numbers_too() {
         for (text, expected) in [
-            ("Tel. 030 23125-001", &["030 23125-001"][..]),
+            ("Ada 030 23125-001, B-M 030 23125-002", &["030 23125-001", "030 23125-002"][..]),
+            ("Telefaxnr 030 23125-299", &[]),
+            ("Zi. 12", &["Zi. 12"]),
+            ("Tel. 030 23125-001", &["030 23125-001"]),
             ("Tel.: +49 30 23125 001", &["+49 30 23125 001"]),
             ("Fon (0 30) 23 12 50 61", &["(0 30) 23 12 50 61"]),
             ("mobil 0171/3920062", &["0171/3920062"]),

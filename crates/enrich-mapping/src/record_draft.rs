@@ -1,9 +1,7 @@
 //! A native record that is not complete yet: the rules of a mapping fill its fields one after the
 //! other.
 
-use enrich_text::{
-    Country, Domain, ExternalId, InvalidPhone, Network, PageUrl, PersonName, PersonPage, Phone,
-};
+use enrich_text::{Country, Domain, ExternalId, InvalidPhone, Network, PageUrl, PersonPage, Phone};
 use serde_json::{Map, Value, json};
 
 use crate::access_link::link_address;
@@ -14,7 +12,9 @@ use crate::half_width::half_width;
 use crate::mail_provider::is_of_another_provider;
 use crate::native::RecordType;
 use crate::outcome::Note;
-use crate::person_text::{PersonText, read_person};
+use crate::person_text::{
+    NO_FIRST_NAME, NO_LAST_NAME, NO_WHOLE_NAME, PersonText, is_person_name, read_person,
+};
 use crate::phone_text::{
     has_separate_ending, names_country, phone_texts, whole_numbers, without_second_ending,
 };
@@ -320,11 +320,11 @@ impl RecordDraft {
 
     fn finish_person(self, record: &mut Map<String, Value>) -> Result<(), &'static str> {
         match (&self.first_name, &self.last_name) {
-            (Some(first), Some(last)) if PersonName::from_parts(first, last).is_ok() => {}
-            (Some(_), Some(_)) => return Err("no first or last name"),
+            (Some(first), Some(last)) if is_person_name(first, last) => {}
+            (Some(_), Some(_)) => return Err(NO_WHOLE_NAME),
             _ if self.is_nobody => return Err("no person, but a department or a remark"),
-            (Some(_), None) => return Err("no last name"),
-            (None, Some(_)) => return Err("no first name"),
+            (Some(_), None) => return Err(NO_LAST_NAME),
+            (None, Some(_)) => return Err(NO_FIRST_NAME),
             (None, None) => return Err("no name"),
         }
         set(record, "first_name", self.first_name.clone());

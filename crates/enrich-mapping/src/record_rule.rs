@@ -24,9 +24,9 @@ pub(crate) struct RecordRule {
     when: Vec<Condition>,
     id: Option<Rule>,
     fields: Vec<(Field, Rule)>,
-    /// Fields that are read only if the input record gives no person. This is `None` unless the
-    /// records are the employers of people from the same input records.
-    fields_without_person: Option<Vec<(Field, Rule)>>,
+    /// Fields that are read only if the input record gives no record of the other kind. This is
+    /// `None` unless each input record may have a company and a person who works there.
+    fields_if_alone: Option<Vec<(Field, Rule)>>,
     ids: Vec<(String, Rule)>,
     /// Whether some columns that no rule names are read too: those with a usual column name, such
     /// as `Website`.
@@ -48,17 +48,17 @@ impl RecordRule {
             when: Vec::new(),
             id: None,
             fields,
-            fields_without_person: None,
+            fields_if_alone: None,
             ids,
             has_synonyms: false,
             is_wikidata: false,
         }
     }
 
-    /// Returns these rules as those of the employers of people from the same input records. `fields`
-    /// are read only if an input record gives no person.
-    pub(crate) fn with_fields_without_person(self, fields: Vec<(Field, Rule)>) -> Self {
-        Self { fields_without_person: Some(fields), ..self }
+    /// Returns these rules for input records that may have a company and a person who works there.
+    /// `fields` are read only if an input record gives no record of the other kind.
+    pub(crate) fn with_fields_if_alone(self, fields: Vec<(Field, Rule)>) -> Self {
+        Self { fields_if_alone: Some(fields), ..self }
     }
 
     /// Returns these rules with a rule for the id that the source gives a record.
@@ -86,7 +86,7 @@ impl RecordRule {
             when: of_record("when").map_or(Ok(Vec::new()), Condition::read_all)?,
             id: of_record("id").map(Rule::read).transpose()?,
             fields: fields.map_or(Ok(Vec::new()), |node| read_fields(kind, node))?,
-            fields_without_person: None,
+            fields_if_alone: None,
             ids: ids.map_or(Ok(Vec::new()), read_ids)?,
             has_synonyms: record
                 .map_or(Ok(None), |table| table.flag("synonyms"))?
@@ -95,9 +95,15 @@ impl RecordRule {
         })
     }
 
-    /// Whether the records are the employers of people from the same input records.
+    /// Whether the records are companies, and the employers of people from the same input records.
     pub(crate) fn is_employer(&self) -> bool {
-        self.fields_without_person.is_some()
+        self.kind == RecordType::Company && self.fields_if_alone.is_some()
+    }
+
+    /// Whether the input record has a name for the native record.
+    pub(crate) fn has_name(&self, record: &Map<String, Value>, source: &SourceInfo) -> bool {
+        let mut names = self.fields.iter().filter(|(field, _)| *field == Field::Name);
+        names.any(|(_, rule)| rule.values(record, &source.null).iter().any(|it| !is_no_name(it)))
     }
 
     /// Whether the input record meets the conditions for a record of this kind.
@@ -107,20 +113,20 @@ impl RecordRule {
 
     /// Makes a draft of a native record from an input record. If the input record names no
     /// country, `seat` is used: as the company's country, and to read national phone numbers. If
-    /// the input record names an unknown country, `seat` is not used. `has_person` says whether the
-    /// input record also gives a person.
+    /// the input record names an unknown country, `seat` is not used. `is_alone` says that the
+    /// input record gives no record of the other kind.
     pub(crate) fn record_draft(
         &self,
         record: &Map<String, Value>,
         source: &SourceInfo,
         seat: Option<Country>,
-        has_person: bool,
+        is_alone: bool,
     ) -> RecordDraft {
         let mut draft = RecordDraft::new(self.kind);
         let values = |rule: &Rule| rule.values(record, &source.null);
         draft.id = self.id.as_ref().and_then(|rule| values(rule).into_iter().next());
-        let without_person = self.fields_without_person.iter().flatten().filter(|_| !has_person);
-        let rules = self.fields.iter().chain(without_person);
+        let if_alone = self.fields_if_alone.iter().flatten().filter(|_| is_alone);
+        let rules = self.fields.iter().chain(if_alone);
         let mut fields: Vec<(Field, Vec<String>)> =
             rules.map(|(field, rule)| (*field, values(rule))).collect();
         let mut ids: Vec<(&str, Vec<String>)> =
@@ -197,7 +203,7 @@ impl RecordRule {
         record: &Map<String, Value>,
         found: &mut Vec<&'a str>,
     ) {
-        let fields = self.fields.iter().chain(self.fields_without_person.iter().flatten());
+        let fields = self.fields.iter().chain(self.fields_if_alone.iter().flatten());
         let rules = fields.map(|(_, rule)| rule);
         let rules = rules.chain(self.ids.iter().map(|(_, rule)| rule)).chain(&self.id);
         rules.for_each(|rule| rule.columns_read(record, found));

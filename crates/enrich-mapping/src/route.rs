@@ -78,6 +78,10 @@ const NETWORK_SIGNS: [&str; 11] = [
 
 /// Decides what a URL leads to. The URL may lack its scheme, or be only a host.
 pub fn route_url(text: &str) -> Route {
+    // A handle of a network, such as `@quill.example`, is no website.
+    if text.trim_start().starts_with('@') {
+        return Route::NoPage;
+    }
     let Some((host, tail)) = host_and_tail(text.trim()) else { return Route::Unreadable };
     let host = host.to_lowercase();
     let is_bare = tail.trim_matches(['/', '?', '#']).is_empty();

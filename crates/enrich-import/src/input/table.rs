@@ -234,17 +234,17 @@ fn named(name: String) -> Option<String> {
 }
 
 /// Returns the names of the columns. If several columns have the same name, a number is added to
-/// the name of the second and each later column: `Notes` and `Notes (2)`. But if this name is in
-/// `needed`, or is the name of a known column with single values, returns an error, because only one
-/// of the columns could be read.
+/// the name of the second and each later column: `E-mail` and `E-mail (2)`. But if this name is in
+/// `needed` or is the name of a known column, and a record has only one such value, returns an
+/// error, because only one of the columns could be read.
 fn unique(names: Vec<&str>, needed: &[String]) -> Result<Vec<String>, InputFault> {
     let mut all = HashSet::new();
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut unique = Vec::with_capacity(names.len());
     for &name in &names {
         let is_new = name.is_empty() || all.insert(name.to_owned());
-        let is_single = is_known_column(name) && !may_be_repeated(name);
-        if !is_new && (is_single || needed.iter().any(|it| is_same_column(it, name))) {
+        let is_read = is_known_column(name) || needed.iter().any(|it| is_same_column(it, name));
+        if !is_new && is_read && !may_be_repeated(name) {
             return Err(InputFault::RepeatedColumn(name.to_owned()));
         }
         let mut added = name.to_owned();

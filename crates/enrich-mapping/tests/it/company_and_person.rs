@@ -173,14 +173,70 @@ fn a_job_title_beside_a_name_is_left_out() {
         ("Ada Byte | Sales Director", "Ada", "Byte"),
         ("Byte, Ada", "Ada", "Byte"),
         ("Frau Dr. Ada Byte", "Ada", "Byte"),
+        ("Dipl.-Ing. (FH) Ada Byte", "Ada", "Byte"),
+        ("Ada (Addie) Byte", "Ada", "Byte"),
+        ("le Maire (Ada Byte)", "Ada", "Byte"),
+        ("M. BYTE-NIB Ada", "Ada", "BYTE-NIB"),
+        ("Ada & Bob Byte", "Ada", "Byte"),
+        ("Ada Byte und Bob Nib", "Ada", "Byte"),
+        ("Ada y Bob Byte Nib", "Ada Byte", "Nib"),
+        ("Byte, Ada & Nib, Bob", "Ada", "Byte"),
+        ("Ada Byte y Nib", "Ada Byte y", "Nib"),
     ] {
         let found = mapped(&columns, &[&["Quill", "quill.example", text]]);
         let name = (&found[0][0]["first_name"], &found[0][0]["last_name"]);
         assert_eq!(name, (&first.into(), &last.into()), "{text}");
     }
     // A person without a first name is no person, so the company is read alone.
-    let found = mapped(&columns, &[&["Quill", "quill.example", "Fr. Byte"]]);
-    assert_eq!(found[0].as_array().map(Vec::len), Some(1));
+    for text in ["Fr. Byte", "Ada (last name follows)", "Ingen uppgift"] {
+        let found = mapped(&columns, &[&["Quill", "quill.example", text]]);
+        assert_eq!(found[0].as_array().map(Vec::len), Some(1), "{text}");
+    }
+}
+
+#[test]
+fn the_numbers_of_the_company_are_the_persons_if_there_is_no_company() {
+    let columns = ["Company", "Company phone", "First name", "Last name", "Mobile"];
+    let rows: [&[&str]; 2] = [
+        &["Quill", "+493023125001", "Ada", "Byte", "+491713920001"],
+        &["private person", "+493023125002", "Bob", "Nib", ""],
+    ];
+    let found = mapped(&columns, &rows);
+    assert_eq!(found[0][0]["phones"], json!(["+491713920001"]));
+    assert_eq!(found[0][1]["phones"], json!(["+493023125001"]));
+    assert_eq!(
+        found[1],
+        json!([{"type": "person", "first_name": "Bob", "last_name": "Nib",
+            "phones": ["+493023125002"]}])
+    );
+}
+
+#[test]
+fn a_column_may_be_named_as_the_prefix_of_another() {
+    let pairs = [
+        ("first_name", "a"),
+        ("last_name", "c"),
+        ("last_name_prefix", "b"),
+        ("area_code", "d"),
+        ("phones", "e"),
+        ("country", "f"),
+    ]
+    .map(|(field, column)| (field.to_owned(), column.to_owned()));
+    let mapping = Mapping::from_columns(&pairs, None).unwrap();
+    let row = json!({"a": "Ada", "b": "van der", "c": "Byte", "d": "030", "e": "23125-001",
+        "f": "DE"});
+    assert_eq!(
+        records_of(&mapping, row.as_object().unwrap()),
+        json!([{"type": "person", "first_name": "Ada", "last_name": "van der Byte",
+            "country": "DE", "phones": ["+493023125001"]}])
+    );
+}
+
+#[test]
+fn a_handle_of_a_network_is_no_website() {
+    let rows: [&[&str]; 1] = [&["Quill", "Instagram @quill.example"]];
+    let found = mapped(&["Company", "Website"], &rows);
+    assert_eq!(found[0][0]["domains"], json!(["Instagram"]), "reported as invalid later");
 }
 
 #[test]

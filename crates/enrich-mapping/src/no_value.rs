@@ -10,8 +10,9 @@ struct NoValues {
     /// Texts whose case does not matter, stored in lower case.
     any: HashSet<String>,
     exact: HashSet<&'static str>,
-    /// Texts that cannot be the name of a company or a person, stored in lower case.
-    name: HashSet<String>,
+    name: HashSet<&'static str>,
+    /// Texts that cannot be the name of a company, stored in lower case.
+    company: HashSet<String>,
     /// For a quick check: the first byte (in lower case) and the possible lengths of each text in
     /// `any` and `exact`. Nearly every real value has another first byte or another length. Such a
     /// value need not be looked up in `any` and `exact`.
@@ -33,7 +34,8 @@ static NO_VALUES: LazyLock<NoValues> = LazyLock::new(|| {
     let texts = any.iter().map(String::as_str).chain(exact.iter().copied());
     let shapes = texts.flat_map(|text| (0..=MOST_BLANKS).map(|more| shape(text, more)));
     let shapes = shapes.collect();
-    NoValues { any, exact, name: of("name").map(str::to_lowercase).collect(), shapes }
+    let company = of("company").map(str::to_lowercase).collect();
+    NoValues { any, exact, name: of("name").collect(), company, shapes }
 });
 
 fn shape(text: &str, more: usize) -> (u8, usize) {
@@ -57,9 +59,15 @@ pub fn is_no_value(text: &str) -> bool {
 }
 
 /// Whether a text cannot be the name of a company or a person: it stands for no value
-/// ([`is_no_value`]), or is a text such as `0` or `self-employed`.
+/// ([`is_no_value`]), or is a zero.
 pub fn is_no_name(text: &str) -> bool {
-    is_no_value(text) || NO_VALUES.name.contains(&key(unbracketed(text.trim())))
+    is_no_value(text) || NO_VALUES.name.contains(text.trim())
+}
+
+/// Whether a text cannot be the name of a company: it cannot be a name ([`is_no_name`]), or says that
+/// there is no company, such as `self-employed`.
+pub(crate) fn is_no_company(text: &str) -> bool {
+    is_no_name(text) || NO_VALUES.company.contains(&key(unbracketed(text.trim())))
 }
 
 /// Whether a text has only punctuation and blanks, or is empty.

@@ -9,7 +9,7 @@ use crate::condition::Condition;
 use crate::error::MappingError;
 use crate::meaning::{Target, target};
 use crate::native::{Field, RecordType};
-use crate::no_value::{is_no_name, is_no_value};
+use crate::no_value::{is_no_company, is_no_name, is_no_value};
 use crate::node::{Node, Table, list};
 use crate::path::{is_same_column, texts};
 use crate::record_draft::RecordDraft;
@@ -103,7 +103,7 @@ impl RecordRule {
     /// Whether the input record has a name for the native record.
     pub(crate) fn has_name(&self, record: &Map<String, Value>, source: &SourceInfo) -> bool {
         let mut names = self.fields.iter().filter(|(field, _)| *field == Field::Name);
-        names.any(|(_, rule)| rule.values(record, &source.null).iter().any(|it| !is_no_name(it)))
+        names.any(|(_, rule)| rule.values(record, &source.null).iter().any(|it| !is_no_company(it)))
     }
 
     /// Whether the input record meets the conditions for a record of this kind.
@@ -134,8 +134,11 @@ impl RecordRule {
         if self.has_synonyms {
             self.add_synonyms(record, &source.null, &mut fields, &mut ids);
         }
-        for (_, texts) in fields.iter_mut().filter(|(field, _)| field.is_name()) {
-            texts.retain(|text| !is_no_name(text));
+        for (field, texts) in fields.iter_mut().filter(|(field, _)| field.is_name()) {
+            texts.retain(|text| match field {
+                Field::Name | Field::Company => !is_no_company(text),
+                _ => !is_no_name(text),
+            });
         }
         // The country comes first, because the country is needed to read national phone numbers.
         let (countries, others): (Vec<_>, Vec<_>) =

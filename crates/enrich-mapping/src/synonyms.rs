@@ -241,7 +241,7 @@ impl Mapping {
     /// - The records are people if there is a column for a first name, a last name, a full name or
     ///   a contact, or if there are columns for a name and a job title.
     /// - If there is also a column for a company, each record is a company and a person who works
-    ///   there ([`rules_of_both`]).
+    ///   there.
     /// - Otherwise the records are companies if there is a column for a name or a company.
     /// - Otherwise they are facts of domains, if there are columns for a domain, and for a page rank
     ///   or an IP address.

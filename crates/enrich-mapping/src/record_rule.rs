@@ -136,7 +136,9 @@ impl RecordRule {
         }
         for (field, texts) in fields.iter_mut().filter(|(field, _)| field.is_name()) {
             texts.retain(|text| match field {
-                Field::Name | Field::Company => !is_no_company(text),
+                Field::Company => !is_no_company(text),
+                // A list of companies may have one that is called `Freelancer`.
+                Field::Name if self.is_employer() => !is_no_company(text),
                 _ => !is_no_name(text),
             });
         }

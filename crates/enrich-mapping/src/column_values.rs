@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use enrich_text::{CompanyName, Country, EmailAddress, Network};
+use enrich_text::{CompanyName, Country, EmailAddress, ExternalId, Network};
 use serde_json::{Map, Value};
 
 use crate::access_link::link_address;
@@ -121,8 +121,6 @@ pub(crate) fn meaning_of_values(column: &str, records: &[Map<String, Value>]) ->
         return None;
     }
     let values = values_of(column, records);
-    let is_country =
-        |value: &String| Country::parse(value).is_ok() || country_of_name(value).is_some();
     let is_part = has(&["bundesland", "landkreis"]);
     if has(&COUNTRY_NAMES) && !is_part && !values.is_empty() && values.iter().all(is_country) {
         return Some(Meaning::Country);
@@ -198,6 +196,32 @@ fn are_distinct(values: &[String]) -> bool {
 fn is_email(text: &str) -> bool {
     let first = link_address(text).split([' ', ';', ',', '/']).next().unwrap_or_default();
     EmailAddress::parse(first).is_ok()
+}
+
+/// Returns the meaning of a column whose name is a usual one, if its values do not contradict it.
+/// Most programs have a column `Account`, but in some it has the email addresses of users; and
+/// countries may be numbers of a program's own. Returns `None` if the values contradict.
+pub(crate) fn unless_contradicted(
+    meaning: Meaning,
+    column: &str,
+    records: &[Map<String, Value>],
+) -> Option<Meaning> {
+    let values = values_of(column, records);
+    if values.is_empty() {
+        return Some(meaning);
+    }
+    let are_emails = || 2 * values.iter().filter(|value| is_email(value)).count() > values.len();
+    match meaning {
+        Meaning::Company | Meaning::Name if are_emails() => Some(Meaning::Emails),
+        Meaning::Country => values.iter().any(is_country).then_some(meaning),
+        _ => Some(meaning),
+    }
+}
+
+fn is_country(value: &String) -> bool {
+    Country::parse(value).is_ok()
+        || country_of_name(value).is_some()
+        || ExternalId::parse("wikidata", value).is_ok()
 }
 
 /// Whether the values of a column are the names of companies: at least one in three has a legal

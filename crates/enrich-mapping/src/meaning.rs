@@ -172,10 +172,20 @@ pub(crate) fn usual_meaning(column: &str) -> Option<Meaning> {
     MEANINGS.get(&plain_name(column)).copied()
 }
 
-/// Whether a column's name is in a language that puts a person's family name first, such as `Họ tên`
-/// or `氏名`.
+/// Whether the people in a column have the family name first: the column's name says so (`surname
+/// first`), or is in a language that puts it first, such as `Họ tên` or `氏名`.
 pub(crate) fn has_family_names_first(column: &str) -> bool {
-    FAMILY_NAME_FIRST.contains(&plain_name(column))
+    const SAYING_SO: [&str; 7] = [
+        "surnamefirst",
+        "lastnamefirst",
+        "familynamefirst",
+        "nazwiskoiimię",
+        "cognomeenome",
+        "apellidosynombre",
+        "příjmeníajméno",
+    ];
+    let plain = plain_name(column);
+    FAMILY_NAME_FIRST.contains(&plain) || SAYING_SO.iter().any(|text| plain.contains(text))
 }
 
 /// What a column fills in a native record.

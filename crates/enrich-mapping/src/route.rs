@@ -170,6 +170,11 @@ pub(crate) fn is_whole_site(text: &str) -> bool {
     host.is_some_and(|host| !host.trim_end_matches('/').contains(['/', '@', '?']))
 }
 
+/// Whether a text in a column of LinkedIn pages is no handle but a website: a handle has no dot.
+pub(crate) fn is_no_handle(network: Network, text: &str) -> bool {
+    network == Network::LinkedIn && !text.contains('/') && text.contains('.')
+}
+
 /// Whether the host of a URL has the network's name, as in `https://linkedin.example/company/quill`.
 /// Such a site is not the company's website.
 pub(crate) fn is_site_of(network: Network, text: &str) -> bool {

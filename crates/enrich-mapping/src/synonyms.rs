@@ -8,7 +8,9 @@ use crate::address::is_address;
 use crate::column_groups::Groups;
 use crate::column_name::meaning;
 use crate::column_rules::{ColumnRules, rules_of_kind};
-use crate::column_values::{are_whole_names, has_companies, meaning_of_values, names_more};
+use crate::column_values::{
+    are_whole_names, has_companies, meaning_of_values, names_more, unless_contradicted,
+};
 use crate::company_and_person::rules_of_both;
 use crate::known_columns::{KnownColumns, PERSON_NAMES};
 use crate::mapping::Mapping;
@@ -44,7 +46,8 @@ impl Synonyms {
     ) -> KnownColumns<'c> {
         let groups = Groups::of(columns);
         let known = columns.iter().filter_map(|column| {
-            Some((column.as_str(), meaning_of_name(columns, column, &groups)?))
+            let meaning = meaning_of_name(columns, column, &groups)?;
+            Some((column.as_str(), unless_contradicted(meaning, column, records)?))
         });
         let mut known: KnownColumns<'_> = known.collect();
         let has_last_name = known.has(Meaning::LastName);

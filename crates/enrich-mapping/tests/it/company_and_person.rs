@@ -233,6 +233,34 @@ fn a_column_may_be_named_as_the_prefix_of_another() {
 }
 
 #[test]
+fn values_may_contradict_the_name_of_a_column() {
+    let rows: [&[&str]; 2] = [
+        &["ada@quill.example", "Quill", "+493023125001", "1058", "Byte Ada"],
+        &["bob@ink.example", "Ink", "+493023125002", "1062", "Nib Bob"],
+    ];
+    let columns = ["Account", "Firma", "Telefon", "País", "Contact (surname first)"];
+    let found = mapped(&columns, &rows);
+    assert_eq!(
+        found[0],
+        json!([
+            {"type": "person", "first_name": "Ada", "last_name": "Byte", "company": "Quill",
+                "emails": ["ada@quill.example"]},
+            {"type": "company", "name": "Quill", "emails": ["ada@quill.example"],
+                "phones": ["+493023125001"]},
+        ])
+    );
+}
+
+#[test]
+fn a_domain_is_no_handle_of_linkedin() {
+    let columns = ["Company", "LinkedIn", "Contact"];
+    let found = mapped(&columns, &[&["Quill", "quill.example", "Ada Byte"]]);
+    assert_eq!(found[0][0].get("linkedin"), None);
+    let found = mapped(&columns, &[&["Quill", "quill.example", ""]]);
+    assert_eq!(found[0][0]["domains"], json!(["quill.example"]));
+}
+
+#[test]
 fn a_handle_of_a_network_is_no_website() {
     let rows: [&[&str]; 1] = [&["Quill", "Instagram @quill.example"]];
     let found = mapped(&["Company", "Website"], &rows);

@@ -65,7 +65,7 @@ enum Part {
 /// number is left out, such as `hat` in `0342 337 90 11 hat`. If the text has another unknown word
 /// outside parentheses, returns the whole text.
 pub(crate) fn phone_texts(text: &str) -> Vec<String> {
-    let text = text.trim().trim_start_matches('\'').trim_start();
+    let text = text.trim().trim_matches(['\'', '"']).trim_start();
     let mut found = Vec::new();
     let (mut number, mut part) = (String::new(), Part::Number);
     let mut rest = text;

@@ -33,7 +33,7 @@ impl Groups {
 
     /// Returns the meaning that a column's name has without the prefix of its group: emails for
     /// `KNT_EMAIL`. A number at the end is left out too. Returns `None` if the name has no meaning,
-    /// or if most columns of the file are in no group.
+    /// or if less than two thirds of the file's columns are in groups.
     pub(crate) fn meaning_in_group(&self, column: &str) -> Option<Meaning> {
         let (_, rest) = parts(column)?;
         self.group_of(column).filter(|_| self.has_most)?;

@@ -63,7 +63,14 @@ const LOCATION_NAMES: [&str; 14] = [
 /// If the name of a column contains one of these texts, its values show no meaning. They may be fax
 /// numbers, URLs of images (`Logo`), people who work on the row (`Record owner`), or relatives and
 /// assistants (`Conjoint`, `Emergency contact`).
-const OTHER_NAMES: [&str; 34] = [
+const OTHER_NAMES: [&str; 41] = [
+    "supervisor",
+    "parent",
+    "guardian",
+    "referr",
+    "recruit",
+    "vorgesetzt",
+    "accountant",
     "fax",
     "faks",
     "télécop",
@@ -121,12 +128,19 @@ pub(crate) fn meaning_of_values(column: &str, records: &[Map<String, Value>]) ->
         return None;
     }
     let values = values_of(column, records);
-    let is_part = has(&["bundesland", "landkreis"]);
-    if has(&COUNTRY_NAMES) && !is_part && !values.is_empty() && values.iter().all(is_country) {
+    let is_part = has(&["bundesland", "landkreis", "landing", "inland", "island", "landlord"]);
+    let is_long = |value: &String| value.chars().count() > 2;
+    let may_be_countries =
+        values.iter().any(is_long) || values.iter().collect::<HashSet<_>>().len() > 1;
+    if has(&COUNTRY_NAMES) && !is_part && may_be_countries && values.iter().all(is_country) {
         return Some(Meaning::Country);
     }
     let located = values.iter().filter(|value| country_at_end(value).is_some()).count();
-    if has(&LOCATION_NAMES) && located > 0 && 5 * located >= values.len() {
+    if has(&LOCATION_NAMES)
+        && !has(&["besitz", "deliver"])
+        && located > 0
+        && 5 * located >= values.len()
+    {
         return Some(Meaning::Location);
     }
     let values = Some(values).filter(|values| are_distinct(values))?;
@@ -199,8 +213,9 @@ fn is_email(text: &str) -> bool {
 }
 
 /// Returns the meaning of a column whose name is a usual one, if its values do not contradict it.
-/// Most programs have a column `Account`, but in some it has the email addresses of users; and
-/// countries may be numbers of a program's own. Returns `None` if the values contradict.
+/// May return another meaning: a column `Account` with email addresses has emails. Returns `None` if
+/// the values contradict: for example, a column `Country` may have ids of another table, such as
+/// `49`, and a column `Last` may have dates.
 pub(crate) fn unless_contradicted(
     meaning: Meaning,
     column: &str,
@@ -211,7 +226,26 @@ pub(crate) fn unless_contradicted(
         return Some(meaning);
     }
     let are_emails = || 2 * values.iter().filter(|value| is_email(value)).count() > values.len();
+    let are_mostly = |is: &dyn Fn(&String) -> bool| {
+        2 * values.iter().filter(|value| is(value)).count() > values.len()
+    };
+    let has_digit = |value: &String| value.contains(|sign: char| sign.is_ascii_digit());
+    let has_no_letter = |value: &String| !value.contains(char::is_alphabetic);
     match meaning {
+        Meaning::FirstName | Meaning::LastName | Meaning::FullName | Meaning::Contact
+            if are_mostly(&has_digit) =>
+        {
+            None
+        }
+        Meaning::Company
+        | Meaning::Name
+        | Meaning::Title
+        | Meaning::Twitter
+        | Meaning::Instagram
+            if are_mostly(&has_no_letter) =>
+        {
+            None
+        }
         Meaning::Company | Meaning::Name if are_emails() => Some(Meaning::Emails),
         Meaning::Country => values.iter().any(is_country).then_some(meaning),
         _ => Some(meaning),

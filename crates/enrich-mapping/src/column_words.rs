@@ -56,8 +56,11 @@ pub(crate) fn meaning_of_words(column: &str) -> Option<Meaning> {
     let rest: Vec<String> =
         expanded.iter().filter(|word| is_about(word).is_none()).cloned().collect();
     let has = |kind| about.contains(&Some(kind));
-    if rest.is_empty() && has(Word::Person) && !has(Word::Party) {
-        return Some(Meaning::Contact);
+    if rest.is_empty() && words.len() > 1 && !has(Word::Party) {
+        return match about.last() {
+            Some(Some(Word::Company)) if has(Word::Person) => Some(Meaning::Company),
+            _ => has(Word::Person).then_some(Meaning::Contact),
+        };
     }
     if rest.is_empty() || rest == words {
         return None;
@@ -83,6 +86,12 @@ fn nearest(about: &[Option<Word>]) -> Option<Word> {
     };
     let found = [Word::Person, Word::Company].into_iter().filter_map(distance);
     found.min_by_key(|(distance, _)| *distance).map(|(_, word)| word)
+}
+
+/// Whether a column's name has a word such as `supplier`. If the file also has a column without it,
+/// the two are about different companies or people.
+pub(crate) fn has_party_word(column: &str) -> bool {
+    words(column).iter().any(|word| WORDS.get(word.as_str()) == Some(&Word::Party))
 }
 
 fn of_person(meaning: Meaning) -> Option<Meaning> {
@@ -146,7 +155,8 @@ fn words(column: &str) -> Vec<String> {
     if let [whole] = words.as_slice() {
         let parties = WORDS.iter().filter(|(_, kind)| **kind == Word::Party);
         let rests = parties.filter_map(|(word, _)| Some((*word, whole.strip_prefix(word)?)));
-        // The greatest of the words with which a name begins is the longest one.
+        // If several words fit, each is the beginning of the next, so the last one in the alphabet is
+        // the longest.
         if let Some((word, rest)) = rests.filter(|(_, rest)| !rest.is_empty()).max() {
             words = vec![word.to_owned(), rest.to_owned()];
         }
@@ -197,6 +207,10 @@ mod tests {
             ("Our contact", None),
             ("Contact", Some(Meaning::Contact)),
             ("PRIN_CNTCT", Some(Meaning::Contact)),
+            ("CNTCT", None),
+            ("Contact Org", Some(Meaning::Company)),
+            ("Last Contact", None),
+            ("Email text", None),
             ("Contact address", None),
             ("nmDisp", Some(Meaning::Name)),
             ("billing_name", None),

@@ -26,7 +26,7 @@ pub(crate) fn rules_of_both(known: &KnownColumns<'_>) -> [ColumnRules; 2] {
     let company_at = known.position(&[Meaning::Company]).unwrap_or(usize::MAX);
     let person_at = known.position(&PERSON_NAMES).unwrap_or(0);
     let mut after = known.iter().skip(person_at);
-    let has_more_emails = after.any(|(_, meaning)| meaning == Meaning::Emails);
+    let has_emails_after = after.any(|(_, meaning)| meaning == Meaning::Emails);
     let has_own_emails = known.has(Meaning::PersonEmails);
     let is_named = known.has_any(&[Meaning::FirstName, Meaning::LastName, Meaning::FullName]);
     let mut rules = RulesOfBoth {
@@ -37,11 +37,11 @@ pub(crate) fn rules_of_both(known: &KnownColumns<'_>) -> [ColumnRules; 2] {
     for (at, (column, meaning)) in known.iter().enumerate() {
         let is_between = company_at < at && at < person_at;
         match meaning {
-            Meaning::Emails if has_own_emails || (is_between && has_more_emails) => {
+            Meaning::Emails if has_own_emails || (is_between && has_emails_after) => {
                 rules.add_to_company(Field::Emails, column);
             }
             Meaning::PersonEmails => rules.add_emails(column, true),
-            Meaning::Emails => rules.add_emails(column, has_more_emails),
+            Meaning::Emails => rules.add_emails(column, has_emails_after),
             Meaning::Phones if rules.is_contact || is_between => {
                 rules.add_to_company(Field::Phones, column);
             }
@@ -85,8 +85,8 @@ impl RulesOfBoth {
         self.person.add_if_alone(field, column);
     }
 
-    fn add_emails(&mut self, column: &str, has_more_emails: bool) {
-        let of_roles = (!self.is_contact || has_more_emails).then_some(Transform::RoleAddress);
+    fn add_emails(&mut self, column: &str, has_emails_after: bool) {
+        let of_roles = (!self.is_contact || has_emails_after).then_some(Transform::RoleAddress);
         self.person.add(Field::Emails, column, Some(Transform::PersonAddress));
         self.company.add(Field::Emails, column, of_roles);
         self.company.add_if_alone(Field::Emails, column);

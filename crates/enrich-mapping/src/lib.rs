@@ -58,6 +58,7 @@ mod half_width;
 mod hidden_signs;
 mod input;
 mod join;
+mod json_fields;
 mod known_columns;
 mod location;
 mod mail_provider;

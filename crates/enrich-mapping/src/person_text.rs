@@ -19,6 +19,8 @@ pub(crate) const NO_WHOLE_NAME: &str = "no first or last name";
 enum Word {
     /// Before a name: `Herr`.
     Salutation,
+    /// A salutation that may also be a name: `Don`, `Sig.`.
+    Title,
     /// After a salutation: `med.` in `Dr. med.`.
     Faculty,
     /// After a name: `jun.`.
@@ -31,6 +33,8 @@ enum Word {
     Role,
     /// A text of these words alone is a department: `Sales Team`.
     Department,
+    /// Between the words of a department: `and`.
+    Between,
 }
 
 impl Word {
@@ -38,12 +42,14 @@ impl Word {
     fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "salutation" => Self::Salutation,
+            "title" => Self::Title,
             "faculty" => Self::Faculty,
             "end" => Self::End,
             "pointer" => Self::Pointer,
             "contact" => Self::Contact,
             "role" => Self::Role,
             "department" => Self::Department,
+            "between" => Self::Between,
             _ => return None,
         })
     }
@@ -80,8 +86,13 @@ pub(crate) fn read_person(
     last: Option<String>,
     full: Option<String>,
 ) -> PersonText {
-    let parts = [&first, &last, &full];
-    if parts.into_iter().flatten().any(|text| is_nobody(text)) {
+    // A first or a last name alone may be a word of a department: `Care`, `Sales`.
+    let both = first.as_ref().zip(last.as_ref()).map(|(first, last)| format!("{first} {last}"));
+    let texts = match &both {
+        Some(both) => [Some(both), None, None],
+        None => [first.as_ref(), last.as_ref(), full.as_ref()],
+    };
+    if texts.into_iter().flatten().any(|text| is_nobody(text)) {
         return PersonText::Nobody;
     }
     let first = first.map(|text| cleaned(&text)).filter(|text| !text.is_empty());
@@ -111,7 +122,8 @@ pub(crate) fn is_person_name(first: &str, last: &str) -> bool {
 }
 
 /// Returns a person's name without the text after a dash or in parentheses, and without a job title
-/// after a comma: `Ada Byte` for `Ada Byte - London`, `Ada Byte (Owner)` and `Ada Byte, Director`.
+/// or a second name after a comma: `Ada Byte` for `Ada Byte - London`, `Ada Byte (Owner)`, `Ada Byte,
+/// Director` and `Ada Byte, Bob Quill`.
 /// If the text before a dash is a job title, the name follows the dash.
 fn without_remark(text: &str) -> String {
     /// Maximum number of remarks that are left out. A text with more marks is no name.
@@ -123,7 +135,9 @@ fn without_remark(text: &str) -> String {
         name = shorter;
     }
     let name = match split_at(name, ",") {
-        Some((first, rest)) if has_role(rest) && is_whole_name(first) => first,
+        Some((first, rest)) if is_whole_name(first) && (has_role(rest) || is_whole_name(rest)) => {
+            first
+        }
         _ => name,
     };
     name.to_owned()
@@ -239,8 +253,8 @@ fn is_nobody(text: &str) -> bool {
         || (words().count() > 1 && words().next().is_some_and(|word| Word::Pointer.has(word)))
         // `hr` is a salutation and a word for a department. So `Hr.` alone is not a
         // department, but `HR Team` is one.
-        || (words().any(|word| !Word::Salutation.has(word))
-            && words().all(|word| Word::Department.has(word)))
+        || (words().any(|word| !Word::Salutation.has(word) && Word::Department.has(word))
+            && words().all(|word| Word::Department.has(word) || Word::Between.has(word)))
 }
 
 /// Whether a word has a digit, except a suffix of a generation, such as `2nd`.
@@ -268,7 +282,9 @@ fn cleaned(name: &str) -> String {
         let is_before_capitals = rest.first().is_some_and(|word| is_capitals(word));
         let is_monsieur = (first == "m." && words.len() == 2)
             || (matches!(first.as_str(), "m." | "me") && is_before_capitals);
-        let is_salutation = Word::Salutation.has(first.trim_end_matches(['.', ':', '/']));
+        let plain = first.trim_end_matches(['.', ':', '/']);
+        let is_title = Word::Title.has(plain) && (plain != first || rest.len() > 1);
+        let is_salutation = Word::Salutation.has(plain) || is_title;
         let is_faculty = has_salutation && Word::Faculty.has(&first);
         if !is_salutation && !is_diploma && !is_monsieur && !is_faculty {
             break;

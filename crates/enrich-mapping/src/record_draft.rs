@@ -9,6 +9,7 @@ use crate::address::is_email;
 use crate::country_item::country_of_item;
 use crate::country_name::country_of_name;
 use crate::half_width::half_width;
+use crate::json_fields::{one_or_list, set, set_list};
 use crate::mail_provider::is_of_another_provider;
 use crate::native::RecordType;
 use crate::outcome::Note;
@@ -20,6 +21,9 @@ use crate::phone_text::{
 };
 use crate::role_mailbox::is_role_address;
 use crate::route::{Route, is_no_handle, is_site_of, is_whole_site, route_url};
+
+/// An import keeps no more values of a field.
+const MAX_VALUES: usize = 1_000;
 
 #[derive(Clone, Debug)]
 pub(crate) struct RecordDraft {
@@ -127,10 +131,11 @@ impl RecordDraft {
     }
 
     fn add_page(&mut self, page: &PageUrl) {
-        let is_known = self.pages.iter().any(|(network, text)| {
-            *network == page.network()
-                && PageUrl::parse(*network, text).is_ok_and(|known| known.key() == page.key())
-        });
+        let is_known = self.pages.len() <= MAX_VALUES
+            && self.pages.iter().any(|(network, text)| {
+                *network == page.network()
+                    && PageUrl::parse(*network, text).is_ok_and(|known| known.key() == page.key())
+            });
         if !is_known {
             self.pages.push((page.network(), page.to_string()));
         }
@@ -369,31 +374,9 @@ impl RecordDraft {
     }
 }
 
+/// Adds a value that is new. Above [`MAX_VALUES`], values are not compared any more.
 fn add<T: PartialEq>(list: &mut Vec<T>, value: T) {
-    if !list.contains(&value) {
+    if list.len() > MAX_VALUES || !list.contains(&value) {
         list.push(value);
-    }
-}
-
-fn set(record: &mut Map<String, Value>, name: &str, value: Option<String>) {
-    if let Some(value) = value.filter(|value| !value.trim().is_empty()) {
-        record.insert(name.to_owned(), value.into());
-    }
-}
-
-fn set_list(record: &mut Map<String, Value>, name: &str, values: Vec<String>) {
-    if !values.is_empty() {
-        record.insert(name.to_owned(), values.into());
-    }
-}
-
-fn one_or_list(mut values: Vec<String>) -> Value {
-    match (values.pop(), values.is_empty()) {
-        (Some(only), true) => only.into(),
-        (Some(last), false) => {
-            values.push(last);
-            values.into()
-        }
-        (None, _) => Value::Null,
     }
 }

@@ -225,6 +225,7 @@ fn fill(draft: &mut RecordDraft, field: Field, mut values: Vec<String>, seat: Op
         _ => None,
     };
     if let Some(network) = network {
+        values.retain(|text| !is_yes_or_no(text));
         values.iter().for_each(|text| draft.add_network(network, text));
         return;
     }
@@ -249,6 +250,15 @@ fn fill(draft: &mut RecordDraft, field: Field, mut values: Vec<String>, seat: Op
             }
         }
     }
+}
+
+/// Whether a text is the answer to a question such as "Is the company on LinkedIn?".
+fn is_yes_or_no(text: &str) -> bool {
+    const ANSWERS: [&str; 14] = [
+        "yes", "no", "y", "n", "true", "false", "ja", "nein", "oui", "non", "sí", "si", "nee",
+        "nej",
+    ];
+    ANSWERS.contains(&text.trim().to_lowercase().as_str())
 }
 
 /// Returns the email addresses of a text such as `Ada Byte <ada@quill.example>`, which was split at

@@ -11,11 +11,12 @@ use crate::column_rules::{ColumnRules, rules_of_kind};
 use crate::column_values::{
     are_whole_names, has_companies, meaning_of_values, names_more, unless_contradicted,
 };
+use crate::column_words::has_party_word;
 use crate::company_and_person::rules_of_both;
 use crate::known_columns::{KnownColumns, PERSON_NAMES};
 use crate::mapping::Mapping;
 use crate::meaning::{Meaning, usual_meaning};
-use crate::native::{Field, RecordType};
+use crate::native::{Field, RecordType, plain_name};
 use crate::no_value::is_no_name;
 
 /// A mapping that was created from the names of columns, such as `Company` and `Website`.
@@ -50,17 +51,25 @@ impl Synonyms {
             Some((column.as_str(), unless_contradicted(meaning, column, records)?))
         });
         let mut known: KnownColumns<'_> = known.collect();
+        leave_out_parties(&mut known);
+        add_pairs(&mut known, columns);
         let has_last_name = known.has(Meaning::LastName);
         // A column `Name` may have the last names. It does not if it has the names of companies.
         let may_be_last_name = known
             .iter()
             .any(|(column, meaning)| meaning == Meaning::Name && !has_companies(column, records));
         let is_alone = !has_last_name && !may_be_last_name;
+        // `Nombre` and `Nome` mean "name" or "first name". Beside a website, they name the company.
+        let has_domains = known.has(Meaning::Domains) && !known.has(Meaning::Company);
         known.change(|column, meaning| match meaning {
-            Meaning::FirstName if is_alone && are_whole_names(column, records) => Meaning::Contact,
+            Meaning::FirstName if is_alone && are_whole_names(column, records) => match has_domains
+            {
+                true => Meaning::Name,
+                false => Meaning::Contact,
+            },
             meaning => meaning,
         });
-        add_by_values(&mut known, columns, records);
+        add_by_values(&mut known, columns, records, &groups);
         name_companies(&mut known, columns, records);
         groups.assign(&mut known);
         // A location may end with a country, which is read only if there is no other column for it.
@@ -81,6 +90,34 @@ impl Synonyms {
         let is_name = |column: &&String| are_mostly_distinct_names(column, records);
         let mut names = self.unused.iter().filter(is_name);
         names.next().filter(|_| names.next().is_none()).map(String::as_str)
+    }
+}
+
+/// Leaves out columns such as `Supplier email` if there is a column `Email`: they are about another
+/// company or person.
+fn leave_out_parties(known: &mut KnownColumns<'_>) {
+    let all = known.clone();
+    let is_other = |column: &str, meaning: Meaning| {
+        let is_plain = |(other, of_other): (&str, Meaning)| {
+            of_other == meaning && other != column && usual_meaning(other).is_some()
+        };
+        usual_meaning(column).is_none() && has_party_word(column) && all.iter().any(is_plain)
+    };
+    *known = all.iter().filter(|(column, meaning)| !is_other(column, *meaning)).collect();
+}
+
+/// Adds columns whose names are those of a person's names only together: `First` and `Last`.
+fn add_pairs<'c>(known: &mut KnownColumns<'c>, columns: &'c [String]) {
+    for (first, last) in [("first", "last"), ("ad", "soyad"), ("given", "family")] {
+        let find = |name| columns.iter().find(|column| plain_name(column) == name);
+        if let (Some(first), Some(last)) = (find(first), find(last)) {
+            for (column, meaning) in [(first, Meaning::FirstName), (last, Meaning::LastName)] {
+                if !known.contains(column) {
+                    known.push(column, meaning);
+                }
+            }
+            known.sort(columns);
+        }
     }
 }
 
@@ -159,9 +196,14 @@ fn add_by_values<'c>(
     known: &mut KnownColumns<'c>,
     columns: &'c [String],
     records: &[Map<String, Value>],
+    groups: &Groups,
 ) {
     let of_name = known.clone();
-    let is_unknown = |column: &&String| !of_name.contains(column) && !has_members(columns, column);
+    let is_unknown = |column: &&String| {
+        !of_name.contains(column)
+            && !has_members(columns, column)
+            && meaning_of_name(columns, column, groups).is_none()
+    };
     for column in columns.iter().filter(is_unknown) {
         let Some(meaning) = meaning_of_values(column, records) else { continue };
         let same: &[Meaning] = match meaning {
@@ -242,7 +284,7 @@ impl Mapping {
     /// decide the kind of the records, unless `kind` does:
     ///
     /// - The records are people if there is a column for a first name, a last name, a full name or
-    ///   a contact, or if there are columns for a name and a job title.
+    ///   a contact, or columns for a name and a job title (but not for a website without a company).
     /// - If there is also a column for a company, each record is a company and a person who works
     ///   there.
     /// - Otherwise the records are companies if there is a column for a name or a company.
@@ -288,7 +330,9 @@ impl Mapping {
 /// Whether the records are people, or companies with a contact person.
 /// [`Mapping::from_synonyms`] has the rules.
 fn has_people(known: &KnownColumns<'_>) -> bool {
-    known.has_any(&PERSON_NAMES) || (known.has(Meaning::Name) && known.has(Meaning::Title))
+    let has_employer = known.has(Meaning::Company) || !known.has(Meaning::Domains);
+    known.has_any(&PERSON_NAMES)
+        || (known.has(Meaning::Name) && known.has(Meaning::Title) && has_employer)
 }
 
 /// Returns the kind of the records, which [`Mapping::from_synonyms`] describes. Returns `None` if

@@ -251,6 +251,60 @@ fn values_may_contradict_the_name_of_a_column() {
     );
 }
 
+/// Maps a row of a list of people. Returns the first and the last name, or the reason why there is
+/// no person.
+fn name_of(first: &str, last: &str) -> (String, String) {
+    let found = mapped(&["First name", "Last name", "Email"], &[&[first, last, "x@quill.example"]]);
+    let text = |field: &str| found[0][0][field].as_str().unwrap_or_default().to_owned();
+    (text("first_name"), text("last_name"))
+}
+
+#[test]
+fn names_that_are_also_words_are_names() {
+    for (first, last) in [
+        ("Don", "Fernwright"),
+        ("Sig", "Hansen"),
+        ("Wei", "Pan"),
+        ("Al", "Byte"),
+        ("Ana", "Sales"),
+        ("Ada", "Care"),
+        ("Wei", "Du"),
+    ] {
+        assert_eq!(name_of(first, last), (first.to_owned(), last.to_owned()));
+    }
+    assert_eq!(name_of("Sales", "Team"), (String::new(), String::new()));
+    assert_eq!(name_of("Sig. Ada", "Byte"), ("Ada".to_owned(), "Byte".to_owned()));
+}
+
+#[test]
+fn columns_about_something_else_are_not_read() {
+    let rows: [&[&str]; 3] = [
+        &["Quill", "quill.example", "2026-01-05", "zoe@ink.example", "No", "No", "1"],
+        &["Ink", "ink.example", "2026-01-06", "yan@nib.example", "No", "No", "2"],
+        &["Nib", "nib.example", "2026-01-07", "xia@quill.example", "No", "No", "3"],
+    ];
+    let columns = [
+        "Name",
+        "Website",
+        "Last Contact",
+        "Supplier Email",
+        "Landing page",
+        "Facebook",
+        "Position",
+    ];
+    let expected = json!([{"type": "company", "name": "Quill", "domains": ["quill.example"],
+        "emails": ["zoe@ink.example"]}]);
+    assert_eq!(mapped(&columns, &rows)[0], expected);
+    let rows = rows.map(|row| [row, &["a@quill.example"]].concat());
+    let rows: Vec<&[&str]> = rows.iter().map(Vec::as_slice).collect();
+    let columns = [&columns[..], &["Email"]].concat();
+    let expected = json!([{"type": "company", "name": "Quill", "domains": ["quill.example"],
+        "emails": ["a@quill.example"]}]);
+    assert_eq!(mapped(&columns, &rows)[0], expected, "the supplier is another company");
+    let people = mapped(&["First", "Last", "Email"], &[&["Ada", "Byte", "ada@quill.example"]]);
+    assert_eq!(people[0][0]["last_name"], "Byte");
+}
+
 #[test]
 fn a_domain_is_no_handle_of_linkedin() {
     let columns = ["Company", "LinkedIn", "Contact"];

@@ -132,7 +132,11 @@ pub(crate) fn meaning_of_values(column: &str, records: &[Map<String, Value>]) ->
     let is_long = |value: &String| value.chars().count() > 2;
     let may_be_countries =
         values.iter().any(is_long) || values.iter().collect::<HashSet<_>>().len() > 1;
-    if has(&COUNTRY_NAMES) && !is_part && may_be_countries && values.iter().all(is_country) {
+    if has(&COUNTRY_NAMES)
+        && !is_part
+        && may_be_countries
+        && values.iter().all(|value| is_country(value))
+    {
         return Some(Meaning::Country);
     }
     let located = values.iter().filter(|value| country_at_end(value).is_some()).count();
@@ -225,12 +229,11 @@ pub(crate) fn unless_contradicted(
     if values.is_empty() {
         return Some(meaning);
     }
-    let are_emails = || 2 * values.iter().filter(|value| is_email(value)).count() > values.len();
-    let are_mostly = |is: &dyn Fn(&String) -> bool| {
+    let are_mostly = |is: &dyn Fn(&str) -> bool| {
         2 * values.iter().filter(|value| is(value)).count() > values.len()
     };
-    let has_digit = |value: &String| value.contains(|sign: char| sign.is_ascii_digit());
-    let has_no_letter = |value: &String| !value.contains(char::is_alphabetic);
+    let has_digit = |value: &str| value.contains(|sign: char| sign.is_ascii_digit());
+    let has_no_letter = |value: &str| !value.contains(char::is_alphabetic);
     match meaning {
         Meaning::FirstName | Meaning::LastName | Meaning::FullName | Meaning::Contact
             if are_mostly(&has_digit) =>
@@ -246,13 +249,13 @@ pub(crate) fn unless_contradicted(
         {
             None
         }
-        Meaning::Company | Meaning::Name if are_emails() => Some(Meaning::Emails),
-        Meaning::Country => values.iter().any(is_country).then_some(meaning),
+        Meaning::Company | Meaning::Name if are_mostly(&is_email) => Some(Meaning::Emails),
+        Meaning::Country => values.iter().any(|value| is_country(value)).then_some(meaning),
         _ => Some(meaning),
     }
 }
 
-fn is_country(value: &String) -> bool {
+fn is_country(value: &str) -> bool {
     Country::parse(value).is_ok()
         || country_of_name(value).is_some()
         || ExternalId::parse("wikidata", value).is_ok()

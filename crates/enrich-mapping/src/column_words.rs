@@ -56,7 +56,9 @@ pub(crate) fn meaning_of_words(column: &str) -> Option<Meaning> {
     let rest: Vec<String> =
         expanded.iter().filter(|word| is_about(word).is_none()).cloned().collect();
     let has = |kind| about.contains(&Some(kind));
-    if rest.is_empty() && words.len() > 1 && !has(Word::Party) {
+    // An abbreviation alone, such as `CT`, may mean anything.
+    let is_clear = words.len() > 1 || expanded == words;
+    if rest.is_empty() && is_clear && !has(Word::Party) {
         return match about.last() {
             Some(Some(Word::Company)) if has(Word::Person) => Some(Meaning::Company),
             _ => has(Word::Person).then_some(Meaning::Contact),

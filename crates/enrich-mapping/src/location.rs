@@ -39,6 +39,20 @@ pub(crate) fn country_at_end(text: &str) -> Option<String> {
 
 /// Whether an address ends with a state of the United States and one of its postcodes. A word must
 /// be before them.
+/// Returns the country in a place such as `Leeds, UK`, `Bristol UK` or `Canada (Quebec)`, which a
+/// column of countries may have.
+pub(crate) fn country_in(place: &str) -> Option<Country> {
+    let (outside, _) = place.split_once('(').unwrap_or((place, ""));
+    let outside = outside.trim();
+    let last =
+        outside.rsplit(' ').next().filter(|word| word.len() > 3 || *word == "UK" || *word == "USA");
+    let at_end = country_at_end(place);
+    let texts = [Some(outside), at_end.as_deref(), last];
+    texts.into_iter().flatten().find_map(|text| {
+        Country::parse(text).ok().or_else(|| country_of_name(text.trim_end_matches('.')))
+    })
+}
+
 fn ends_with_state_and_postcode(text: &str) -> bool {
     let is_between = |sign: char| sign.is_whitespace() || sign == ',';
     let mut words = text.rsplit(is_between).filter(|word| !word.is_empty());
@@ -58,6 +72,22 @@ fn ends_with_state_and_postcode(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_place_may_contain_its_country() {
+        for (text, code) in [
+            ("Leeds, UK", Some("GB")),
+            ("Bristol UK", Some("GB")),
+            ("Canada (Qc)", Some("CA")),
+            ("Newcastle, England", Some("GB")),
+            ("Sydney, Aus.", Some("AU")),
+            ("Paris", None),
+            ("75", None),
+            ("Portland ME", None),
+        ] {
+            assert_eq!(country_in(text).map(|country| country.alpha2()), code, "{text}");
+        }
+    }
 
     #[test]
     fn an_address_may_end_with_its_country() {

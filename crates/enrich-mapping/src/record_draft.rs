@@ -10,6 +10,7 @@ use crate::country_item::country_of_item;
 use crate::country_name::country_of_name;
 use crate::half_width::half_width;
 use crate::json_fields::{one_or_list, set, set_list};
+use crate::location::country_in;
 use crate::mail_provider::is_of_another_provider;
 use crate::native::RecordType;
 use crate::outcome::Note;
@@ -81,12 +82,13 @@ impl RecordDraft {
         add(&mut self.aliases, name);
     }
 
-    /// Adds a country, given by its code, its name, or its Wikidata item. An unknown country is
+    /// Adds a country, given by its code, its name, its Wikidata item, or a place in it. An unknown country is
     /// left out, and a [`Note`] is added for it.
     pub(crate) fn add_country(&mut self, text: &str) {
         let item = || ExternalId::parse("wikidata", text).ok();
         let of_item = || item().and_then(|item| country_of_item(item.id()));
-        match Country::parse(text).ok().or_else(|| country_of_name(text)).or_else(of_item) {
+        let of_name = || country_of_name(text).or_else(of_item).or_else(|| country_in(text));
+        match Country::parse(text).ok().or_else(of_name) {
             Some(country) => add(&mut self.countries, country),
             None => self.notes.push(Note::UnknownCountry),
         }

@@ -145,7 +145,10 @@ impl RecordRule {
         // The country comes first, because the country is needed to read national phone numbers.
         let (countries, others): (Vec<_>, Vec<_>) =
             fields.into_iter().partition(|(field, _)| *field == Field::Country);
-        let countries: Vec<String> = countries.into_iter().flat_map(|(_, texts)| texts).collect();
+        // A number such as `75` is a part of a country, not a country that is not known.
+        let has_letter = |text: &String| text.contains(char::is_alphabetic);
+        let texts = countries.into_iter().flat_map(|(_, texts)| texts);
+        let countries: Vec<String> = texts.filter(has_letter).collect();
         countries.iter().for_each(|text| draft.add_country(text));
         let seat = seat.filter(|_| countries.is_empty());
         match self.kind {

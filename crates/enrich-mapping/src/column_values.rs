@@ -3,13 +3,13 @@
 
 use std::collections::HashSet;
 
-use enrich_text::{CompanyName, Country, EmailAddress, ExternalId, Network};
+use enrich_text::{CompanyName, Network};
 use serde_json::{Map, Value};
 
 use crate::access_link::link_address;
-use crate::address::is_address;
-use crate::country_name::country_of_name;
-use crate::location::country_at_end;
+use crate::address::{is_address, is_email};
+use crate::country_name::country_of;
+use crate::location::{country_at_end, country_in};
 use crate::meaning::Meaning;
 use crate::native::plain_name;
 use crate::no_value::is_no_name;
@@ -135,7 +135,7 @@ pub(crate) fn meaning_of_values(column: &str, records: &[Map<String, Value>]) ->
     if has(&COUNTRY_NAMES)
         && !is_part
         && may_be_countries
-        && values.iter().all(|value| is_country(value))
+        && values.iter().all(|value| country_of(value).is_some())
     {
         return Some(Meaning::Country);
     }
@@ -151,7 +151,7 @@ pub(crate) fn meaning_of_values(column: &str, records: &[Map<String, Value>]) ->
     let are_mostly = |is: &dyn Fn(&str) -> bool| {
         5 * values.iter().filter(|value| is(value)).count() >= 4 * values.len()
     };
-    if are_mostly(&is_email) {
+    if are_mostly(&begins_with_email) {
         return Some(Meaning::Emails);
     }
     if names_phones(column) && are_mostly(&are_phones) {
@@ -211,9 +211,9 @@ fn are_distinct(values: &[String]) -> bool {
     values.len() >= LEAST_VALUES && 4 * distinct.len() >= 3 * values.len()
 }
 
-fn is_email(text: &str) -> bool {
-    let first = link_address(text).split([' ', ';', ',', '/']).next().unwrap_or_default();
-    EmailAddress::parse(first).is_ok()
+/// Whether the first word of a cell is an email address. Further addresses may follow.
+fn begins_with_email(text: &str) -> bool {
+    is_email(link_address(text).split([' ', ';', ',', '/']).next().unwrap_or_default())
 }
 
 /// Returns the meaning of a column whose name is a usual one, if its values do not contradict it.
@@ -249,16 +249,12 @@ pub(crate) fn unless_contradicted(
         {
             None
         }
-        Meaning::Company | Meaning::Name if are_mostly(&is_email) => Some(Meaning::Emails),
-        Meaning::Country => values.iter().any(|value| is_country(value)).then_some(meaning),
+        Meaning::Company | Meaning::Name if are_mostly(&begins_with_email) => Some(Meaning::Emails),
+        Meaning::Country => {
+            values.iter().any(|value| country_in(value).is_some()).then_some(meaning)
+        }
         _ => Some(meaning),
     }
-}
-
-fn is_country(value: &str) -> bool {
-    Country::parse(value).is_ok()
-        || country_of_name(value).is_some()
-        || ExternalId::parse("wikidata", value).is_ok()
 }
 
 /// Whether the values of a column are the names of companies: at least one in three has a legal

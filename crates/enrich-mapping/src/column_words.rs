@@ -19,18 +19,22 @@ enum Word {
     Any,
 }
 
+impl Word {
+    /// Returns the kind of word with this name in the file; `None` for abbreviations.
+    fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "person" => Self::Person,
+            "company" => Self::Company,
+            "party" => Self::Party,
+            "any" => Self::Any,
+            _ => return None,
+        })
+    }
+}
+
+/// The kind of each word of `data/column_words.txt`.
 static WORDS: LazyLock<HashMap<&'static str, Word>> = LazyLock::new(|| {
-    let kind = |kind| match kind {
-        "person" => Some(Word::Person),
-        "company" => Some(Word::Company),
-        "party" => Some(Word::Party),
-        "any" => Some(Word::Any),
-        _ => None,
-    };
-    table::rows(include_str!("../data/column_words.txt"))
-        .filter_map(|[name, words]| Some((kind(name)?, words)))
-        .flat_map(|(kind, words)| table::values(words).map(move |word| (word, kind)))
-        .collect()
+    table::words(include_str!("../data/column_words.txt"), Word::from_name).collect()
 });
 
 /// The abbreviations in names of columns, each with the word that it stands for.
@@ -175,8 +179,7 @@ mod tests {
     fn every_row_has_a_known_kind_and_no_word_has_two() {
         let mut known = HashMap::new();
         for [kind, words] in table::rows(include_str!("../data/column_words.txt")) {
-            let is_known = matches!(kind, "person" | "company" | "party" | "any" | "short");
-            assert!(is_known, "{kind}");
+            assert!(Word::from_name(kind).is_some() || kind == "short", "{kind}");
             for word in table::values(words) {
                 let word = word.split(' ').next().unwrap();
                 assert_eq!(known.insert(word, kind), None, "{word}");

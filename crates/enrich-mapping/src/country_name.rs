@@ -12,10 +12,15 @@ static COUNTRIES: LazyLock<HashMap<String, Country>> = LazyLock::new(|| {
     names.map(|(name, country)| (key(name), country)).collect()
 });
 
+/// Returns the country with this code or this name, in English or another language.
+pub(crate) fn country_of(text: &str) -> Option<Country> {
+    Country::parse(text).ok().or_else(|| country_of_name(text))
+}
+
 /// Returns the country with this name in German, French, Spanish, Italian, Dutch, Portuguese or
 /// another language of the data file. The name may also be a letter of vehicle plates: `A`
 /// (Austria), `D` (Germany) or `F` (France).
-pub(crate) fn country_of_name(name: &str) -> Option<Country> {
+fn country_of_name(name: &str) -> Option<Country> {
     COUNTRIES.get(&key(name)).copied()
 }
 

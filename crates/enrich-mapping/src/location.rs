@@ -1,8 +1,9 @@
-//! Finds the country at the end of an address or a place.
+//! Finds the country in an address or a place.
 
-use enrich_text::Country;
+use enrich_text::{Country, ExternalId};
 
-use crate::country_name::country_of_name;
+use crate::country_item::country_of_item;
+use crate::country_name::country_of;
 
 /// The states of the United States, and the capital's district, by the first digit of their
 /// postcodes. Other countries may use the same two letters, and also postcodes of five digits: `MA`
@@ -33,26 +34,29 @@ pub(crate) fn country_at_end(text: &str) -> Option<String> {
     }
     let end = text.rsplit([',', '\n', ';', '(']).next()?.trim_end_matches(')').trim();
     let is_code = end.chars().count() <= 2 && !matches!(end, "US" | "UK");
-    let is_country = Country::parse(end).is_ok() || country_of_name(end).is_some();
-    (is_country && !is_code && !end.eq_ignore_ascii_case("georgia")).then(|| end.to_owned())
+    (country_of(end).is_some() && !is_code && !end.eq_ignore_ascii_case("georgia"))
+        .then(|| end.to_owned())
+}
+
+/// Returns the country that a text in a column of countries means: a code, a name, a Wikidata item,
+/// or a place such as `Leeds, UK`, `Bristol UK` or `Canada (Quebec)`.
+pub(crate) fn country_in(text: &str) -> Option<Country> {
+    let of_item = || country_of_item(ExternalId::parse("wikidata", text).ok()?.id());
+    country_of(text).or_else(of_item).or_else(|| country_of_place(text))
+}
+
+fn country_of_place(place: &str) -> Option<Country> {
+    let (outside, _) = place.split_once('(').unwrap_or((place, ""));
+    let outside = outside.trim();
+    let last =
+        outside.rsplit(' ').next().filter(|word| word.len() > 3 || matches!(*word, "UK" | "USA"));
+    let at_end = country_at_end(place);
+    let texts = [Some(outside), at_end.as_deref(), last];
+    texts.into_iter().flatten().find_map(country_of)
 }
 
 /// Whether an address ends with a state of the United States and one of its postcodes. A word must
 /// be before them.
-/// Returns the country in a place such as `Leeds, UK`, `Bristol UK` or `Canada (Quebec)`, which a
-/// column of countries may have.
-pub(crate) fn country_in(place: &str) -> Option<Country> {
-    let (outside, _) = place.split_once('(').unwrap_or((place, ""));
-    let outside = outside.trim();
-    let last =
-        outside.rsplit(' ').next().filter(|word| word.len() > 3 || *word == "UK" || *word == "USA");
-    let at_end = country_at_end(place);
-    let texts = [Some(outside), at_end.as_deref(), last];
-    texts.into_iter().flatten().find_map(|text| {
-        Country::parse(text).ok().or_else(|| country_of_name(text.trim_end_matches('.')))
-    })
-}
-
 fn ends_with_state_and_postcode(text: &str) -> bool {
     let is_between = |sign: char| sign.is_whitespace() || sign == ',';
     let mut words = text.rsplit(is_between).filter(|word| !word.is_empty());
@@ -83,6 +87,7 @@ mod tests {
             ("Sydney, Aus.", Some("AU")),
             ("Paris", None),
             ("75", None),
+            ("MO.", None),
             ("Portland ME", None),
         ] {
             assert_eq!(country_in(text).map(|country| country.alpha2()), code, "{text}");

@@ -62,10 +62,8 @@ impl Word {
 
 /// The words of `data/person_words.txt`, by kind.
 static WORDS: LazyLock<HashSet<(Word, &'static str)>> = LazyLock::new(|| {
-    table::rows(include_str!("../data/person_words.txt"))
-        .filter_map(|[name, words]| Some((Word::from_name(name)?, words)))
-        .flat_map(|(kind, words)| table::values(words).map(move |word| (kind, word)))
-        .collect()
+    let words = table::words(include_str!("../data/person_words.txt"), Word::from_name);
+    words.map(|(word, kind)| (kind, word)).collect()
 });
 
 /// The result of reading the columns of a person's name.
@@ -123,8 +121,8 @@ pub(crate) fn is_person_name(first: &str, last: &str) -> bool {
 
 /// Returns a person's name without the text after a dash or in parentheses, and without a job title
 /// or a second name after a comma: `Ada Byte` for `Ada Byte - London`, `Ada Byte (Owner)`, `Ada Byte,
-/// Director` and `Ada Byte, Bob Quill`.
-/// If the text before a dash is a job title, the name follows the dash.
+/// Director` and `Ada Byte, Bob Quill`. If the text before a dash is a job title, the name follows
+/// the dash.
 fn without_remark(text: &str) -> String {
     /// Maximum number of remarks that are left out. A text with more marks is no name.
     const MAX_REMARKS: usize = 8;

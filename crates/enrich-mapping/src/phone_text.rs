@@ -42,10 +42,7 @@ impl Word {
 
 /// The kind of each word of `data/phone_words.txt`.
 static WORDS: LazyLock<HashMap<&'static str, Word>> = LazyLock::new(|| {
-    table::rows(include_str!("../data/phone_words.txt"))
-        .filter_map(|[name, words]| Some((Word::from_name(name)?, words)))
-        .flat_map(|(kind, words)| table::values(words).map(move |word| (word, kind)))
-        .collect()
+    table::words(include_str!("../data/phone_words.txt"), Word::from_name).collect()
 });
 
 /// What the digits after a word mean, in a text such as `Tel. 030 23125-001, Fax -299`.

@@ -6,8 +6,6 @@ use serde_json::{Map, Value, json};
 
 use crate::access_link::link_address;
 use crate::address::is_email;
-use crate::country_item::country_of_item;
-use crate::country_name::country_of_name;
 use crate::half_width::half_width;
 use crate::json_fields::{one_or_list, set, set_list};
 use crate::location::country_in;
@@ -85,10 +83,7 @@ impl RecordDraft {
     /// Adds a country, given by its code, its name, its Wikidata item, or a place in it. An unknown country is
     /// left out, and a [`Note`] is added for it.
     pub(crate) fn add_country(&mut self, text: &str) {
-        let item = || ExternalId::parse("wikidata", text).ok();
-        let of_item = || item().and_then(|item| country_of_item(item.id()));
-        let of_name = || country_of_name(text).or_else(of_item).or_else(|| country_in(text));
-        match Country::parse(text).ok().or_else(of_name) {
+        match country_in(text) {
             Some(country) => add(&mut self.countries, country),
             None => self.notes.push(Note::UnknownCountry),
         }

@@ -20,6 +20,17 @@ pub(crate) fn countries(file: &'static str) -> impl Iterator<Item = (&'static st
         .flat_map(|(country, column)| values(column).map(move |value| (value, country)))
 }
 
+/// Returns each word of a data file with its kind. A row of the file has the name of a kind and the
+/// words of this kind, such as `salutation; herr|frau`. Rows whose name is not a kind are left out.
+pub(crate) fn words<K: Copy>(
+    file: &'static str,
+    kind: fn(&'static str) -> Option<K>,
+) -> impl Iterator<Item = (&'static str, K)> {
+    rows(file)
+        .filter_map(move |[name, words]| Some((kind(name)?, words)))
+        .flat_map(|(kind, words)| values(words).map(move |word| (word, kind)))
+}
+
 /// Splits a column into its values, which are separated by `|`.
 pub(crate) fn values(column: &'static str) -> impl Iterator<Item = &'static str> {
     column.split('|').map(str::trim).filter(|value| !value.is_empty())

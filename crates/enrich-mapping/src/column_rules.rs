@@ -12,10 +12,9 @@ use crate::transform::{Transform, is_latin};
 pub(crate) struct ColumnRules {
     pub(crate) kind: RecordType,
     fields: Vec<(Field, Vec<Rule>)>,
-    /// The fields that are read only from rows that give no record of the other kind.
-    if_alone: Vec<(Field, Vec<Rule>)>,
-    /// Whether each row may have a company and a person who works there.
-    is_of_both: bool,
+    /// The fields that are read only from rows that give no record of the other kind. This is `None`
+    /// unless each row may have a company and a person who works there.
+    if_alone: Option<Vec<(Field, Vec<Rule>)>>,
     ids: Vec<(String, Rule)>,
     /// The columns that are read, each with its field, or with the scheme of its external id.
     pub(crate) used: Vec<(String, String)>,
@@ -23,19 +22,12 @@ pub(crate) struct ColumnRules {
 
 impl ColumnRules {
     pub(crate) fn new(kind: RecordType) -> Self {
-        Self {
-            kind,
-            fields: Vec::new(),
-            if_alone: Vec::new(),
-            is_of_both: false,
-            ids: Vec::new(),
-            used: Vec::new(),
-        }
+        Self { kind, fields: Vec::new(), if_alone: None, ids: Vec::new(), used: Vec::new() }
     }
 
     /// Like [`new`](Self::new), for rows that each may have a company and a person who works there.
     pub(crate) fn of_both(kind: RecordType) -> Self {
-        Self { is_of_both: true, ..Self::new(kind) }
+        Self { if_alone: Some(Vec::new()), ..Self::new(kind) }
     }
 
     /// Reads a field from a column. `transform` changes each value; values that it does not accept
@@ -48,7 +40,22 @@ impl ColumnRules {
     /// Reads a field from a column, but only from rows that give no record of the other kind.
     pub(crate) fn add_if_alone(&mut self, field: Field, column: &str) {
         let rule = Rule::column_of_values(column, separators(field), None);
-        push(&mut self.if_alone, field, rule);
+        push(self.if_alone.get_or_insert_default(), field, rule);
+    }
+
+    /// Reads what a column with this meaning fills. The names of people are put in order, and only
+    /// the countries of locations are read.
+    pub(crate) fn add_target(&mut self, target: Target, column: &str, meaning: Meaning) {
+        match target {
+            Target::Id(scheme) => self.add_id(scheme, column),
+            Target::Field(field @ Field::FullName) => {
+                self.add(field, column, order_of_names(column))
+            }
+            Target::Field(field) => {
+                let is_location = meaning == Meaning::Location;
+                self.add(field, column, is_location.then_some(Transform::CountryAtEnd));
+            }
+        }
     }
 
     /// Reads an external id from a column. `scheme` names the register that gives the id.
@@ -73,7 +80,7 @@ impl ColumnRules {
     /// phone numbers, and particles such as `van`, which are put before last names.
     pub(crate) fn add_prefixes(&mut self, known: &KnownColumns<'_>) {
         if let Some((area_codes, phones)) = known.area_codes() {
-            let fields = self.fields.iter_mut().chain(&mut self.if_alone);
+            let fields = self.fields.iter_mut().chain(self.if_alone.iter_mut().flatten());
             let rules = fields.filter(|(field, _)| *field == Field::Phones);
             let rules: Vec<&mut Rule> = rules.flat_map(|(_, rules)| rules).collect();
             if !rules.is_empty() {
@@ -95,9 +102,9 @@ impl ColumnRules {
             fields.into_iter().map(|(field, rules)| (field, Rule::All(rules))).collect()
         };
         let rule = RecordRule::of(self.kind, all(self.fields), self.ids);
-        match self.is_of_both {
-            true => rule.with_fields_if_alone(all(self.if_alone)),
-            false => rule,
+        match self.if_alone {
+            Some(fields) => rule.with_fields_if_alone(all(fields)),
+            None => rule,
         }
     }
 }
@@ -140,16 +147,8 @@ pub(crate) fn rules_of_kind(kind: RecordType, known: &KnownColumns<'_>) -> Colum
             Meaning::Name if has_last_names => Some(Target::Field(Field::LastName)),
             _ => target(kind, meaning, is_named),
         };
-        match target {
-            Some(Target::Id(scheme)) => rules.add_id(scheme, column),
-            Some(Target::Field(field)) => {
-                let transform = match field {
-                    Field::FullName => order_of_names(column),
-                    _ => (meaning == Meaning::Location).then_some(Transform::CountryAtEnd),
-                };
-                rules.add(field, column, transform);
-            }
-            None => {}
+        if let Some(target) = target {
+            rules.add_target(target, column, meaning);
         }
     }
     rules.add_prefixes(known);

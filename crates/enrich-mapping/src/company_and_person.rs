@@ -1,8 +1,8 @@
 //! The rules for rows that each have a company and a person who works there.
 
-use crate::column_rules::{ColumnRules, order_of_names};
+use crate::column_rules::ColumnRules;
 use crate::known_columns::{KnownColumns, PERSON_NAMES};
-use crate::meaning::{Meaning, Target, target};
+use crate::meaning::{Meaning, target};
 use crate::native::{Field, RecordType};
 use crate::transform::Transform;
 
@@ -101,25 +101,15 @@ impl RulesOfBoth {
     /// Reads a column whose name alone says whether its values are the person's, the company's, or
     /// those of both.
     fn add(&mut self, column: &str, meaning: Meaning) {
-        let of_person = target(RecordType::Person, meaning, !self.is_contact);
-        if let Some(Target::Field(field)) = of_person {
-            let transform = match meaning {
-                Meaning::Location => Some(Transform::CountryAtEnd),
-                _ => order_of_names(column).filter(|_| field == Field::FullName),
-            };
-            self.person.add(field, column, transform);
+        if let Some(target) = target(RecordType::Person, meaning, !self.is_contact) {
+            self.person.add_target(target, column, meaning);
         }
         let of_company = match meaning {
             Meaning::Name => None,
             _ => target(RecordType::Company, meaning, true),
         };
-        match of_company {
-            Some(Target::Id(scheme)) => self.company.add_id(scheme, column),
-            Some(Target::Field(field)) => {
-                let is_location = meaning == Meaning::Location;
-                self.company.add(field, column, is_location.then_some(Transform::CountryAtEnd));
-            }
-            None => {}
+        if let Some(target) = of_company {
+            self.company.add_target(target, column, meaning);
         }
     }
 }

@@ -14,26 +14,26 @@ pub(crate) fn restore(text: &mut String) {
         let is_in_host = |before: &str, after: &str| {
             before.ends_with(char::is_alphanumeric) && after.starts_with(char::is_alphanumeric)
         };
-        *text = with_sign(text, "dot", '.', is_in_host);
+        *text = with_sign(text, &["dot"], '.', is_in_host);
         // `AT` is also the code of Austria: `Quill GmbH (AT)`.
         let is_in_address = |before: &str, after: &str| {
             before.ends_with(char::is_alphanumeric) && begins_with_host(after)
         };
-        for word in ["at", "arobase", "arroba", "chiocciola", "zavináč", "kukac", "@"] {
-            *text = with_sign(text, word, '@', is_in_address);
-        }
+        let at = ["at", "arobase", "arroba", "chiocciola", "zavináč", "kukac", "@"];
+        *text = with_sign(text, &at, '@', is_in_address);
     }
 }
 
-/// Replaces each `word` in brackets, with the blanks around it: `ada (at) quill.example`. `fits`
+/// Replaces each of the `words` in brackets, with the blanks around it: `ada (at) quill.example`. `fits`
 /// says whether the sign fits between the text before it and the text after it.
-fn with_sign(text: &str, word: &str, sign: char, fits: impl Fn(&str, &str) -> bool) -> String {
+fn with_sign(text: &str, words: &[&str], sign: char, fits: impl Fn(&str, &str) -> bool) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, bracket)) = rest.find(['(', '[', '{']).map(|at| rest.split_at(at)) {
         shown.push_str(before);
         let kept = shown.trim_end();
-        match after_word(bracket, word).filter(|after| fits(kept, after)) {
+        let after = words.iter().find_map(|word| after_word(bracket, word));
+        match after.filter(|after| fits(kept, after)) {
             Some(after) => {
                 shown.truncate(kept.len());
                 shown.push(sign);

@@ -160,15 +160,17 @@ impl Mapping {
         // record is made. Otherwise a note could report a value as left out that another native
         // record contains.
         let mut unused_notes = Vec::new();
-        let has_company =
-            self.records.iter().filter(wanted).any(|rule| {
-                rule.kind == RecordType::Company && rule.has_name(record, &self.source)
-            });
+        let has_company = || {
+            let mut companies =
+                self.records.iter().filter(wanted).filter(|rule| rule.kind == RecordType::Company);
+            companies.any(|rule| rule.has_name(record, &self.source))
+        };
         for rule in self.records.iter().filter(wanted) {
-            let is_alone = match rule.kind {
-                RecordType::Person => !has_company,
-                RecordType::Company | RecordType::Domain => !has_person,
-            };
+            let is_alone = rule.is_of_both()
+                && match rule.kind {
+                    RecordType::Person => !has_company(),
+                    RecordType::Company | RecordType::Domain => !has_person,
+                };
             let drafted = match rule.is_wikidata && wikidata::is_entity(record) {
                 true => wikidata::record_draft(record, seat),
                 false => Ok(rule.record_draft(record, &self.source, seat, is_alone)),
@@ -176,7 +178,7 @@ impl Mapping {
             let of_draft = drafted.as_ref().map_or(Vec::new(), |draft| draft.notes.clone());
             match drafted.and_then(|draft| draft.finish(self.source.confidence)) {
                 // The record of the person already names the employer.
-                Ok(record) if has_person && rule.is_employer() && has_name_alone(&record) => {}
+                Ok(record) if has_person && rule.is_of_both() && has_name_alone(&record) => {}
                 Ok(record) => {
                     records.push(record);
                     add_notes(&mut notes, of_draft);

@@ -95,9 +95,9 @@ impl RecordRule {
         })
     }
 
-    /// Whether the records are companies, and the employers of people from the same input records.
-    pub(crate) fn is_employer(&self) -> bool {
-        self.kind == RecordType::Company && self.fields_if_alone.is_some()
+    /// Whether the input records may have a company and a person who works there.
+    pub(crate) fn is_of_both(&self) -> bool {
+        self.fields_if_alone.is_some()
     }
 
     /// Whether the input record has a name for the native record.
@@ -138,7 +138,7 @@ impl RecordRule {
             texts.retain(|text| match field {
                 Field::Company => !is_no_company(text),
                 // A list of companies may have one that is called `Freelancer`.
-                Field::Name if self.is_employer() => !is_no_company(text),
+                Field::Name if self.is_of_both() => !is_no_company(text),
                 _ => !is_no_name(text),
             });
         }

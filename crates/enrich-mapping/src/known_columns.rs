@@ -9,7 +9,11 @@ pub(crate) const PERSON_NAMES: [Meaning; 4] =
 
 /// The columns of a file whose meanings are known, in the order of the file.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct KnownColumns<'c>(Vec<(&'c str, Meaning)>);
+pub(crate) struct KnownColumns<'c> {
+    columns: Vec<(&'c str, Meaning)>,
+    /// The columns whose values, and not their names, have shown their meaning.
+    by_values: Vec<&'c str>,
+}
 
 impl<'c> KnownColumns<'c> {
     pub(crate) fn has(&self, meaning: Meaning) -> bool {
@@ -22,37 +26,49 @@ impl<'c> KnownColumns<'c> {
 
     /// Returns the position of the first column with one of these meanings.
     pub(crate) fn position(&self, meanings: &[Meaning]) -> Option<usize> {
-        self.0.iter().position(|(_, known)| meanings.contains(known))
+        self.columns.iter().position(|(_, known)| meanings.contains(known))
     }
 
     pub(crate) fn contains(&self, column: &str) -> bool {
-        self.0.iter().any(|(name, _)| *name == column)
+        self.columns.iter().any(|(name, _)| *name == column)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'c str, Meaning)> + Clone + '_ {
-        self.0.iter().copied()
+        self.columns.iter().copied()
     }
 
     /// Changes the meanings of columns. `change` is called for each column, with its name.
     pub(crate) fn change(&mut self, mut change: impl FnMut(&str, Meaning) -> Meaning) {
-        for (column, meaning) in &mut self.0 {
+        for (column, meaning) in &mut self.columns {
             *meaning = change(column, *meaning);
         }
     }
 
     /// Leaves out the columns with this meaning.
     pub(crate) fn leave_out(&mut self, meaning: Meaning) {
-        self.0.retain(|(_, known)| *known != meaning);
+        self.columns.retain(|(_, known)| *known != meaning);
     }
 
     /// Adds a column at the end. [`Self::sort`] restores the order of the file.
     pub(crate) fn push(&mut self, column: &'c str, meaning: Meaning) {
-        self.0.push((column, meaning));
+        self.columns.push((column, meaning));
+    }
+
+    /// Like [`push`](Self::push), for a column whose values have shown its meaning.
+    pub(crate) fn push_by_values(&mut self, column: &'c str, meaning: Meaning) {
+        self.push(column, meaning);
+        self.by_values.push(column);
+    }
+
+    /// Returns the columns whose values have shown their meaning.
+    pub(crate) fn by_values(&self) -> &[&'c str] {
+        &self.by_values
     }
 
     /// Sorts the columns in the order in which the file has them.
     pub(crate) fn sort(&mut self, columns: &[String]) {
-        self.0.sort_by_cached_key(|(name, _)| columns.iter().position(|column| column == name));
+        self.columns
+            .sort_by_cached_key(|(name, _)| columns.iter().position(|column| column == name));
     }
 
     /// Whether a column `Nom` or `Name` has last names, because another column has first names
@@ -67,7 +83,7 @@ impl<'c> KnownColumns<'c> {
     /// numbers.
     pub(crate) fn area_codes(&self) -> Option<(&'c str, &'c str)> {
         let at = self.position(&[Meaning::AreaCode])?;
-        let (area_codes, _) = *self.0.get(at)?;
+        let (area_codes, _) = *self.columns.get(at)?;
         let mut next = self.iter().skip(at).chain(self.iter());
         let (phones, _) = next.find(|(_, meaning)| meaning.is_of_phones())?;
         Some((area_codes, phones))
@@ -76,6 +92,6 @@ impl<'c> KnownColumns<'c> {
 
 impl<'c> FromIterator<(&'c str, Meaning)> for KnownColumns<'c> {
     fn from_iter<I: IntoIterator<Item = (&'c str, Meaning)>>(columns: I) -> Self {
-        Self(columns.into_iter().collect())
+        Self { columns: columns.into_iter().collect(), by_values: Vec::new() }
     }
 }

@@ -216,7 +216,7 @@ fn add_by_values<'c>(
             _ => &[meaning],
         };
         if !known.has_any(same) || names_more(column, meaning) {
-            known.push(column, meaning);
+            known.push_by_values(column, meaning);
         }
     }
     known.sort(columns);
@@ -314,13 +314,9 @@ impl Mapping {
             rules.iter().any(|rules| rules.used.iter().any(|(known, _)| known == column))
         };
         let is_unused = |column: &&String| !is_used(column) && !has_members(columns, column);
-        let groups = Groups::of(columns);
-        let is_by_values = |(column, _): &(&str, Meaning)| {
-            is_used(column) && meaning_of_name(columns, column, &groups).is_none()
-        };
         let unused = columns.iter().filter(is_unused).cloned().collect();
-        let by_values = known.iter().filter(is_by_values);
-        let by_values = by_values.map(|(column, _)| column.to_owned()).collect();
+        let by_values = known.by_values().iter().filter(|column| is_used(column));
+        let by_values = by_values.map(|&column| column.to_owned()).collect();
         let used = rules.iter().map(|rules| (rules.kind, rules.used.clone())).collect();
         let rules = rules.into_iter().map(ColumnRules::into_rule).collect();
         Some(Synonyms { mapping: Mapping::of(rules), used, unused, by_values })
@@ -366,6 +362,18 @@ mod tests {
         assert_eq!(found[0], ("tags.name".to_owned(), Meaning::Company));
         let found = known(&["KNT.NAME", "KNT.EMAIL", "KNT.TEL"]);
         assert_eq!(found.len(), 3, "no column is an object, so the prefix is that of a group");
+    }
+
+    #[test]
+    fn only_columns_without_a_usual_name_are_recognised_by_their_values() {
+        let columns = ["First", "Last", "Auftritt"].map(str::to_owned);
+        let record = |site: &str| {
+            let cells = [("First", "Ada"), ("Last", "Byte"), ("Auftritt", site)];
+            cells.map(|(column, cell)| (column.to_owned(), cell.into())).into_iter().collect()
+        };
+        let records = ["quill.example", "ink.example", "nib.example"].map(record);
+        let found = Mapping::from_synonyms(&columns, &records, None).unwrap();
+        assert_eq!(found.by_values, ["Auftritt"]);
     }
 
     #[test]

@@ -306,6 +306,14 @@ fn columns_about_something_else_are_not_read() {
 }
 
 #[test]
+fn a_column_of_countries_may_have_places() {
+    let rows: [&[&str]; 2] = [&["Quill", "Leeds, UK"], &["Ink", "75"]];
+    let found = mapped(&["Company", "Country"], &rows);
+    assert_eq!(found[0], json!([{"type": "company", "name": "Quill", "country": "GB"}]));
+    assert_eq!(found[1], json!([{"type": "company", "name": "Ink"}]));
+}
+
+#[test]
 fn a_domain_is_no_handle_of_linkedin() {
     let columns = ["Company", "LinkedIn", "Contact"];
     let found = mapped(&columns, &[&["Quill", "quill.example", "Ada Byte"]]);

@@ -9,12 +9,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use enrich_core::Tenant;
 use enrich_core::port::error::StoreError;
-use enrich_store_sqlite::OpenError;
+use enrich_store_sqlite::{OpenError, Worker};
 use parking_lot::{Condvar, Mutex};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -43,10 +42,13 @@ struct Job {
     is_behind_own: bool,
 }
 
-/// The threads for look-ups that may take long. When this value is dropped, the threads finish the
-/// waiting jobs and end.
+/// The threads for look-ups that may take long. Dropping this value waits for the end of the jobs
+/// that already run, and of the threads. After that, no thread reads the file: a caller may then
+/// replace or truncate it. Jobs that still wait are not run. They have no callers any more, because
+/// the future of [`ReadPool::read`] borrows the pool.
 pub(crate) struct ReadPool {
     waiting: Arc<Waiting>,
+    threads: Vec<Worker>,
 }
 
 /// The queue of waiting jobs, which the threads share with the callers.
@@ -66,21 +68,20 @@ impl ReadPool {
     /// Starts the threads. Each has a connection of its own to the database at `path`, which
     /// `connect` opens.
     pub(crate) fn start(path: &Path, connect: Connect) -> Result<Self, OpenError> {
-        let pool = Self::without_threads(WAITING);
+        let mut pool = Self::without_threads(WAITING);
         for _ in 0..THREADS {
             let connection = connect(path).map_err(|source| OpenError::of_sqlite(path, source))?;
             let waiting = Arc::clone(&pool.waiting);
-            thread::Builder::new()
-                .name("enrich-reads".to_owned())
-                .spawn(move || waiting.work(&connection))
-                .map_err(|source| OpenError::unusable(path, source))?;
+            let work = move || waiting.work(&connection);
+            pool.threads.push(Worker::start(path, "enrich-reads", work)?);
         }
         Ok(pool)
     }
 
     fn without_threads(limits: QueueLimits) -> Self {
         let jobs = Jobs { queue: FairQueue::new(limits), is_closed: false };
-        Self { waiting: Arc::new(Waiting { jobs: Mutex::new(jobs), came: Condvar::new() }) }
+        let waiting = Arc::new(Waiting { jobs: Mutex::new(jobs), came: Condvar::new() });
+        Self { waiting, threads: Vec::new() }
     }
 
     /// Runs `prepare` on one of the threads, without waiting until it is done.
@@ -120,6 +121,7 @@ impl ReadPool {
 }
 
 impl Drop for ReadPool {
+    /// Closes the queue. The fields are dropped after that: [`Worker`] waits for its thread.
     fn drop(&mut self) {
         self.waiting.jobs.lock().is_closed = true;
         self.waiting.came.notify_all();
@@ -152,15 +154,15 @@ impl Waiting {
         }
     }
 
-    /// Waits for the next job. Returns `None` when the queue is closed and empty.
+    /// Waits for the next job. Returns `None` when the queue is closed.
     fn next(&self) -> Option<Job> {
         let mut jobs = self.jobs.lock();
         loop {
-            if let Some(job) = jobs.queue.pop() {
-                return Some(job);
-            }
             if jobs.is_closed {
                 return None;
+            }
+            if let Some(job) = jobs.queue.pop() {
+                return Some(job);
             }
             self.came.wait(&mut jobs);
         }
@@ -176,7 +178,9 @@ impl std::fmt::Debug for ReadPool {
 #[cfg(test)]
 mod tests {
     use std::pin::Pin;
+    use std::sync::atomic::{AtomicU64, Ordering};
     use std::task::{Context, Poll, Waker};
+    use std::thread;
 
     use enrich_core::{AccountId, Timestamp};
     use enrich_store_sqlite as sqlite;
@@ -239,6 +243,26 @@ mod tests {
         assert!(matches!(poll(&mut served), Poll::Ready(Ok(7))));
         assert!(matches!(poll(&mut flood[0]), Poll::Ready(Ok(()))));
         assert!(poll(&mut flood[1]).is_pending());
+    }
+
+    #[test]
+    fn no_job_runs_after_the_pool_was_dropped() {
+        let (_folder, pool) = pool();
+        let (running, ended) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+        for _ in 0..3 * THREADS {
+            let (running, ended) = (Arc::clone(&running), Arc::clone(&ended));
+            pool.prepare(move |_| {
+                running.fetch_add(1, Ordering::SeqCst);
+                thread::sleep(Duration::from_millis(50));
+                ended.fetch_add(1, Ordering::SeqCst);
+            });
+        }
+        while running.load(Ordering::SeqCst) == 0 {
+            thread::yield_now();
+        }
+        drop(pool);
+        assert_eq!(Arc::strong_count(&ended), 1, "a job still waits or runs");
+        assert_eq!(running.load(Ordering::SeqCst), ended.load(Ordering::SeqCst));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::access_link::link_address;
 use crate::address::{is_address, is_email};
+use crate::contact_cell::ContactCell;
 use crate::country_name::country_of;
 use crate::location::{country_at_end, country_in};
 use crate::meaning::Meaning;
@@ -60,10 +61,12 @@ const LOCATION_NAMES: [&str; 14] = [
     "adres",
     "siège",
 ];
-/// If the name of a column contains one of these texts, its values show no meaning. They may be fax
-/// numbers, URLs of images (`Logo`), people who work on the row (`Record owner`), or relatives and
-/// assistants (`Conjoint`, `Emergency contact`).
-const OTHER_NAMES: [&str; 41] = [
+/// If the name of a column contains one of these texts, its values are not about the company or
+/// person of the row. They may be fax numbers, URLs of images (`Logo`), people who work on the row
+/// (`Record owner`, `updated_by`), or relatives and assistants (`Conjoint`, `Emergency contact`).
+const OTHER_NAMES: [&str; 43] = [
+    "updatedby",
+    "modifiedby",
     "supervisor",
     "parent",
     "guardian",
@@ -122,11 +125,11 @@ const OTHER_NAMES: [&str; 41] = [
 /// - `Company`: at least a third of the values have a legal form such as `Ltd`, and no value is a
 ///   web or email address.
 pub(crate) fn meaning_of_values(column: &str, records: &[Map<String, Value>]) -> Option<Meaning> {
-    let name = plain_name(column);
-    let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
-    if has(&OTHER_NAMES) {
+    if is_about_others(column) {
         return None;
     }
+    let name = plain_name(column);
+    let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
     let values = values_of(column, records);
     let is_part = has(&["bundesland", "landkreis", "landing", "inland", "island", "landlord"]);
     let is_long = |value: &String| value.chars().count() > 2;
@@ -171,6 +174,13 @@ pub(crate) fn meaning_of_values(column: &str, records: &[Map<String, Value>]) ->
     }
     (are_companies(&values) && !values.iter().any(|value| is_address(value)))
         .then_some(Meaning::Company)
+}
+
+/// Whether the name of a column, or of an object of JSON or XML, says that its values are not about
+/// the company or person of the record: `Record owner`, `created_by`, `Logo`.
+pub(crate) fn is_about_others(name: &str) -> bool {
+    let name = plain_name(name);
+    OTHER_NAMES.iter().any(|part| name.contains(part))
 }
 
 /// Whether most values of a column of names have several words. Then the values are whole names of
@@ -232,7 +242,9 @@ pub(crate) fn unless_contradicted(
     let are_mostly = |is: &dyn Fn(&str) -> bool| {
         2 * values.iter().filter(|value| is(value)).count() > values.len()
     };
-    let has_digit = |value: &str| value.contains(|sign: char| sign.is_ascii_digit());
+    // The digits may be those of a phone number after a name: `Ada Byte, 020 7946 0123`.
+    let has_digit =
+        |value: &str| ContactCell::read(value).name.contains(|sign: char| sign.is_ascii_digit());
     let has_no_letter = |value: &str| !value.contains(char::is_alphabetic);
     match meaning {
         Meaning::FirstName | Meaning::LastName | Meaning::FullName | Meaning::Contact

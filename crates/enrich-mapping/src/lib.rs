@@ -50,6 +50,7 @@ mod column_words;
 mod columns;
 mod company_and_person;
 mod condition;
+mod contact_cell;
 mod country_item;
 mod country_name;
 mod detect;

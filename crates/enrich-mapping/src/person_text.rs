@@ -198,12 +198,12 @@ fn split_at<'t>(text: &'t str, mark: &str) -> Option<(&'t str, &'t str)> {
 }
 
 /// Whether a text may be the whole name of a person: several words, and none of a job title.
-fn is_whole_name(text: &str) -> bool {
+pub(crate) fn is_whole_name(text: &str) -> bool {
     text.split_whitespace().nth(1).is_some() && !has_role(text)
 }
 
 /// Whether a text has a word of a job title, such as `Director`.
-fn has_role(text: &str) -> bool {
+pub(crate) fn has_role(text: &str) -> bool {
     text.split_whitespace().map(plain_word).any(|word| Word::Role.has(&word))
 }
 

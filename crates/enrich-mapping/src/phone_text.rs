@@ -279,6 +279,11 @@ pub(crate) fn is_like_phone(text: &str) -> bool {
     (7..=15).contains(&digits) && text.chars().all(is_usual) && !is_date
 }
 
+/// Whether a word is a label of numbers of any kind, such as `mobile` or `Fax`.
+pub(crate) fn is_phone_word(word: &str) -> bool {
+    matches!(WORDS.get(word.to_lowercase().as_str()), Some(Word::Phone | Word::Fax))
+}
+
 /// Whether a phone number begins with `+` or `00`, and so with the calling code of a country.
 pub(crate) fn names_country(number: &str) -> bool {
     let number = number.trim_start_matches([' ', '(']);

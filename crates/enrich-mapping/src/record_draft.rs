@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::access_link::link_address;
 use crate::address::is_email;
+use crate::contact_cell::ContactCell;
 use crate::half_width::half_width;
 use crate::json_fields::{one_or_list, set, set_list};
 use crate::location::country_in;
@@ -245,6 +246,14 @@ impl RecordDraft {
             PersonText::Name(first, last) => (self.first_name, self.last_name) = (first, last),
             PersonText::Nobody => self.is_nobody = true,
         }
+    }
+
+    /// Adds the job title, the email addresses and the phone numbers of a cell with the person's
+    /// name. A title in a column of its own counts more.
+    pub(crate) fn add_contact(&mut self, cell: &ContactCell, country: Option<Country>) {
+        self.title = self.title.take().or_else(|| cell.title.clone());
+        cell.emails.iter().for_each(|text| self.add_email(text));
+        cell.phones.iter().for_each(|text| self.add_phone(text, country));
     }
 
     /// Leaves out websites of mail providers, such as `gmail.com`, and adds a [`Note`] for each. A

@@ -6,6 +6,7 @@ use enrich_text::{Country, Network};
 
 use crate::column_name::meaning;
 use crate::condition::Condition;
+use crate::contact_cell::ContactCell;
 use crate::error::MappingError;
 use crate::meaning::{Target, target};
 use crate::native::{Field, RecordType};
@@ -163,7 +164,9 @@ impl RecordRule {
             }
         }
         if self.kind == RecordType::Person {
-            draft.read_name(full_name);
+            let cell = full_name.map(|text| ContactCell::read(&text));
+            draft.read_name(cell.as_ref().map(|cell| cell.name.clone()));
+            cell.iter().for_each(|cell| draft.add_contact(cell, seat));
         }
         for (scheme, found) in ids {
             found.iter().for_each(|text| draft.add_id(scheme, text));

@@ -9,7 +9,8 @@ use crate::column_groups::Groups;
 use crate::column_name::meaning;
 use crate::column_rules::{ColumnRules, rules_of_kind};
 use crate::column_values::{
-    are_whole_names, has_companies, meaning_of_values, names_more, unless_contradicted,
+    are_whole_names, has_companies, is_about_others, meaning_of_values, names_more,
+    unless_contradicted,
 };
 use crate::column_words::has_party_word;
 use crate::company_and_person::rules_of_both;
@@ -237,6 +238,7 @@ fn meaning_of_name(columns: &[String], column: &str, groups: &Groups) -> Option<
 /// - An object itself has no meaning.
 /// - The name in the object of a company is the company's name. Names in other objects have no
 ///   meaning, because they may be names of anything.
+/// - Members of an object that is about others, such as `created_by` or `parent`, have no meaning.
 /// - Other members have the meaning of their own name: `contact.email` means the same as `email`.
 fn meaning_among(columns: &[String], column: &str) -> Option<Meaning> {
     if has_members(columns, column) {
@@ -244,6 +246,9 @@ fn meaning_among(columns: &[String], column: &str) -> Option<Meaning> {
     }
     let Some((outer, inner)) = outer_and_inner(columns, column) else { return meaning(column) };
     let of_whole = usual_meaning(column);
+    if is_about_others(outer) {
+        return of_whole;
+    }
     let of_inner = meaning(inner).filter(|_| of_whole.is_none());
     match (meaning(outer), of_inner) {
         (Some(Meaning::Company | Meaning::Party), Some(Meaning::Name | Meaning::Company)) => {
@@ -355,9 +360,11 @@ mod tests {
 
     #[test]
     fn names_in_an_object_are_not_read_even_if_most_columns_are_in_objects() {
-        let found = known(&["owner", "owner.name", "owner.first_name", "owner.email", "owner.tel"]);
+        let found = known(&["desk", "desk.name", "desk.first_name", "desk.email", "desk.tel"]);
         let meanings: Vec<Meaning> = found.into_iter().map(|(_, meaning)| meaning).collect();
         assert_eq!(meanings, [Meaning::Emails, Meaning::Phones]);
+        let found = known(&["name", "parent", "parent.website", "created_by", "created_by.email"]);
+        assert_eq!(found, [("name".to_owned(), Meaning::Name)]);
         let found = known(&["tags", "tags.name", "tags.website", "tags.brand"]);
         assert_eq!(found[0], ("tags.name".to_owned(), Meaning::Company));
         let found = known(&["KNT.NAME", "KNT.EMAIL", "KNT.TEL"]);

@@ -32,7 +32,7 @@ impl ContactCell {
         };
         let first = parts(&name).next().unwrap_or_default();
         let is_name = |text: &str| is_whole_name(text) && !text.contains(is_digit);
-        if has_addresses && !is_name(first) && !parts(&name).any(|part| is_name(part)) {
+        if has_addresses && !is_name(first) && !parts(&name).any(is_name) {
             return Self { name: text.to_owned(), ..Self::default() };
         }
         cell.name = name;

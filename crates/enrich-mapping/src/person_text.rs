@@ -109,9 +109,21 @@ pub(crate) fn read_person(
         })
     });
     match split {
+        Some((first, last)) if is_particle(&first) => {
+            PersonText::Name(None, Some(format!("{first} {last}")))
+        }
         Some((first, last)) => PersonText::Name(Some(first), Some(last)),
         None => PersonText::Name(first, last),
     }
+}
+
+/// Whether a text has only words of last names, such as `von` and `van der`: short words in small
+/// letters.
+fn is_particle(text: &str) -> bool {
+    /// Maximum number of letters of each word.
+    const LONGEST: usize = 3;
+    text.split(' ')
+        .all(|word| word.chars().count() <= LONGEST && word.chars().all(char::is_lowercase))
 }
 
 /// Whether two texts are a first and a last name that the import accepts.
@@ -400,6 +412,8 @@ mod tests {
         }
         assert_eq!(of_full("Hr. Brenkmann jun."), name("", ""));
         assert_eq!(of_full("M. Beno\u{ee}t"), name("", ""));
+        assert_eq!(of_full("Frau von Byte"), name("", "von Byte"));
+        assert_eq!(of_full("Frau Ada von Byte"), name("Ada", "von Byte"));
         assert_eq!(of_parts("Dr. Helga", "Fernwright"), name("Helga", "Fernwright"));
         assert_eq!(of_parts("Kevin \u{1f680}", "Byte"), name("Kevin", "Byte"));
         assert_eq!(of_parts("Do", "Garcia Lopez"), name("Do", "Garcia Lopez"));

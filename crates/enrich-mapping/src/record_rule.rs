@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use enrich_text::{Country, Network};
 
+use crate::address::is_email;
 use crate::column_name::meaning;
 use crate::condition::Condition;
 use crate::contact_cell::ContactCell;
@@ -242,7 +243,10 @@ fn fill(draft: &mut RecordDraft, field: Field, mut values: Vec<String>, seat: Op
         }
         Field::Domains => values.iter().for_each(|text| draft.add_url(text, None, true)),
         Field::Urls => values.iter().for_each(|text| draft.add_url(text, None, false)),
-        Field::Emails => without_names(values).iter().for_each(|text| draft.add_email(text)),
+        Field::Emails => {
+            let texts = split_at_slashes(without_names(values));
+            texts.iter().for_each(|text| draft.add_email(text));
+        }
         Field::Phones => values.iter().for_each(|text| draft.add_phone(text, seat)),
         Field::CompanyDomain => {
             let is_domain = |text: &&String| matches!(route_url(text), Route::Domain(_));
@@ -265,6 +269,19 @@ fn is_yes_or_no(text: &str) -> bool {
         "nej",
     ];
     ANSWERS.contains(&text.trim().to_lowercase().as_str())
+}
+
+/// Splits texts such as `ada@quill.example/bob@quill.example` at their slashes. A slash may also be a
+/// part of an address, so a text is split only if each part is an address.
+fn split_at_slashes(texts: Vec<String>) -> Vec<String> {
+    let split = texts.into_iter().flat_map(|text| {
+        let parts: Vec<&str> = text.split('/').collect();
+        match parts.iter().all(|part| is_email(part)) {
+            true => parts.into_iter().map(str::to_owned).collect(),
+            false => vec![text],
+        }
+    });
+    split.collect()
 }
 
 /// Returns the email addresses of a text such as `Ada Byte <ada@quill.example>`, which was split at

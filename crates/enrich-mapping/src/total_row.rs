@@ -16,8 +16,8 @@ static WORDS: LazyLock<HashSet<(&'static str, &'static str)>> = LazyLock::new(||
 /// if the name is not known) and the cell in this column. A row looks like a row of totals in two
 /// cases:
 ///
-/// - The first cell that is not empty is a word for a total, such as `Total` or `Gesamt: 12`, or
-///   begins with a word such as `Subtotal`.
+/// - The first cell that is not empty is a word for a total, such as `Total` or `Gesamt: 12`, begins
+///   with a word such as `Subtotal`, or counts something: `Number of members: 12`.
 /// - A cell is a number and the name of its column: `6 Vendors` in the column `Vendors`.
 ///
 /// A company may be called `Total`. So the caller must also check that the row has no domain, page,
@@ -28,12 +28,18 @@ pub fn is_total_row<'r>(cells: impl IntoIterator<Item = (&'r str, &'r str)>) -> 
     is_total(first) || is_count_of(first, column) || filled.any(|(of, cell)| is_count_of(cell, of))
 }
 
-/// Whether a text is a word for a total. A colon, and an amount in any form, may follow.
+/// Whether a text is a word for a total, or begins with one and counts something. A colon, and an
+/// amount in any form, may follow.
 pub fn is_total(text: &str) -> bool {
     let text = text.trim().to_lowercase();
     let first = text.split(|sign: char| sign.is_whitespace() || sign == ':').next();
     let alone = text.trim_end_matches(|sign: char| !sign.is_alphabetic());
-    WORDS.contains(&("alone", alone)) || WORDS.contains(&("first", first.unwrap_or_default()))
+    let first = first.unwrap_or_default();
+    let is_number =
+        |(_, rest): (&str, &str)| rest.trim_start().starts_with(|it: char| it.is_ascii_digit());
+    WORDS.contains(&("alone", alone))
+        || WORDS.contains(&("first", first))
+        || (WORDS.contains(&("counted", first)) && text.split_once(':').is_some_and(is_number))
 }
 
 /// Whether a text is a number and then the name of its column: `6 Vendors` in the column `Vendors`.
@@ -56,10 +62,13 @@ mod tests {
             "SUMME",
             "Zwischensumme 1.200,50",
             "Subtotal of hall 1",
+            "Anzahl Stände: 16, davon frei: 1",
+            "Total accounts: 10",
         ] {
             assert!(is_total_row([("", ""), ("Company", text), ("Website", "x")]), "{text}");
         }
-        for text in ["Total Quill", "Summer", "12", "Quill", "Sum of Parts Ltd"] {
+        for text in ["Total Quill", "Total Quill: Ink", "Summer", "12", "Quill", "Sum of Parts Ltd"]
+        {
             assert!(!is_total_row([("Company", text), ("Website", "Total")]), "{text}");
         }
         assert!(is_total_row([("Vendors", "6 vendors")]));

@@ -5,14 +5,16 @@
 //! checkpoint of SQLite copies the pages from the log into the database file and shortens the file.
 //! `VACUUM` is one transaction:
 //!
-//! - Look-ups continue, as during an import. Look-up data and ids stay the same, so the revision
-//!   does not change, and a server keeps its hash index.
+//! - Look-ups continue, as during an import. Look-up data and ids stay the same, so the revision of
+//!   the directory does not change. So a server can keep its hash index (the index of identifiers
+//!   in memory).
 //! - Imports, `forget` and other removals wait until the compaction is done. If one of them has to
 //!   wait longer than about two minutes, it fails.
 //! - If the process is killed, the directory is either unchanged or completely compacted.
 //!
-//! The ledger is not compacted, because all charges would have to wait. Its file stays small
-//! enough, because new stored responses reuse the pages of expired ones.
+//! The ledger (the database of credits and charges) is not compacted, because all charges would
+//! have to wait. Its file stays small enough: the ledger deletes expired responses, and new ones
+//! reuse their pages.
 
 use std::path::{Path, PathBuf};
 

@@ -70,8 +70,8 @@ pub struct SqliteDirectory {
     suppression: Suppression,
     /// The hash index of identifiers, if it is already built.
     index: Arc<hash_index::Current>,
-    /// Threads that [`Self::prepare`] starts: one keeps a read of the database open, one builds the
-    /// hash index.
+    /// Threads that [`Self::prepare`] starts. One keeps a read of the database open, so that other
+    /// reads make fewer system calls. The other builds the hash index.
     helpers: OnceLock<Vec<Background>>,
     /// Marks the data folder as in use while this value exists, so that no other command replaces
     /// the folder; `None` for a snapshot.
@@ -186,8 +186,12 @@ impl SqliteDirectory {
     }
 
     /// Returns the company with exactly this name, and the confidence of the match. Returns `None`
-    /// if similar names must be compared. A bare company (known only by names) must reach the least
-    /// confidence, and its confidence is at most the sources' confidence.
+    /// if the exact name does not show which company is meant, so that similar names must be
+    /// compared.
+    ///
+    /// A bare company (known only by names) is returned only if its match has at least the
+    /// confidence `min_name_confidence`. The confidence is then at most the confidence of its
+    /// sources.
     pub fn only_match(
         &self,
         name: &CompanyName,
@@ -381,9 +385,9 @@ fn subject(
     }
 }
 
-/// Returns the facts of `domain`. If only its registrable domain has a page rank (`quill.example`
-/// for `shop.quill.example`), returns the facts of the registrable domain, because a page rank also
-/// applies to subdomains. IP addresses do not, so they have no effect on this choice.
+/// Returns the facts of `domain`. But if only its registrable domain has a page rank
+/// (`quill.example` for `shop.quill.example`), returns the facts of the registrable domain, because
+/// its page rank also applies to its subdomains.
 fn ranked_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Option<KnownDomain>> {
     let host = view.domain(domain.as_str())?;
     if host.as_ref().is_some_and(|known| known.rank_confidence.is_some()) {

@@ -48,8 +48,9 @@ pub(crate) fn attribute_of(code: i64) -> Result<Attribute, FromSqlError> {
     all.find(|attribute| attribute_code(*attribute) == code).ok_or(FromSqlError::OutOfRange(code))
 }
 
-/// The kinds of identifiers, with their numbers. Each identifier of a subject also has a tier,
-/// which tells how strongly it belongs to the subject: tier 0 is the strongest.
+/// The kinds of identifiers, with their numbers. A subject (a company or a person) may have several
+/// identifiers of a kind. The tier of an identifier tells how strongly it belongs to the subject:
+/// tier 0 is the strongest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum IdentifierKind {
     /// A company's domain. Tier 0 is the main domain.
@@ -71,7 +72,8 @@ pub(crate) enum IdentifierKind {
     /// key differs from that of [`Self::CompanyName`].
     CompanySorted = 6,
     /// The label of a company's domain, such as `quill` for `quill.example`. This identifier is
-    /// stored only if the label differs from the company's names.
+    /// stored only if the label differs from the company's names. Otherwise [`Self::CompanyName`]
+    /// already finds the company.
     CompanyLabel = 7,
     /// The initials of a company's name, such as `qip` for "Quill Ink Pens".
     CompanyInitials = 8,

@@ -1,25 +1,26 @@
-//! The hash index: exact identifiers of one state of the directory, in memory.
+//! The hash index: finds a subject (a company or a person) by an exact identifier, in memory.
 //!
-//! Apart from HTTP, reading the B-trees of the directory is the largest cost of a look-up. A
-//! look-up by an identifier reads two B-trees: the index of identifiers and the table of subjects.
-//! The hash index replaces the index of identifiers. If the hash index does not contain an
-//! identifier, no subject has it. If it contains the identifier, it returns the subject. The hash
-//! index stores only hashes, which can agree by chance. So the look-up reads the subject's profile
-//! and checks that the profile contains the identifier (`docs/performance.md` has the figures).
+//! After HTTP, reading the B-trees of the database file is the largest cost of a look-up. A look-up
+//! by an identifier reads two B-trees: the index of identifiers and the table of subjects. The hash
+//! index replaces the index of identifiers. If the hash index does not contain an identifier, no
+//! subject has it. If it contains the identifier, it returns the subject. The hash index stores
+//! only hashes, which can agree by chance. So the look-up reads the subject's profile and checks
+//! that the profile contains the identifier (`docs/performance.md` has the figures).
 //!
-//! A hash index is valid for one revision of the directory. A look-up that makes several reads of
-//! one state uses only a hash index of that state. A look-up by one identifier reads the revision
-//! together with the profile, so it notices a change. If the hash index says that no subject has
-//! the identifier, no profile is read. Then the refresh gate ([`RefreshGate`]) decides whether the
-//! look-up must read the revision. So a server notices an import of another process within a
-//! hundredth of a second, or within a tenth of a second if the check is delayed. It notices an
-//! import of its own process immediately.
+//! A hash index is valid for one revision of the directory (the number of its state). A look-up
+//! that makes several reads of one state uses only a hash index of that state. A look-up by one
+//! identifier reads the revision together with the profile, so it notices a change. If the hash
+//! index says that no subject has the identifier, no profile is read. Then the refresh gate
+//! ([`RefreshGate`]) decides whether the look-up must read the revision. So a server notices an
+//! import of another process within a hundredth of a second, or within a tenth of a second if the
+//! check is delayed. It notices an import of its own process immediately.
 //!
-//! Without a hash index, look-ups read the index in the directory's file. A load keeps a hash index
-//! in a separate file up to date ([`kept`]), so that a server has one immediately after its start.
-//! If this file is not valid for the current state, the server waits until the directory has been
-//! unchanged for a while. It then builds the hash index and stores it in the file. Building it
-//! reads a large part of the directory's index, and uses at most a quarter of a processor.
+//! Without a hash index, look-ups read the index in the directory's file. A load (one import) keeps
+//! a hash index in a separate file up to date ([`kept_index`]), so that a server has one
+//! immediately after its start. If this file is not valid for the current state, the server waits
+//! until the directory has been unchanged for a while. It then builds the hash index and stores it
+//! in the file. Building it reads a large part of the directory's index, and uses at most a quarter
+//! of a processor.
 
 pub(crate) mod kept_index;
 mod making;
@@ -50,7 +51,7 @@ const KINDS: [IdentifierKind; 6] = [
     IdentifierKind::PersonEmail,
     IdentifierKind::PersonPhone,
 ];
-/// The identifiers of one state of the directory, with their subjects.
+/// The identifiers of one state of the directory, with the companies and people that they find.
 #[derive(Debug)]
 pub(crate) struct HashIndex {
     revision: DirectoryRevision,
@@ -83,24 +84,24 @@ impl HashKeys {
 /// The result of finding an identifier in the hash index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IndexResult {
-    /// No subject has the identifier.
+    /// No company and no person has the identifier.
     Nowhere,
-    /// The first subject that has the identifier, if any subject has it. Two identifiers may have
-    /// the same hash by chance, so the look-up must check that the subject's profile contains the
-    /// identifier.
+    /// The first company or person that has the identifier, if any has it. Two identifiers may have
+    /// the same hash by chance. So the look-up must check that the profile of this company or
+    /// person contains the identifier.
     At(IndexHit),
-    /// The hash index does not know whether a subject has the identifier. The table in the
+    /// The hash index does not know who has the identifier. The table `identifier` in the
     /// directory's file must be read to find out.
     Unknown,
 }
 
-/// The subject to which an identifier leads, in one state of the directory.
+/// The subject (a company or a person) to which an identifier leads, in one state of the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IndexHit {
     pub(crate) subject: SubjectId,
     /// The confidence that the identifier means the subject.
     pub(crate) confidence: Confidence,
-    /// The revision of the state in which the identifier leads to the subject.
+    /// The revision (the number of the state) in which the identifier leads to the subject.
     pub(crate) revision: DirectoryRevision,
 }
 
@@ -166,8 +167,8 @@ impl Current {
     }
 
     /// Learns from a look-up whether the index is outdated. `hit` is what the index has returned.
-    /// `found` is the revision that was read together with the hit's subject. If the index has
-    /// another revision, it is dropped.
+    /// `found` is the revision that was read together with the subject of `hit`. If it differs from
+    /// the revision of the index, the directory has changed, and the index is dropped.
     pub(crate) fn learn(&self, hit: Option<IndexHit>, found: Option<DirectoryRevision>) {
         if let (Some(hit), Some(found)) = (hit, found)
             && hit.revision != found

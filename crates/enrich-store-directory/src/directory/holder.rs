@@ -1,11 +1,12 @@
-//! The holders of identifiers. Each row of the table `identifier` contains one holder.
+//! The holders of identifiers: the companies and people that have an identifier. Each row of the
+//! table `identifier` contains one holder.
 
 use enrich_core::{Confidence, SubjectId};
 use rusqlite::Row;
 
 use super::codes::subject_id;
 
-/// A subject that has an identifier.
+/// A subject (a company or a person) that has an identifier, such as a domain or an email address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Holder {
     pub(crate) subject: SubjectId,
@@ -17,9 +18,10 @@ pub(crate) struct Holder {
 }
 
 impl Holder {
-    /// Returns the confidence that the identifier means this subject, which must be the
-    /// identifier's first holder. `next_tier` is the tier of the second holder, if there is one. If
-    /// both holders have the same tier, the confidence is at most [`Confidence::AMBIGUOUS`].
+    /// Returns the confidence that the identifier means this company or person. `self` must be the
+    /// first holder of the identifier. `next_tier` is the tier of the second holder, if there is
+    /// one. If both holders have the same tier, the confidence is at most
+    /// [`Confidence::AMBIGUOUS`].
     pub(crate) fn confidence_beside(&self, next_tier: Option<u8>) -> Confidence {
         let is_ambiguous = next_tier == Some(self.tier);
         let most = if is_ambiguous { Confidence::AMBIGUOUS } else { Confidence::FULL };
@@ -27,7 +29,8 @@ impl Holder {
     }
 }
 
-/// Reads a holder from a row. The column `first` is the subject; tier and confidence follow.
+/// Reads a holder from a row. The column with the index `first` is the id of the company or person.
+/// The tier and the confidence follow it.
 pub(crate) fn holder_of(row: &Row<'_>, first: usize) -> rusqlite::Result<Holder> {
     Ok(Holder {
         subject: subject_id(row.get(first)?),

@@ -1,5 +1,5 @@
-//! Finds the holders of an exact identifier. Uses the hash index if possible, else the table
-//! `identifier`.
+//! Finds the holders of an exact identifier: the companies and people that have it. Uses the hash
+//! index (in memory) if possible, else the table `identifier`.
 
 use enrich_core::{Confidence, DirectoryRevision, SubjectId};
 use enrich_store_sqlite::Statements;
@@ -12,7 +12,8 @@ use super::profile::Profiled;
 use super::view::{BARE_TIER, View, revision_of, unreadable};
 
 impl View<'_> {
-    /// Returns the holders of an identifier, at most `limit`, ordered by tier and then by id.
+    /// Returns the holders of an identifier (the companies or people that have it), ordered by tier
+    /// and then by id. Returns at most `limit` holders.
     pub(crate) fn holders(
         &self,
         kind: IdentifierKind,
@@ -36,8 +37,8 @@ impl View<'_> {
         Ok(holders.into_iter().map(|holder| holder.subject).collect())
     }
 
-    /// Returns at most `limit` holders of an identifier whose tier has the number `least` or a
-    /// higher number. A higher number is a weaker tier.
+    /// Returns at most `limit` holders of an identifier. Skips the holders in tiers with a number
+    /// below `least`. A higher number is a weaker tier.
     fn holders_from(
         &self,
         kind: IdentifierKind,
@@ -88,9 +89,9 @@ impl View<'_> {
         Ok(self.holders(kind, key, 1)?.first().map(|holder| holder.subject))
     }
 
-    /// Returns the confidence of the source that gives a subject this identifier. With several such
-    /// sources, returns the highest confidence. Returns `None` if the subject does not have the
-    /// identifier.
+    /// Returns the confidence of the source that gives this identifier to `subject` (a company or a
+    /// person). With several such sources, returns the highest confidence. Returns `None` if
+    /// `subject` does not have the identifier.
     pub(crate) fn confidence_of(
         &self,
         kind: IdentifierKind,

@@ -1,5 +1,6 @@
-//! Checks the index of words: whether the companies of each word are in order and exist, and
-//! whether all variants of the words are stored.
+//! Checks the index of words. For each word in the names of companies, this index has a list of the
+//! companies and the variants of the word (by which a misspelt word is found). A list must be in
+//! order and contain only companies that exist. No variant may be missing.
 
 use enrich_store_sqlite::Statements;
 use rusqlite::{Connection, params};
@@ -12,8 +13,8 @@ use super::variants::variants;
 /// help, because an index with any fault must be rebuilt.
 const MAX_REPORTED: usize = 20;
 
-/// Returns the faults of the index of words in names. All reads see one state of the directory,
-/// even if an import runs.
+/// Checks the index of words, and returns its faults as texts. All reads see one state of the
+/// directory, even if an import runs.
 pub(crate) fn problems(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let reading = connection.unchecked_transaction()?;
     let problems = problems_of_one_state(&reading)?;

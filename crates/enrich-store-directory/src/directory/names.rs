@@ -1,12 +1,12 @@
 //! Finds companies by name.
 //!
-//! Most names are found exactly. One look-up key finds all names that are equal after folding and
-//! without legal forms and spaces. These names are then compared with the requested name. If
-//! exactly one company fits best, it is the answer. In four cases, similar names are searched for
-//! and judged instead (`names/search.rs`, `enrich_core::matching`): several companies have the
-//! name; no company has it; the company is not in the country that the name contains; or the name
-//! is a single word, and neither a domain label of the company nor the country in the request
-//! confirms the match. Such a search takes a hundred times as long as an exact match.
+//! Most names are found exactly. One look-up key finds all names that are equal without case,
+//! accents, punctuation, legal forms and spaces. These names are then compared with the requested
+//! name. If exactly one company fits best, it is the answer. In four cases, similar names are
+//! searched for and judged instead (`names/search.rs`, `enrich_core::matching`): several companies
+//! have the name; no company has it; the company is not in the country that the name contains; or
+//! the name is a single word, and neither a domain label of the company nor the country in the
+//! request confirms the match. Such a search takes a hundred times as long as an exact match.
 //!
 //! A bare company is known only by names: people gave it as their employer, or a register has
 //! nothing else. It is an answer only if it has exactly the requested name, and no other company
@@ -142,8 +142,9 @@ pub(crate) fn ranked(
     rank_holders(view, name, country, holders)
 }
 
-/// Finds the company that a name means. Returns `None` if no match reaches the least confidence. A
-/// bare company (known only by names) is the answer only if similar names find no other company.
+/// Finds the company that a name means. Returns `None` if no match has at least the confidence
+/// `min_name_confidence`. A bare company (known only by names) is the answer only if similar names
+/// find no other company.
 pub(crate) fn find(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -163,7 +164,7 @@ pub(crate) fn find(
     }
 }
 
-/// Returns the likeliest candidate, if its confidence reaches the least confidence.
+/// Returns the likeliest candidate, if its confidence is at least `min_name_confidence`.
 fn likeliest_found(
     lookup: Lookup<'_>,
     judged: &[ScoredCandidate],
@@ -267,7 +268,8 @@ fn only_match<'a>(
 fn is_label(name: &CompanyName, domain: &str) -> bool {
     let label = domain.split('.').next().unwrap_or_default();
     let is = |label: &str| label == name.squashed() || label == name.folded();
-    // In `quill.university.example`, `quill` is not a company, only a part of the university.
+    // Only a registrable domain counts: in `quill.university.example`, `quill` is not a company,
+    // but a part of the university.
     let is_own = || Domain::parse(domain).is_ok_and(|domain| domain.is_registrable());
     ((is(label) || (label.contains('-') && is(&label.replace('-', "")))) && is_own())
         || Domain::parse(name.display()).is_ok_and(|asked| asked.as_str() == domain)
@@ -280,8 +282,9 @@ fn trust(view: View<'_>, company: SubjectId, name: &str) -> rusqlite::Result<Con
     Ok(trust.unwrap_or(Confidence::FULL))
 }
 
-/// Removes the companies that the name fits worse than the first company. Bare companies (known
-/// only by names) are the last in the list; they stay if the name fits them equally well or better.
+/// Keeps only the companies that the name fits as well as the first one. Bare companies (known only
+/// by names) are last in the list, even if the name fits them better. So a bare company is kept if
+/// the name fits it at least as well as the first one.
 fn all_best(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
     let Some(best) = ranked.first().map(|best| best.fit) else { return ranked };
     ranked.retain(|one| one.fit == best || (one.is_bare && one.fit < best));
@@ -325,8 +328,8 @@ fn rank_holders(
     Ok(Some(rank(name, country, candidates)))
 }
 
-/// Returns how many companies are read at most: first of companies with more than names, then of
-/// bare companies, which are known only by names.
+/// Returns two limits: how many companies are read that are not bare, and how many bare companies
+/// (known only by names) are read.
 fn max_compared(country: Option<Country>) -> (usize, usize) {
     match country {
         None => (MAX_CANDIDATES, MAX_BARE),

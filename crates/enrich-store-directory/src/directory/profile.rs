@@ -1,5 +1,5 @@
-//! Reads and writes profiles. A profile contains a company or a person as JSON with short field
-//! names. It is stored in one row, so that a look-up reads only this row.
+//! Reads and writes profiles. A profile is the data of a company or a person that answers need, as
+//! JSON with short field names. It is stored in one row, so that a look-up reads only this row.
 //!
 //! A person's profile contains only the id of the employer. The name and the domains of the
 //! employer are read from the employer's own profile, so that they are always current.
@@ -34,14 +34,15 @@ impl From<serde_json::Error> for BadProfile {
 
 /// A kind of subject, company or person, and how its profile is read.
 pub(crate) trait Profiled: Sized {
-    /// The number of this kind in the column `kind` of the table `subject`.
+    /// The number that the column `kind` of the table `subject` contains for this kind.
     const KIND: i64;
 
     /// Reads the subject of a profile, like [`read_company`] and [`read_person`].
     fn read(id: SubjectId, profile: &str) -> Result<Self, BadProfile>;
 
-    /// Whether the profile shows that the subject has this identifier. A wrong `true` would make a
-    /// look-up answer with the wrong subject. A wrong `false` only makes the look-up slower.
+    /// Whether the profile shows that this company or person has the identifier. With a wrong
+    /// `true`, a look-up would return the wrong company or person. With a wrong `false`, the
+    /// look-up is only slower.
     fn has(&self, kind: IdentifierKind, key: &str) -> bool;
 }
 

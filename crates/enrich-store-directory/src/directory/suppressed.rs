@@ -1,5 +1,6 @@
-//! The suppressed values, in memory. They are needed for stored responses: a stored response may be
-//! older than a suppression, so its values are compared with the suppressed values.
+//! The suppressed values (values that must be forgotten), in memory. The service stores its
+//! responses and may return one again. A stored response may be older than a suppression, so its
+//! values are compared with the suppressed values.
 
 use std::sync::Arc;
 

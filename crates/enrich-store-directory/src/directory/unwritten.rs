@@ -1,9 +1,10 @@
 //! Identifiers that a load (one import) has changed but not yet written to the file.
 //!
-//! A load finds the subject of each record by identifiers. Earlier records of the same load may
-//! have changed these identifiers. So the reads of a load combine the rows of the database file
-//! with these changes. The rows are written later, many at a time and in the order of their keys.
-//! So each page of the file is written only once, although many records change rows of this page.
+//! A load finds the company or person of each record by identifiers. Earlier records of the same
+//! load may have changed these identifiers. So the reads of a load combine the rows of the database
+//! file with these changes. The rows are written later, many at a time and in the order of their
+//! keys. So each page of the file is written only once, although many records change rows of this
+//! page.
 
 mod written_keys;
 
@@ -19,17 +20,19 @@ use crate::noted::Noted;
 
 #[derive(Debug, Default)]
 pub(crate) struct UnwrittenIdentifiers {
-    /// The changes of each kind, ordered by the number of the kind.
+    /// The changes, grouped by the kind of identifier. The groups are ordered by the number of the
+    /// kind.
     kinds: Vec<(IdentifierKind, Noted<Change>)>,
     /// The identifiers in the database file, each as its kind and key; `None` if they are not
     /// known. Contains only [kinds](is_kept) that a load reads often.
     pub(crate) written_keys: Option<WrittenKeys>,
 }
 
-/// A change of one row in the index of identifiers: a holder is added, changed or deleted.
+/// A change of one row in the index of identifiers: a holder (a company or person that has the
+/// identifier) is added, changed or deleted.
 ///
-/// A load keeps millions of changes in memory. With this alignment, one change takes 12 bytes
-/// instead of 16.
+/// A load (one import) keeps millions of changes in memory. With this alignment, one change takes
+/// 12 bytes instead of 16.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(Rust, packed(4))]
 pub(crate) struct Change {
@@ -56,8 +59,8 @@ impl UnwrittenIdentifiers {
         }
     }
 
-    /// Notes in memory that a subject becomes a holder of an identifier, or is no longer one. A
-    /// later change of the same holder and tier replaces an earlier one.
+    /// Collects a change: a company or person gets an identifier, or no longer has it. A later
+    /// change of the same company or person in the same tier replaces an earlier one.
     pub(crate) fn change(&mut self, kind: IdentifierKind, key: &str, change: Change) {
         let at = match self.kinds.binary_search_by_key(&kind, |(kind, _)| *kind) {
             Ok(at) => at,
@@ -70,9 +73,9 @@ impl UnwrittenIdentifiers {
     }
 
     /// Applies the changes of an identifier to `held`, the identifier's holders in the database
-    /// file. A holder is a subject that has the identifier. Returns the first `limit` holders after
-    /// the changes, ordered by tier and then by id. Only holders whose tier has the number `least`
-    /// or a higher number are considered.
+    /// file. A holder is a company or person that has the identifier. Returns the first `limit`
+    /// holders after the changes, ordered by tier and then by id. Only holders whose tier has the
+    /// number `least` or a higher number are considered.
     ///
     /// `held` must be in the same order. Because changes can delete holders, `held` must contain
     /// more than `limit` of them: `limit` plus the number of [`changes`](Self::changes), or all.
@@ -151,9 +154,9 @@ pub(crate) fn add_written(
     }
 }
 
-/// Whether a load remembers which keys of this kind are in the file. It does so only for the kinds
-/// that it looks up often: to find the company of a record, and to find companies that entity
-/// resolution must compare.
+/// Whether a load (one import) remembers which keys of this kind are in the file. It does so only
+/// for the kinds that it looks up often: to find the company of a record, and to find companies
+/// whose records may describe one company.
 fn is_kept(kind: IdentifierKind) -> bool {
     kind.is_blocking() || kind == IdentifierKind::CompanyLinkableName
 }

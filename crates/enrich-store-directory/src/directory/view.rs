@@ -64,8 +64,8 @@ impl<'c> View<'c> {
         Self { connection, index: None, unwritten: None }
     }
 
-    /// Creates a view for a load. The view sees the rows of the file together with the changed
-    /// identifiers that are not yet written.
+    /// Creates a view for a load (one import). The view sees the rows of the file, and the
+    /// identifiers that the load has changed but not yet written.
     pub(crate) fn with_unwritten(
         connection: &'c Connection,
         unwritten: Option<&'c UnwrittenIdentifiers>,
@@ -148,7 +148,8 @@ impl<'c> View<'c> {
         self.connection.value("SELECT companies FROM state", [])
     }
 
-    /// Reads how many subjects were ever added, including those that were removed later.
+    /// Reads how many companies and people were ever added, including those that were removed
+    /// later.
     pub(crate) fn subjects_ever(&self) -> rusqlite::Result<usize> {
         self.connection.value("SELECT next_subject FROM state", [])
     }
@@ -161,9 +162,10 @@ impl<'c> View<'c> {
             .unwrap_or(0))
     }
 
-    /// Calls `take` for each company that has a word in one of its names. The word's list is stored
-    /// in several parts. The part with the highest ids is read first, and then the other parts in
-    /// order. Within a part, companies are ordered by id.
+    /// Calls `take` for each company that has a word in one of its names. The list of a word is
+    /// stored in several parts: the last part, with the highest ids, in `name_word`, and the others
+    /// in `name_word_chunk`. The last part is read first, so the companies are not passed in the
+    /// order of their ids.
     pub(crate) fn postings(
         &self,
         word: &str,

@@ -1,4 +1,5 @@
-//! Keeps the stored hash index up to date during a load (one import).
+//! Keeps the hash index that is stored in a file up to date, while a load (one import) changes the
+//! directory.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,13 +16,13 @@ use crate::directory::unwritten::Change;
 use crate::directory::view::View;
 
 /// Maximum number of changed identifiers that are collected in memory; they take 64 MB. If a load
-/// makes more changes, it does not change the stored index, but may build a new one at its end
-/// ([`SUBJECTS_EACH`]).
+/// (one import) makes more changes, it does not change the stored index, but may build a new one at
+/// its end ([`SUBJECTS_EACH`]).
 const MAX: usize = 1 << 21;
-/// If a load cannot change the stored index, it builds a new one at its end, but only if it has
-/// changed enough identifiers: at least one for every eight subjects in the directory. Then the
-/// building takes only a small part of the load's time. After a load with fewer changes, the next
-/// server builds the index.
+/// If a load (one import) cannot change the stored hash index, it builds a new one at its end, but
+/// only if it has changed enough identifiers: at least one for every eight subjects in the
+/// directory. Then the building takes only a small part of the load's time. After a load with fewer
+/// changes, the next server builds the index.
 const SUBJECTS_EACH: usize = 8;
 
 #[derive(Debug)]
@@ -63,9 +64,10 @@ impl KeptIndex {
         Ok(())
     }
 
-    /// Collects the change of an identifier. All changes of one identifier must be passed directly
-    /// one after the other, because this method compares the hash of a change only with the hash of
-    /// the previous change.
+    /// Collects the change of an identifier. Several changes of one identifier become one change,
+    /// which names no subject. To notice them, this method compares the hash of a change only with
+    /// the hash of the previous change. So all changes of one identifier must be passed directly
+    /// one after the other.
     pub(crate) fn note(&mut self, kind: IdentifierKind, key: &str, change: Change) {
         if !KINDS.contains(&kind) {
             return;

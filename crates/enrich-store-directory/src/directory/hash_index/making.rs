@@ -20,9 +20,9 @@ use crate::directory::view::View;
 /// Minimum number of bytes that one identifier takes in the directory's file. With this number, the
 /// size of the file shows how many identifiers it can contain at most.
 const MIN_BYTES: usize = 16;
-/// The average number of identifiers of the kinds [`KINDS`] that a subject is expected to have.
-/// If the subjects have more, the first table is too small, and all identifiers are read a second
-/// time.
+/// The average number of identifiers of the kinds [`KINDS`] that a subject (a company or a person)
+/// is expected to have. If the subjects have more, the first table is too small, and all
+/// identifiers are read a second time.
 const EACH_HAS: usize = 4;
 /// Maximum number of identifiers in a hash index. With this number, the index takes a gigabyte of
 /// memory.
@@ -139,8 +139,8 @@ pub(super) fn build(
 ///
 /// After every `at_once` identifiers, calls `goes_on`, which must pause for the given time and
 /// return whether to go on. During the pause, other threads can use the processor, and no read of
-/// the file is open. The condition `key > ''` skips nothing, because no identifier has an empty
-/// key.
+/// the file is open. At first, the parameter `?2` is the empty text. Then the condition `key > ?2`
+/// skips nothing, because no identifier has an empty key.
 pub(super) fn each_identifier(
     connection: &Connection,
     at_once: usize,

@@ -5,12 +5,12 @@
 //! directory has another state, the file is ignored and later replaced. After the header come the
 //! buckets of the hash table.
 //!
-//! A load changes the file in place. First it writes the changed buckets and syncs them. Then it
-//! writes the header with the new state. No entry is ever removed. If an identifier has changed,
-//! its entry becomes [`Entry::Elsewhere`]: look-ups then read the table `identifier` instead, which
-//! is right for the old state and for the new state. So at every moment, the buckets are valid for
-//! the state in the header. This is true even after a crash, and for a process that reads the file
-//! at the same time.
+//! A load (one import) changes the file in place. First it writes the changed buckets and syncs
+//! them. Then it writes the header with the new state. No entry is ever removed. If an identifier
+//! has changed, its entry becomes [`Entry::Elsewhere`]: look-ups then read the table `identifier`
+//! instead, which is right for the old state and for the new state. So at every moment, the buckets
+//! are valid for the state in the header. This is true even after a crash, and for a process that
+//! reads the file at the same time.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -38,7 +38,7 @@ const BLOCK: usize = 64;
 pub(crate) struct DirectoryState {
     pub(crate) revision: DirectoryRevision,
     /// A random value that was stored with the last change of the directory; `None` if an earlier
-    /// version of the schema made the change.
+    /// version of the program made this change, before such values were stored.
     change_id: Option<[u8; 16]>,
 }
 
@@ -62,9 +62,10 @@ impl DirectoryState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EntryChange {
     pub(super) hash: u64,
-    /// The added subject and its confidence, if this is the identifier's only change in the load.
-    /// With `None`, the entry becomes [`Entry::Elsewhere`]: it then gives no subject, and look-ups
-    /// read the table `identifier` instead.
+    /// The subject (company or person) that has got the identifier, and its confidence, if this is
+    /// the identifier's only change in the load. With `None`, the entry becomes
+    /// [`Entry::Elsewhere`]: it then gives no subject, and look-ups read the table `identifier`
+    /// instead.
     pub(super) added: Option<(SubjectId, Confidence)>,
 }
 

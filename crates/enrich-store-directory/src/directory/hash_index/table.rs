@@ -1,11 +1,12 @@
-//! A hash table of identifiers. For each identifier, it stores the subject and a fingerprint of the
-//! identifier, not the identifier itself.
+//! A hash table of identifiers. For each identifier, it stores the subject (a company or a person)
+//! and a fingerprint, which is a part of the identifier's hash. It does not store the identifier
+//! itself.
 //!
 //! A bucket is as long as one line of the processor's cache, because reading an uncached line is
 //! the main cost of a look-up. The hash of an entry determines the entry's own bucket. If this
-//! bucket is full, the entry is stored in the next bucket with space. A bucket also stores how
-//! far away the furthest of its own entries is, so that a search knows where to end. The hash map
-//! of the standard library would take twice the memory, and even more while it grows.
+//! bucket is full, the entry is stored in the next bucket with space. A bucket also stores how far
+//! away the furthest of its own entries is, so that a search knows where to end. The hash map of
+//! the standard library would take twice the memory, and even more while it grows.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -20,9 +21,9 @@ const ENTRIES: usize = 9;
 const FULL_PERCENT: usize = 85;
 /// Marks a free entry. It is stored in place of the entry's confidence.
 const FREE: u8 = 0;
-/// Stored in place of a subject if the table cannot tell the subject: its id is too large for an
-/// entry, or another identifier has the same fingerprint. The look-up then reads the table
-/// `identifier` in the database file.
+/// Stored in place of the id of a subject (a company or a person), if the table cannot tell the
+/// subject: its id is too large for an entry, or another identifier has the same fingerprint. The
+/// look-up then reads the table `identifier` in the database file.
 const ELSEWHERE: u32 = u32::MAX;
 
 /// A hash table of 64-bit hashes. The upper bits of a hash choose the bucket, and the entry stores
@@ -33,14 +34,14 @@ pub(super) struct Table {
     room: usize,
 }
 
-/// What the table stores for an identifier. For an identifier that no subject has, a look-up may
-/// find the entry of another identifier with the same fingerprint. In a full table, this happens in
-/// one of 4,000 look-ups of unknown identifiers.
+/// What the table stores for an identifier. If nobody has the requested identifier, a look-up may
+/// still find the entry of another identifier with the same fingerprint. In a full table, this
+/// happens in one of 4,000 look-ups of unknown identifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
-    /// The identifier leads to this subject, with this confidence.
+    /// The identifier leads to this subject (a company or a person), with this confidence.
     Of(SubjectId, Confidence),
-    /// The table does not know the subject; see [`ELSEWHERE`].
+    /// The table does not know to whom the identifier leads; see [`ELSEWHERE`].
     Elsewhere,
 }
 

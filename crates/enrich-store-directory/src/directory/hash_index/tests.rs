@@ -217,8 +217,9 @@ fn one_that_is_much_too_large_is_made_anew() {
     assert!(folder.read().table.bytes() < before / 100);
 }
 
-/// Returns an index whose content is set by the test, so it may be wrong: it contains only one
-/// identifier, which leads to `subject`. If `subject` is `None`, the index is empty.
+/// Returns an index that may be wrong, because the test sets its content. It contains only one
+/// identifier, which leads to the company or person with the id `subject`. If `subject` is `None`,
+/// the index is empty.
 fn misled(folder: &Folder, (kind, key): (IdentifierKind, &str), subject: Option<u64>) -> HashIndex {
     let mut index = Arc::into_inner(folder.read()).unwrap();
     index.table = Table::with_room_for(1).unwrap();
@@ -230,8 +231,8 @@ fn misled(folder: &Folder, (kind, key): (IdentifierKind, &str), subject: Option<
 }
 
 /// Returns the entry of an identifier in a new index of the folder's directory. By chance, another
-/// identifier may have the same fingerprint; the index then gives no subject for either. So this
-/// function builds up to ten indexes: each hashes the identifiers with other keys.
+/// identifier may have the same fingerprint. The index then gives no entry for either of them. So
+/// this function builds up to ten indexes, which hash the identifiers with different keys.
 fn hit(folder: &Folder, kind: IdentifierKind, key: &str) -> IndexHit {
     let located = (0..10).find_map(|_| match folder.read().locate(kind, key) {
         IndexResult::At(hit) => Some(hit),

@@ -1,7 +1,7 @@
-//! Finds the company that is meant if only a bare company (known only by names) has exactly the
-//! requested name. Another company, about which more is known, may be the same company as the bare
-//! one. It is searched for by the requested name, and by the other names of the bare company. If it
-//! is found, it is the answer.
+//! Finds the company that is meant if the only company with exactly the requested name is bare
+//! (known only by names). Another company, about which more is known, may be the same company as
+//! the bare one. It is searched for by the requested name, and by the other names of the bare
+//! company. If it is found, it is the answer. Otherwise, the bare company is the answer.
 
 use enrich_core::matching::{Feature, ScoredCandidate};
 use enrich_core::{Company, Confidence};
@@ -44,8 +44,8 @@ pub(crate) fn find_only_match(
 
 /// Finds the company that is probably the same as `bare`, a bare company with the requested name.
 /// First looks among `candidates`, which were found for `name`, and then searches for the other
-/// names of `bare`. If there is no such company, returns `bare` itself; but if the match of `name`
-/// with `bare` does not reach the least confidence, returns `None`.
+/// names of `bare`. If there is no such company, returns `bare` itself; but if the confidence that
+/// `name` means `bare` is below `min_name_confidence`, returns `None`.
 pub(super) fn found(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -69,9 +69,11 @@ pub(super) fn found(
 }
 
 /// Returns the likeliest candidate, if it is likely enough to be the same company as the bare one.
-/// Two conditions must be met: the candidate has at least the confidence
-/// [`Confidence::MIN_BY_NAME`], even if the configured least confidence is lower; and its name
-/// agrees firmly ([`is_firm`]) with the name that was searched for.
+/// Two conditions must be met:
+///
+/// - The candidate has at least the confidence [`Confidence::MIN_BY_NAME`], even if
+///   `min_name_confidence` is lower.
+/// - Its name agrees firmly ([`is_firm`]) with the name that was searched for.
 fn likeliest_firm(
     lookup: Lookup<'_>,
     candidates: &[ScoredCandidate],

@@ -5,9 +5,9 @@
 //!   keys.
 //! - Words: each word has a list of the companies that have it in a name. If a word of the
 //!   requested name may be misspelt, the lists of similar words are read too. The score of a
-//!   company is the sum of the rarities of the words that it shares with the requested name. A very
-//!   frequent word adds no new candidates. It only raises the score of companies that also share a
-//!   rarer word.
+//!   company is the sum of the rarities of the words that it shares with the requested name: a rare
+//!   word counts more. A very frequent word adds no new candidates. It only raises the score of
+//!   companies that also share a rarer word.
 //!
 //! The number of postings and companies that are read for one name is limited.
 

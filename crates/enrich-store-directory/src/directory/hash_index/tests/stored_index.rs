@@ -23,9 +23,10 @@ impl Folder {
         stored::load(&self.path(), &self.state())
     }
 
-    /// Checks that the stored hash index leads to the same subjects as the table `identifier`.
-    /// Returns two numbers: all identifiers, and the identifiers whose subject the hash index does
-    /// not know (`Entry::Elsewhere`).
+    /// Checks that the stored hash index leads to the same companies and people as the table
+    /// `identifier`. Returns two numbers: the number of all identifiers, and the number of
+    /// identifiers for which the hash index has only `Entry::Elsewhere`: it does not know the
+    /// company or person.
     fn check_stored(&self) -> (usize, usize) {
         let stored = self.stored().expect("no index is stored");
         let (mut count, mut elsewhere) = (0, 0);
@@ -68,8 +69,8 @@ fn a_load_stores_the_index_of_a_new_directory() {
     assert!(folder.stored().is_none());
     load(&folder.store, (0..300).map(|n| with_site(&format!("held{n}.example"))).collect());
     let (count, elsewhere) = folder.check_stored();
-    // By chance, two identifiers may have the same bucket and the same fingerprint. The index then
-    // knows no subject for them (`Entry::Elsewhere`).
+    // By chance, two identifiers may have the same bucket and the same fingerprint. For them, the
+    // index then has only `Entry::Elsewhere`: it does not know the company or person.
     assert!(count == 300 && elsewhere <= 4, "{count} {elsewhere}");
 }
 

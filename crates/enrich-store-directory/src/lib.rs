@@ -40,7 +40,7 @@ pub const DIRECTORY: Database = Database {
 };
 
 /// The name under which a check reports the number of all values. The query in [`COUNTS`] counts
-/// only the values of domains. [`check`] adds the number of values of subjects.
+/// only the values of domains. [`check`] adds the number of values of companies and people.
 const VALUES: &str = "values";
 
 /// The row counts that a check reports. Each has a name and a query.
@@ -48,7 +48,8 @@ const COUNTS: [(&str, &str); 10] = [
     ("companies", "SELECT count(*) FROM subject WHERE kind = 1"),
     ("people", "SELECT count(*) FROM subject WHERE kind = 2"),
     ("domains with facts", "SELECT count(DISTINCT domain) FROM domain_fact"),
-    // This query counts only the values of domains. `check` adds the values of subjects.
+    // This query counts only the values of domains. `check` adds the values of companies and
+    // people.
     (VALUES, "SELECT count(*) FROM domain_fact"),
     ("external ids", "SELECT count(DISTINCT key) FROM identifier WHERE kind = 9"),
     (

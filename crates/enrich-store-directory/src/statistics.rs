@@ -21,7 +21,7 @@ use crate::directory::profile::{read_company, read_person};
 use crate::directory::view::unreadable;
 use crate::importer::stored_facts;
 
-/// Maximum number of subjects that one read counts.
+/// Maximum number of companies and people that one read counts.
 const PART: i64 = 20_000;
 
 /// How many companies, people and domains the directory contains.
@@ -72,10 +72,10 @@ impl SharedNames {
 /// in each country.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KindStatistics {
-    /// The number of subjects.
+    /// The number of all companies, or of all people.
     pub subjects: u64,
-    /// The number of subjects that have each attribute. If there is any subject, every attribute is
-    /// in the map, even with the number 0.
+    /// The number of companies or people that have each attribute. The key is the name of the
+    /// attribute. If anything was counted, every attribute is in the map, even with the number 0.
     pub with_attribute: BTreeMap<&'static str, u64>,
     /// The number of subjects in each country. The key is the country's alpha-2 code, such as `DE`.
     /// A company with two countries is counted in both.
@@ -123,7 +123,7 @@ impl KindStatistics {
     }
 }
 
-/// Counts the content of the directory at `path`. This reads every subject.
+/// Counts the content of the directory at `path`. This reads every company and person.
 ///
 /// # Errors
 ///
@@ -170,7 +170,7 @@ fn count_part(
     Ok(read_to)
 }
 
-/// Returns the number of sources that give values of a subject.
+/// Returns the number of sources that give values of one company or person.
 fn sources(facts: &[u8], profile: &str) -> rusqlite::Result<usize> {
     let mut sources = BTreeSet::new();
     stored_facts::each_source(facts, profile, |source, _| {

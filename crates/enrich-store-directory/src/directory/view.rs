@@ -148,8 +148,8 @@ impl<'c> View<'c> {
         self.connection.value("SELECT companies FROM state", [])
     }
 
-    /// Reads how many companies and people were ever added, including those that were removed
-    /// later.
+    /// Reads the id of the next new company or person. Ids count up from 1. So this is about the
+    /// number of companies and people that were ever added, including removed ones.
     pub(crate) fn subjects_ever(&self) -> rusqlite::Result<usize> {
         self.connection.value("SELECT next_subject FROM state", [])
     }

@@ -1,9 +1,10 @@
 //! Imports the records of a batch.
 //!
-//! The records of companies are matched one after the other, but saved in groups ([`Unsaved`]). All
-//! groups are saved at three points: before a record whose match may depend on them, before the
-//! record of a person or a domain, and at the end of the batch. So the result is the same as if
-//! each record was saved before the next one is matched.
+//! The records of companies are matched one after the other: each is compared with the stored
+//! companies. But they are saved in groups ([`Unsaved`]). All groups are saved at three points:
+//! before a record whose match may depend on them, before the record of a person or a domain, and
+//! at the end of the batch. So the result is the same as if each record was saved before the next
+//! one is matched.
 
 use enrich_core::port::importer::{Effect, ImportOptions, ImportOutcome, NewSubjects};
 use enrich_core::{CompanyRecord, Record};

@@ -1,8 +1,8 @@
 //! Imports companies, and the employers in people's records.
 //!
-//! Values are merged by the rules of the native format. If a source gives another record with the
-//! same id, the values of its earlier record stay too. To replace them, remove the source and
-//! import it again.
+//! Values are merged by the rules of the native format (`docs/reference/import-format.md`). If a
+//! source gives another record with the same id, the values of its earlier record stay too. To
+//! replace them, remove the source and import it again.
 
 use enrich_core::port::importer::Effect;
 use enrich_core::{Attribute, CompanyRecord, Confidence, EmployerRecord, SubjectId};

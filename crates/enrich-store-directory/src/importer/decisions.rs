@@ -212,8 +212,8 @@ impl Writer<'_> {
         Ok(u64::try_from(number).unwrap_or_default())
     }
 
-    /// Takes a decision back, and notes the companies that contain its records, so that entity
-    /// resolution divides these records again.
+    /// Takes a decision back, and notes the companies that contain its records. Entity resolution
+    /// then divides the records of these companies into companies again.
     fn take_decision_back(&mut self, decision: &Decision) -> rusqlite::Result<()> {
         self.is_changed = true;
         let companies = Explorer::new(self)?.companies_of(decision)?;

@@ -1,4 +1,5 @@
-//! Derives a subject's look-up data from its facts: its profile and its identifiers.
+//! Derives the look-up data of a subject (a company or a person) from its facts: its profile and
+//! its identifiers.
 
 use std::collections::BTreeMap;
 
@@ -28,12 +29,13 @@ const MAX_WORDS_IN_ALL: usize = 1024;
 /// ([`IdentifierKind::CompanySorted`]).
 const MAX_SORTED: usize = 16;
 
-/// The data that was derived from the facts of one subject; empty if the facts contain no name.
+/// The data that was derived from the facts of one company or person; empty if the facts contain no
+/// name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Derived {
     /// The profile as it is stored; `None` if the facts contain no name.
     pub(crate) profile: Option<String>,
-    /// The subject's identifiers.
+    /// The identifiers by which look-ups find the company or person.
     pub(crate) identifiers: BTreeMap<Identifier, Strength>,
     /// The words of the names; empty for a person.
     pub(crate) words: Words,
@@ -41,7 +43,7 @@ pub(crate) struct Derived {
     pub(crate) employer: Option<SubjectId>,
 }
 
-/// The data that is derived from the facts of one subject, before and after a change.
+/// The data that is derived from the facts of one company or person, before and after a change.
 #[derive(Debug)]
 pub(crate) struct DerivedChange {
     pub(crate) before: Derived,
@@ -49,8 +51,8 @@ pub(crate) struct DerivedChange {
 }
 
 impl DerivedChange {
-    /// Derives the data of a subject twice: from the facts that were read from the database, and
-    /// from the facts after the changes.
+    /// Derives the look-up data of a company or person twice: from the facts that were read from
+    /// the database, and from the facts after the changes.
     pub(crate) fn of(subject_facts: &SubjectFacts) -> Result<Self, BadProfile> {
         let derived = |merged| Derived::from(subject_facts.subject, subject_facts.kind, &merged);
         Ok(Self {
@@ -62,7 +64,7 @@ impl DerivedChange {
 
 pub(crate) type Identifier = (IdentifierKind, String);
 
-/// How strongly an identifier belongs to the subject.
+/// How strongly an identifier belongs to its company or person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Strength {
     /// The tier; tier 0 is the strongest. See [`IdentifierKind`].
@@ -253,8 +255,8 @@ fn add_names(derived: &mut Derived, person: &Person, facts: &[Fact]) {
     }
 }
 
-/// Returns the highest confidence of all facts of an attribute. The subject gets the value of the
-/// fact with this confidence.
+/// Returns the highest confidence of all facts of an attribute, such as the last name. A company or
+/// person gets the value of the fact with this confidence.
 fn highest_confidence(facts: &[Fact], attribute: Attribute) -> Confidence {
     let confidences = facts.iter().filter(|fact| fact.attribute == attribute);
     confidences.map(|fact| fact.confidence).max().unwrap_or(Confidence::FULL)

@@ -1,5 +1,5 @@
-//! Derives all look-up data of a directory again, from its facts. This is needed if a build of the
-//! program with other derivation rules has derived this data.
+//! Derives all look-up data of a directory again, from its facts. This is needed if an earlier
+//! build of the program has derived this data by other rules.
 //!
 //! The work is divided into parts. Each part is one transaction. The last part writes the version
 //! of the rules. If a run is interrupted, the next run starts from the beginning. Until a run is
@@ -23,9 +23,9 @@ use crate::directory::codes::{COMPANY, sql_id, subject_id};
 use crate::directory::unwritten::Change;
 use crate::directory::view::unreadable;
 
-/// The number of subjects that are derived in one transaction. A larger number makes the run
-/// faster, because the rows of a transaction are written in the order of their keys. With this
-/// number, a transaction takes some hundred megabytes of memory.
+/// The number of subjects (companies and people) whose look-up data is derived in one transaction.
+/// A larger number makes the run faster, because the rows of a transaction are written in the order
+/// of their keys. With this number, a transaction takes some hundred megabytes of memory.
 const PART: usize = 500_000;
 
 /// Returns the version of this build's derivation rules.
@@ -33,8 +33,8 @@ pub(crate) fn known() -> u32 {
     u32::try_from(DERIVED_BY).unwrap_or_default()
 }
 
-/// Returns the version of the rules by which the look-up data of a directory was derived. For a
-/// directory without subjects, this is the version of this build's rules.
+/// Returns the version of the rules by which the look-up data of a directory was derived. If the
+/// directory contains no companies and no people, this is the version of this build's rules.
 pub(crate) fn version(connection: &Connection) -> rusqlite::Result<u32> {
     if is_due(connection)? {
         return connection.query_row("SELECT derived_by FROM state", [], |row| row.get(0));
@@ -99,8 +99,8 @@ pub fn derive_all(
     Ok(derived)
 }
 
-/// Reads the ids and kinds of the next [`PART`] subjects, in the order of their ids. `behind` is
-/// the last id that was read before.
+/// Reads the id and the kind (company or person) of the next [`PART`] subjects, in the order of
+/// their ids. `behind` is the last id that was read before.
 fn next_subjects(connection: &Connection, behind: i64) -> rusqlite::Result<Vec<(i64, i64)>> {
     let mut statement =
         connection.prepare_cached("SELECT id, kind FROM subject WHERE id > ?1 ORDER BY id")?;
@@ -108,7 +108,8 @@ fn next_subjects(connection: &Connection, behind: i64) -> rusqlite::Result<Vec<(
     subjects.take(PART).collect()
 }
 
-/// Derives and writes the rows of `subjects`. The caller must have deleted their old derived rows.
+/// Derives the look-up data of `subjects` (companies and people), and writes its rows. The caller
+/// must have deleted the old rows.
 fn derive(
     connection: &Connection,
     secrets: &Secrets,
@@ -170,7 +171,8 @@ mod tests {
     /// [`COMPANIES`] and [`PEOPLE`], and of the lists of words that the rules use.
     const DERIVED: &str = "9f9b41e2820c4d8be01def8e32c3fa9ae5056e254d19ce6524ab89f94aa0f219";
 
-    /// The data files of enrich-text that determine the names under which a subject is found.
+    /// The data files of enrich-text that determine the names under which a company or person is
+    /// found.
     const LISTS: [&str; 6] = [
         "countries.csv",
         "filler_words.txt",

@@ -1,6 +1,6 @@
 //! Reads the facts that earlier versions stored as rows of the table `fact`. Now the facts of a
-//! subject are one value beside its profile. When all data is derived again, the facts are moved
-//! from the table to the profiles.
+//! subject (a company or a person) are one value beside its profile. When all data is derived
+//! again, the facts are moved from the table to the profiles.
 
 use enrich_core::{Confidence, Fact, SubjectId};
 use enrich_store_sqlite::{Column, Statements};
@@ -11,7 +11,7 @@ use rusqlite::types::FromSqlError;
 use super::subject_facts::{Given, RecordMark, Unpacked};
 use crate::directory::codes::{attribute_of, sql_id};
 
-/// Reads the rows of a subject's facts; returns no facts if there are no rows.
+/// Reads the rows of the facts of a company or person; returns no facts if there are no rows.
 pub(crate) fn read(connection: &Connection, subject: SubjectId) -> rusqlite::Result<Unpacked> {
     let rows = "SELECT source, source_record, at, attribute, value, country, confidence FROM fact
                 WHERE subject = ?1 ORDER BY ordinal";

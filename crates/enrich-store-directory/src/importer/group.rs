@@ -52,7 +52,8 @@ struct Group {
     facts: usize,
 }
 
-/// What saving a group will change in the directory.
+/// The changes that saving a group makes in the directory. If a record may depend on them, the
+/// group is saved before the record is matched.
 #[derive(Default)]
 struct Changes {
     subjects: FxHashSet<SubjectId>,
@@ -94,7 +95,8 @@ pub(super) struct MatchedCompany {
     pub(super) derived: Option<DerivedChange>,
 }
 
-/// A value that a record adds to the directory when it is saved. Only its hash is stored.
+/// A value that a record adds to the directory when it is saved. [`Changes`] contains only the hash
+/// of the value.
 #[derive(Hash)]
 enum Added<'a> {
     Identifier(IdentifierKind, &'a str),

@@ -39,9 +39,9 @@ pub(crate) enum Remembered {
     /// Exactly the same record was imported before.
     Same,
     /// An earlier record of the same source has the same id, but other content. That record was
-    /// imported to this subject.
+    /// imported to this subject (a company or a person).
     Earlier(SubjectId),
-    /// The record was imported before, and its subject was forgotten.
+    /// The record was imported before, and its company or person was forgotten on request.
     Forgotten,
 }
 
@@ -68,9 +68,9 @@ impl Writer<'_> {
         }
     }
 
-    /// Remembers the subject to which a record was imported. The subject is stored under a hash of
-    /// the record's content. If the source gives the record an id, the subject is also stored under
-    /// a hash of the id.
+    /// Remembers the subject (the company or person) to which a record was imported. The subject is
+    /// stored under a hash of the record's content. If the source gives the record an id, the
+    /// subject is also stored under a hash of the id.
     pub(crate) fn remember(
         &mut self,
         source: i64,

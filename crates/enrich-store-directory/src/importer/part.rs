@@ -1,11 +1,11 @@
-//! Divides a load that does not fit into memory into parts of about equal size.
+//! Divides a load (one import) that does not fit into memory into parts of about equal size.
 //!
-//! To write a part costs nearly as much whether it is large or small: the keys of its rows are
+//! Writing a small part takes nearly as long as writing a large one: the keys of its rows are
 //! spread over whole tables, so it changes most of their pages. If all parts but the last one had
 //! the maximum size, the last one would often be small, and each of its records would cost several
 //! times as much.
 
-/// The records of a load that are written together.
+/// A part of a load (one import): the records whose rows are written together.
 #[derive(Debug)]
 pub(super) struct Part {
     /// Maximum memory for the rows of a part, in bytes.
@@ -28,8 +28,10 @@ impl Part {
         self.following = following;
     }
 
-    /// Whether the part is as large as each of the parts that are still needed, if all of them have
-    /// the same size. `bytes` is the memory that the rows of this part take.
+    /// Whether the part must be written now. This is so when it has the maximum size, or when it
+    /// has its share: the size that each remaining part has, if all remaining records are divided
+    /// equally among as few parts as possible. `bytes` is the memory that the rows of this part
+    /// take.
     pub(super) fn is_full(&self, bytes: usize) -> bool {
         let per_record = bytes as f64 / self.records.max(1) as f64;
         let needed = bytes as f64 + per_record * self.following as f64;

@@ -143,8 +143,8 @@ impl Writer<'_> {
     }
 
     /// Removes domains, the hosts below these domains, and the email addresses at all of them, from
-    /// all subjects. The index of identifiers is read from beginning to end, because email
-    /// addresses are not ordered by host. It is read only once for all domains.
+    /// all companies and people. The index of identifiers is read from beginning to end, because
+    /// email addresses are not ordered by host. It is read only once for all domains.
     fn forget_domains(
         &mut self,
         removal: &mut Removal,
@@ -203,8 +203,9 @@ impl Writer<'_> {
         Ok(domains)
     }
 
-    /// Removes those facts of a subject for which `is_to_go` returns `true`. The second argument of
-    /// `is_to_go` is the id of the fact's source. If no name is left, removes the subject.
+    /// Removes those facts of a subject (a company or a person) for which `is_to_go` returns
+    /// `true`. The second argument of `is_to_go` is the id of the fact's source. If no fact gives
+    /// the subject a name any more, removes the subject.
     fn edit(
         &mut self,
         removal: &mut Removal,
@@ -279,8 +280,8 @@ impl Writer<'_> {
         Ok(kind.map(|kind| if kind == COMPANY { Kind::Company } else { Kind::Person }))
     }
 
-    /// Deletes the fingerprints of the records that were imported to these subjects. An import then
-    /// no longer recognises these records, and imports them again.
+    /// Deletes the fingerprints (hashes) of the records that were imported to these companies and
+    /// people. An import then no longer recognises these records, and imports them again.
     pub(super) fn no_longer_remember(&self, subjects: &HashSet<i64>) -> rusqlite::Result<()> {
         if subjects.is_empty() {
             return Ok(());

@@ -48,7 +48,8 @@ const PART: usize = 8192;
 /// more than its share of them drops its results before the next part.
 const MAX_KNOWN: usize = 1 << 20;
 
-/// Minimum number of unresolved companies for each thread. With few companies, fewer threads work.
+/// Minimum number of companies from the table `unresolved` for each thread. With few companies,
+/// fewer threads work.
 const FEWEST: usize = if cfg!(test) { 2 } else { 256 };
 /// Maximum number of threads that find companies which can be linked. During a part (one
 /// transaction), each thread keeps in memory all companies that it has read.
@@ -153,9 +154,10 @@ fn resolve_part(
 /// lowest id of their companies. Also returns the companies of `noted` that need no further work
 /// after these assignments.
 ///
-/// Two neighbourhoods may have some companies in common. If the assignment of the first
-/// neighbourhood changes a company of the second one, the second one is left for the next call.
-/// Each call makes progress, because the first company of `noted` never needs further work.
+/// A neighbourhood is the set of companies that can be linked with a company. Two neighbourhoods
+/// may have some companies in common. If the assignment of the first neighbourhood changes a
+/// company of the second one, the second one is left for the next call. Each call makes progress,
+/// because the first company of `noted` never needs further work.
 fn assignments(
     writer: &Writer<'_>,
     noted: &[SubjectId],
@@ -165,10 +167,10 @@ fn assignments(
     let mut settled: FxHashSet<SubjectId> = FxHashSet::default();
     let mut assignments = Vec::new();
     for Explored { seed, members, assignment } in explore_on_all(writer, noted, known)? {
-        // A neighbourhood is skipped here if its company `seed` is already in an earlier
-        // neighbourhood. `explore` has already skipped such neighbourhoods, but only among those of
-        // one thread. Here the neighbourhoods of all threads are compared, so the result does not
-        // depend on the number of threads.
+        // A neighbourhood (companies that can be linked with `seed`) is skipped here if `seed` is
+        // already in an earlier neighbourhood. `explore` has already skipped such neighbourhoods,
+        // but only among those of one thread. Here the neighbourhoods of all threads are compared,
+        // so the result does not depend on the number of threads.
         if seen.contains(&seed) {
             continue;
         }
@@ -189,10 +191,11 @@ fn assignments(
 /// The neighbourhood of the unresolved company `seed`: the companies that can be linked with it.
 struct Explored {
     seed: SubjectId,
-    /// The companies of the neighbourhood. If the neighbourhood has too many records, this contains
-    /// only `seed`.
+    /// The companies that can be linked with `seed`, and `seed` itself. If they have too many
+    /// records, only `seed`.
     members: Vec<SubjectId>,
-    /// The companies that get the records of the neighbourhood; `None` if nothing changes.
+    /// The companies that get the records of `members`; `None` if no record moves to another
+    /// company.
     assignment: Option<Assignment>,
 }
 
@@ -249,8 +252,8 @@ fn explore(
     Ok(explored)
 }
 
-/// Divides the records of a neighbourhood into companies. Returns `None` if the division equals the
-/// stored one, so that nothing changes.
+/// Divides the records of a neighbourhood (companies that can be linked) into companies. Returns
+/// `None` if the division equals the stored one, so that nothing changes.
 fn divide(neighbourhood: &Neighbourhood, decisions: &Decisions) -> Option<Assignment> {
     let members = &neighbourhood.members;
     let records: Vec<&RecordClaims> =

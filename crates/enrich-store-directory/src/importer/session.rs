@@ -1,5 +1,5 @@
-//! A load: one thread that has the writing connection, receives batches of records and imports
-//! them.
+//! A load (one import): one thread that has the writing connection, receives batches of records and
+//! imports them.
 //!
 //! A transaction contains as many batches as fit into memory, or all batches of the load
 //! ([`Atomic::Whole`]). If another writer waits, in this or another process, the transaction ends
@@ -87,7 +87,7 @@ pub(crate) struct Target {
     pub(crate) unwritten: usize,
 }
 
-/// A running load. When this value is dropped, the load's thread ends.
+/// A running load (one import). When this value is dropped, the thread of the load ends.
 pub(crate) struct SqliteImportSession {
     commands: Sender<Command>,
     /// The number of records that will probably follow the next batch; see
@@ -152,7 +152,7 @@ fn run(target: &Target, options: &ImportOptions, begun: Answer<()>, commands: &R
     }
 }
 
-/// A running load, with the state that only its own thread uses.
+/// A running load (one import), with the state that only its own thread uses.
 struct Run<'a> {
     connection: &'a Connection,
     target: &'a Target,
@@ -160,7 +160,7 @@ struct Run<'a> {
     log: Log<'a>,
     kept_index: &'a RefCell<KeptIndex>,
     /// The keys of the rows in the database file (for each table whose keys are known), and the
-    /// state of the directory. Both were noted after the last transaction of this load. `None`
+    /// state of the directory. Both are from the end of the last transaction of this load. `None`
     /// before the first transaction.
     known_keys: RefCell<Option<(KnownKeys, DirectoryState)>>,
 }
@@ -286,8 +286,8 @@ impl Run<'_> {
         }
     }
 
-    /// Imports a batch of records, if the whole load is one transaction. If the unwritten rows take
-    /// too much memory, they are written now, because the load commits only at its end.
+    /// Imports a batch of a load that is one transaction. If the unwritten rows take too much
+    /// memory, they are written now, because the load commits only at its end.
     fn take(
         &self,
         writer: &mut Writer<'_>,
@@ -323,7 +323,8 @@ impl Run<'_> {
         self.kept_index.borrow_mut().end(self.connection)
     }
 
-    /// Runs entity resolution for the companies in the table `unresolved`.
+    /// Runs entity resolution: divides the records of the companies in the table `unresolved` into
+    /// companies again.
     fn resolve(&self) -> rusqlite::Result<()> {
         let (secrets, index) = (&self.target.secrets, &self.target.index);
         resolution::resolve_all(self.connection, secrets, Some(self.kept_index), || {

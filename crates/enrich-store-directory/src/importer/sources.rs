@@ -12,8 +12,8 @@ use super::stored_facts;
 use super::writer::Writer;
 
 impl Writer<'_> {
-    /// Returns the id of the source that a load imports. Adds the source if it is new. Stores the
-    /// time of the import, its file, and the terms of the records (their licence).
+    /// Returns the id of the source whose records are imported. Adds the source if it is new.
+    /// Stores the time of the import, its file, and the terms of the records (their licence).
     pub(crate) fn source(&mut self, options: &ImportOptions) -> rusqlite::Result<i64> {
         let (at, file) = (Column(self.at), options.file.as_deref());
         if let Some(source) = self.source_named(&options.source)? {
@@ -98,15 +98,17 @@ pub(crate) fn list(connection: &Connection) -> rusqlite::Result<Vec<SourceInfo>>
     })
 }
 
-/// Counts the values that subjects have from all sources. The facts of domains are not counted.
+/// Counts the values that all sources give for companies and people. The facts of domains are not
+/// counted.
 pub(crate) fn count_values(connection: &Connection) -> rusqlite::Result<u64> {
     let mut values = 0;
     each_source(connection, |_, count| values += count)?;
     Ok(values)
 }
 
-/// Calls `take` for each source of each subject, with the source's id and a number of values. If a
-/// source comes several times for one subject, the caller must add up the numbers.
+/// Calls `take` with the id of a source and the number of values that this source gives a company
+/// or person, for all companies and people. `take` may be called several times for one source of
+/// one company, each time with a part of the values.
 fn each_source(connection: &Connection, mut take: impl FnMut(i64, u64)) -> rusqlite::Result<()> {
     connection.each("SELECT facts, profile FROM subject", [], |row| {
         let (facts, profile) = (row.get_ref(0)?.as_blob()?, row.get_ref(1)?.as_str()?);

@@ -1,5 +1,5 @@
-//! The facts of a subject as they are stored: as one sequence of bytes, beside the subject's
-//! profile (the values that answers need).
+//! The facts of a subject (a company or a person) as they are stored: as one sequence of bytes,
+//! beside the subject's profile (the values that answers need).
 //!
 //! Consecutive facts usually come from one record. Such facts form one group, which contains the
 //! source, the record's id, the time and the confidence only once. A fact's value is usually a part
@@ -48,7 +48,8 @@ const IS_SHORT: u8 = 0x20;
 #[error("the facts of a subject are damaged; restore a backup")]
 pub(crate) struct DamagedFacts;
 
-/// Packs the facts of a subject whose profile is `profile`.
+/// Packs the facts of a company or person into bytes. `profile` is the stored profile of this
+/// company or person.
 pub(crate) fn pack(subject_facts: &SubjectFacts, profile: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let facts: Vec<(usize, &Fact)> = subject_facts.facts_with_given().collect();

@@ -1,4 +1,5 @@
-//! The facts of one subject, and the changes that a record or a removal makes to them.
+//! The facts of one subject (a company or a person), and the changes that a record or a removal
+//! makes to them.
 
 use std::collections::HashMap;
 
@@ -8,8 +9,8 @@ use enrich_core::{
 use enrich_text::Country;
 use rustc_hash::FxHashMap;
 
-/// If a subject has at least this number of facts, a fact is found by a hash map ([`Index`]). With
-/// fewer facts, it is faster to compare all of them.
+/// If a company or person has at least this number of facts, a fact is found by a hash map
+/// ([`Index`]). With fewer facts, it is faster to compare all of them.
 const LONG: usize = 32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,8 +101,8 @@ impl Given {
     }
 }
 
-/// The facts of one subject, and the records that gave them. Each fact has the index of its record
-/// in `given`.
+/// The facts of one company or person, and the records that gave them. Each fact has the index of
+/// its record in `given`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Unpacked {
     pub(crate) given: Vec<Given>,
@@ -122,9 +123,9 @@ impl Unpacked {
     }
 }
 
-/// The facts of one subject, sorted as its look-up data needs them: if several values have the same
-/// confidence, the first one is used. The facts do not say here which record gave them. So
-/// `has_name_alone`, which depends on the records, is stored beside them.
+/// The facts of one company or person, sorted as its look-up data needs them: if several values
+/// have the same confidence, the first one is used. The facts do not say here which record gave
+/// them. So `has_name_alone`, which depends on the records, is stored beside them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MergedFacts {
     pub(crate) facts: Vec<Fact>,
@@ -132,7 +133,7 @@ pub(crate) struct MergedFacts {
     pub(crate) has_name_alone: bool,
 }
 
-/// The facts of one subject, in the order in which they were first seen.
+/// The facts of one subject (a company or a person), in the order in which they were first seen.
 #[derive(Debug)]
 pub(crate) struct SubjectFacts {
     pub(crate) subject: SubjectId,
@@ -169,14 +170,14 @@ impl SubjectFacts {
         }
     }
 
-    /// Creates the facts of a subject from its stored facts.
+    /// Creates this value from the stored facts of a company or person.
     pub(crate) fn held(subject: SubjectId, kind: Kind, held: Unpacked) -> Self {
         let (given_by, facts) = held.facts.into_iter().unzip();
         Self { before: None, given: held.given, given_by, facts, ..Self::new(subject, kind) }
     }
 
-    /// Creates the facts `now` of a subject, which replace its facts `before`. For a new subject,
-    /// `before` is empty.
+    /// Creates this value for a company or person whose facts `before` are replaced by the facts
+    /// `now`. For a new company, `before` is empty.
     pub(crate) fn replaced(
         subject: SubjectId,
         kind: Kind,
@@ -186,7 +187,7 @@ impl SubjectFacts {
         Self { before: Some(before), is_changed: true, ..Self::held(subject, kind, now) }
     }
 
-    /// Replaces an employer of a person by another.
+    /// Replaces the employer `from` of a person by the employer `to`.
     pub(crate) fn change_employer(&mut self, from: SubjectId, to: SubjectId) {
         let (from, to) = (from.0.to_string(), to.0.to_string());
         self.remember_before();
@@ -334,7 +335,8 @@ impl SubjectFacts {
         fact.confidence = fact.confidence.max(confidence);
     }
 
-    /// Returns the position in `given` of the record of `claim`; adds the record if it is new.
+    /// Returns the position in `given` of the record of `claim`, with the time of this import. Adds
+    /// an element if there is none.
     fn given_with(&mut self, claim: &SourceClaim) -> usize {
         if let Some(at) = self.given.iter().rposition(|given| given.is_by(claim)) {
             return at;
@@ -362,8 +364,8 @@ fn record_numbers(given: &[Given]) -> Vec<usize> {
     all
 }
 
-/// Sorts the facts of a subject ([`SubjectFacts::merged`]). Each fact comes with the index of its
-/// record in `given`.
+/// Sorts the facts of a company or person ([`SubjectFacts::merged`]). Each fact comes with the
+/// index of its record in `given`.
 fn merge<'f>(
     kind: Kind,
     given: &[Given],

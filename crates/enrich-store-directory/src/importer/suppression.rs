@@ -25,8 +25,9 @@ impl Writer<'_> {
         self.write_suppression(what, None)
     }
 
-    /// Stores that a value is suppressed because of an entry of a suppression list. Changes nothing
-    /// if the value is already suppressed, unless this suppression was taken back.
+    /// Stores that a value is suppressed because of an entry of a suppression list. If an earlier
+    /// suppression of the value is still in force, changes nothing. If it was taken back,
+    /// suppresses the value again.
     pub(crate) fn suppress_by_entry(
         &mut self,
         what: &Suppressed,

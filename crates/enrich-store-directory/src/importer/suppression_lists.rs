@@ -177,7 +177,7 @@ fn remove_listed(
     Ok(removed)
 }
 
-/// The result of comparing a part of the stored values with the lists.
+/// The result of comparing a part of the stored values with the suppression lists.
 struct Compared {
     removed: Removed,
     /// The last value of the part; `None` when no values remain.
@@ -242,14 +242,14 @@ impl Writer<'_> {
             }
         }
         // An import skips the records that it knows by their fingerprints (keyed hashes). Here the
-        // fingerprints of all records of the affected subjects are deleted. So the next import
-        // reads such a record again, and the directory gets the value back.
+        // fingerprints of all records of the affected companies and people are deleted. So the next
+        // import reads such a record again, and the directory gets the value back.
         self.no_longer_remember(&subjects)?;
         Ok(taken_back)
     }
 
-    /// Compares the next [`PART`] stored values of a kind with the lists, beginning behind `after`
-    /// in alphabetical order. Forgets the values that are on a list.
+    /// Compares the next [`PART`] stored values of a kind with the suppression lists: those that
+    /// follow the value `after` in alphabetical order. Forgets the values that are on a list.
     fn forget_listed(
         &mut self,
         identifier: IdentifierKind,
@@ -329,8 +329,9 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// Stores which subjects have `value`, which an entry of a suppression list names. If the entry
-    /// is taken back later, the records of these subjects can be imported again.
+    /// Stores which companies and people have `value`, which an entry of a suppression list names.
+    /// If the entry is taken back later, the records of these companies and people can be imported
+    /// again.
     fn note_match(&self, entry: &[u8; 32], value: &str) -> rusqlite::Result<()> {
         let note = "INSERT INTO list_match (hash, list, subject)
                     SELECT hash, list, ?2 FROM listed WHERE hash = ?1 ON CONFLICT DO NOTHING";

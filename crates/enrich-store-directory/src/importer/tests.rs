@@ -1,4 +1,4 @@
-//! Checks that the look-up data equals the data derived from the facts, after any loads, removals
+//! Checks that the look-up data equals the data derived from the facts, after any imports, removals
 //! and suppressions.
 
 use std::collections::BTreeSet;
@@ -279,7 +279,7 @@ fn contents(folder: &Path) -> Vec<String> {
     all
 }
 
-/// Loads the same records into new directories in several ways.
+/// Imports the same records into new directories in several ways.
 struct Loads<'a> {
     records: &'a [Record],
     /// All loads use these secrets. With different secrets, the directories would contain different
@@ -288,8 +288,9 @@ struct Loads<'a> {
 }
 
 impl Loads<'_> {
-    /// Returns the contents of a new directory after two loads in batches of `at_once`, and the
-    /// outcomes of all records. Each transaction keeps at most `unwritten` bytes of rows in memory.
+    /// Returns the contents of a new directory after two imports in batches of `at_once` records,
+    /// and the outcomes of all records. Each transaction keeps at most `unwritten` bytes of rows in
+    /// memory.
     fn new_directory(
         &self,
         at_once: usize,
@@ -412,8 +413,8 @@ fn a_directory_of_other_rules_is_refused_until_it_is_reindexed() {
     }
 }
 
-/// Moves the facts of all subjects into rows of the table `fact`, where earlier versions stored
-/// them. Now they are in the column `facts`, beside the profile.
+/// Moves the facts of all companies and people into rows of the table `fact`, where earlier
+/// versions stored them. Now they are in the column `facts`, beside the profile.
 fn into_rows(folder: &Path) {
     let connection = sqlite::writer(&folder.join(DIRECTORY.file), Durability::Commit).unwrap();
     for (id, _, profile) in rows(&connection, "SELECT id, kind, profile FROM subject") {

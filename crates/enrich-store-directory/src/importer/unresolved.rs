@@ -22,11 +22,13 @@ use crate::directory::holder::Holder;
 use crate::directory::unwritten::{Change, UnwrittenIdentifiers};
 use crate::directory::view::View;
 
-/// The companies that were noted in a transaction and are not yet written.
+/// The companies that were noted for entity resolution in a transaction and are not yet written to
+/// the table `unresolved`.
 #[derive(Debug, Default)]
 pub(crate) struct UnresolvedNotes {
     subjects: FxHashSet<i64>,
-    /// Whether entity resolution itself is changing companies. Its changes are not noted.
+    /// Whether entity resolution itself is changing companies. The companies that it changes are
+    /// not noted for a further entity resolution.
     pub(super) is_resolving: bool,
 }
 
@@ -37,7 +39,8 @@ impl UnresolvedNotes {
         }
     }
 
-    /// Writes the noted companies in the order of their ids, and removes them from memory.
+    /// Writes the noted companies to the table `unresolved`, in the order of their ids, and removes
+    /// them from memory.
     pub(super) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let mut subjects: Vec<i64> = self.subjects.drain().collect();
         subjects.sort_unstable();
@@ -52,10 +55,10 @@ pub(super) fn links_all_of_a_name(kind: IdentifierKind) -> bool {
     matches!(kind, IdentifierKind::CompanyDomain | IdentifierKind::CompanyId)
 }
 
-/// Returns at most `most` companies with this name that may have a link by name: a link to another
-/// company with the same name, without a common domain or other value. Of two companies with such a
-/// link, at least one is in the result. It is enough to note the companies in the result, because
-/// entity resolution then also finds the other one.
+/// Returns at most `most` companies with this name whose records an equal name alone may link with
+/// records of other companies, without a common domain or other value. Of two companies that may be
+/// linked in this way, at least one is in the result. Noting this one is enough, because entity
+/// resolution then also finds the other.
 pub(super) fn linkable_by(
     view: View<'_>,
     name: &str,
@@ -64,8 +67,9 @@ pub(super) fn linkable_by(
     view.holders(IdentifierKind::CompanyLinkableName, name, most)
 }
 
-/// Notes the companies that share an identifier, for entity resolution. This happens while a load
-/// writes its rows in the order of their keys.
+/// Notes the companies that share an identifier, for entity resolution, because their records may
+/// describe one company. This happens while a load (one import) writes its rows in the order of
+/// their keys.
 pub(super) struct KeyNotes<'a> {
     connection: &'a Connection,
     /// All changes of identifiers in this load, in the order of the identifiers. The changes that

@@ -14,7 +14,7 @@ const INSERT: &str = "INSERT INTO record (source, hash, subject) VALUES (?, ?, ?
      ON CONFLICT (source, hash) DO UPDATE SET subject = excluded.subject";
 
 /// The fingerprints (keyed hashes) of a load's records that are not yet written. Each leads to the
-/// subject of its record.
+/// company or person of its record.
 #[derive(Debug, Default)]
 pub(crate) struct UnwrittenRecords {
     subjects: FxHashMap<(i64, [u8; 16]), SubjectId>,
@@ -34,13 +34,13 @@ impl UnwrittenRecords {
         self.written_keys.as_ref().is_none_or(|written| written.may_have(&(source, hash)))
     }
 
-    /// Adds a fingerprint (keyed hash of a record) with the subject of the record. If the
-    /// fingerprint is present already, its subject is replaced.
+    /// Adds a fingerprint (keyed hash of a record) with the company or person of the record. If the
+    /// fingerprint is present already, this company or person replaces the earlier one.
     pub(crate) fn add(&mut self, source: i64, hash: [u8; 16], subject: SubjectId) {
         self.subjects.insert((source, hash), subject);
     }
 
-    /// Returns the subject of the record with this fingerprint (keyed hash).
+    /// Returns the company or person of the record with this fingerprint (keyed hash).
     pub(crate) fn subject(&self, source: i64, hash: [u8; 16]) -> Option<SubjectId> {
         self.subjects.get(&(source, hash)).copied()
     }
@@ -70,7 +70,8 @@ impl UnwrittenRecords {
     }
 }
 
-/// Writes the row of a fingerprint: a keyed hash of a record, with the subject of the record.
+/// Writes the row of a fingerprint: a keyed hash of a record, with the company or person of the
+/// record.
 pub(crate) fn write_record(
     connection: &Connection,
     source: i64,

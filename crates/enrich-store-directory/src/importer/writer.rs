@@ -37,7 +37,8 @@ pub(crate) struct Writer<'c> {
     /// The kinds of digests that the loaded suppression lists contain.
     pub(crate) list_kinds: Vec<DigestKind>,
     words: WordChanges,
-    /// The companies whose records entity resolution must divide again after this transaction.
+    /// The companies whose records entity resolution must divide into companies again after this
+    /// transaction.
     pub(super) notes: UnresolvedNotes,
     /// Rows that are kept in memory until [`finish`](Self::finish) writes them; `None` if each row
     /// is written immediately.
@@ -46,23 +47,24 @@ pub(crate) struct Writer<'c> {
     /// the stored hash index in the same way; `None` if the stored hash index stays as it is.
     pub(crate) kept_index: Option<&'c RefCell<KeptIndex>>,
     companies: i64,
-    /// Whether the directory contained no subjects when this transaction began. If so, the rules of
-    /// this build derive all its rows, and [`finish`](Self::finish) stores the version of these
-    /// rules.
+    /// Whether the directory contained no companies and no people when this transaction began. If
+    /// so, the rules of this build derive all its rows, and [`finish`](Self::finish) stores the
+    /// version of these rules.
     is_first: bool,
     next_subject: i64,
     next_source: i64,
     pub(crate) is_changed: bool,
 }
 
-/// How saving a subject affects look-ups.
+/// How saving a company or person affects look-ups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Saved {
     /// Look-ups find the same data as before.
     Same,
-    /// Look-ups find other data for the subject than before, or find it for the first time.
+    /// Look-ups find other data for the company or person than before, or find it for the first
+    /// time.
     Changed,
-    /// The subject no longer exists, because no fact gives it a name.
+    /// The company or person no longer exists, because no fact gives it a name.
     Gone,
 }
 
@@ -211,8 +213,8 @@ impl<'c> Writer<'c> {
             Ok(stored_facts::unpack(facts, profile).map_err(FromSqlError::other)?)
         })?;
         let held = match held {
-            // Every subject has at least one fact: its name. If the column `facts` is empty, an
-            // earlier version has stored the facts as rows of the table `fact`.
+            // Every company or person has at least one fact: its name. If the column `facts` is
+            // empty, an earlier version has stored the facts as rows of the table `fact`.
             Some(held) if held.facts.is_empty() => fact_rows::read(self.connection, subject)?,
             held => held.unwrap_or_default(),
         };
@@ -228,7 +230,7 @@ impl<'c> Writer<'c> {
         Ok(subject_facts)
     }
 
-    /// Writes the changed facts of a subject and the data derived from them.
+    /// Writes the changed facts of a company or person and the data derived from them.
     pub(crate) fn save(&mut self, subject_facts: &SubjectFacts) -> rusqlite::Result<Saved> {
         self.save_derived(subject_facts, None)
     }
@@ -259,8 +261,8 @@ impl<'c> Writer<'c> {
         Ok(saved)
     }
 
-    /// Writes the identifiers that are new or changed, and deletes those that the subject no longer
-    /// has.
+    /// Writes the identifiers that are new or changed, and deletes those that the company or person
+    /// no longer has.
     fn write_identifiers(
         &mut self,
         subject: SubjectId,
@@ -323,7 +325,7 @@ impl<'c> Writer<'c> {
         Ok(())
     }
 
-    /// Writes the row of a subject, or deletes it if no fact gives the subject a name.
+    /// Writes the row of a company or person, or deletes it if no fact gives a name any more.
     fn write_subject(
         &mut self,
         subject_facts: &SubjectFacts,
@@ -336,8 +338,8 @@ impl<'c> Writer<'c> {
                 i64::from(now.profile.is_some()) - i64::from(before.profile.is_some());
         }
         let Some(profile) = &now.profile else {
-            // No fact gives the subject a name, so it is deleted with its other facts, such as an
-            // email address.
+            // No fact gives the company or person a name, so it is deleted with its other facts,
+            // such as an email address.
             self.connection.run("DELETE FROM subject WHERE id = ?1", [id])?;
             return Ok(Saved::Gone);
         };

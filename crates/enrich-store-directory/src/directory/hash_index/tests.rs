@@ -231,8 +231,9 @@ fn misled(folder: &Folder, (kind, key): (IdentifierKind, &str), subject: Option<
 }
 
 /// Returns the entry of an identifier in a new index of the folder's directory. By chance, another
-/// identifier may have the same fingerprint. The index then gives no entry for either of them. So
-/// this function builds up to ten indexes, which hash the identifiers with different keys.
+/// identifier may have the same fingerprint. The index then does not know the company or person of
+/// either of them. So this function builds up to ten indexes, which hash the identifiers with
+/// different keys.
 fn hit(folder: &Folder, kind: IdentifierKind, key: &str) -> IndexHit {
     let located = (0..10).find_map(|_| match folder.read().locate(kind, key) {
         IndexResult::At(hit) => Some(hit),

@@ -12,7 +12,8 @@ use super::neighbourhood::Loaded;
 /// facts.
 pub(super) type RecordsOf = (SubjectId, BTreeSet<usize>);
 
-/// Which company gets which records, after the records of a neighbourhood were divided again.
+/// Which company gets which records, after the records of a neighbourhood (companies that can be
+/// linked) were divided again.
 pub(super) struct Assignment {
     /// The companies before their records were divided again.
     pub(super) members: Vec<Arc<Loaded>>,

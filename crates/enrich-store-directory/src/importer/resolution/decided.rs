@@ -112,8 +112,8 @@ impl Explorer<'_, '_> {
     }
 }
 
-/// Notes, in the table `unresolved`, the companies that do not follow a decision yet. For example,
-/// the decision is new, or a record that it names has just been imported.
+/// Notes, in the table `unresolved`, the companies that do not follow a decision of the operator
+/// yet. For example, the decision is new, or a record that it names has just been imported.
 pub(super) fn note_unmet(connection: &Connection, secrets: &Secrets) -> rusqlite::Result<()> {
     if !has_decisions(connection)? {
         return Ok(());

@@ -159,12 +159,16 @@ impl<'w, 'c> Explorer<'w, 'c> {
     }
 
     /// Returns the companies with the name `name` that may be linked with the company `loaded`,
-    /// which has this name too. If there are too many, returns an empty list.
+    /// which has this name too. Returns an empty list if these are more than [`MAX_BEARERS`]
+    /// companies.
     ///
-    /// Usually, these are the companies that an equal name alone may link with others. But in two
-    /// cases, all companies with the name are returned: if an equal name alone may link `loaded`
-    /// with others, and if `has_crowded` is `true`. `has_crowded` means that `loaded` has a host or
-    /// an id that too many companies share. Such a value still links companies with equal names.
+    /// Usually, only the companies that an equal name alone may link with others are returned
+    /// ([`IdentifierKind::CompanyLinkableName`]). All companies with the name are returned in two
+    /// cases, unless they are too many:
+    ///
+    /// - An equal name alone may link `loaded` with others.
+    /// - `has_crowded` is `true`: `loaded` has a host or an id that too many companies share. Such
+    ///   a value still links companies with equal names.
     fn namesakes(
         &mut self,
         loaded: &Loaded,

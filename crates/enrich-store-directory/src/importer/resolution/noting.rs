@@ -1,5 +1,5 @@
-//! Notes the companies that entity resolution must divide again after an import or a removal. Also
-//! finds the company into which another company was merged.
+//! Notes the companies whose records entity resolution must divide into companies again, after an
+//! import or a removal. Also finds the company into which another company was merged.
 
 use std::collections::HashSet;
 
@@ -16,8 +16,9 @@ use super::super::writer::Writer;
 use crate::directory::codes::{IdentifierKind, sql_id, subject_id};
 
 impl Writer<'_> {
-    /// Notes this company, and all companies that an identifier in `derived` can link with it.
-    /// Entity resolution then divides their records again.
+    /// Notes this company for entity resolution, and also all companies that an identifier in
+    /// `derived` can link with it. Entity resolution then divides the records of all these
+    /// companies into companies again.
     pub(in super::super) fn note_with_neighbours(
         &mut self,
         subject: SubjectId,
@@ -29,9 +30,10 @@ impl Writer<'_> {
         self.notes.note(subject);
         let keys = derived.identifiers.keys().filter(|(kind, _)| kind.is_blocking());
         for (kind, key) in keys {
-            // An identifier links its companies only if at most `MAX_BEARERS` companies have it.
-            // This company may lose the identifier soon. If `MAX_BEARERS + 1` companies have the
-            // identifier now, it may link the remaining ones then. So these are noted too.
+            // An identifier links its companies only if at most `MAX_BEARERS` companies have it. If
+            // `MAX_BEARERS + 1` companies have it now, it links none of them. But this company is
+            // about to lose it, and then it may link the others. So the others are noted in this
+            // case too.
             let holders = self.view().holders(*kind, key, MAX_BEARERS + 2)?;
             if holders.len() <= MAX_BEARERS + 1 {
                 let linked = match kind {
@@ -44,14 +46,15 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Notes this company for entity resolution, because a further record was added to it.
+    /// Notes this company, because a further record was added to it. Entity resolution then checks
+    /// again which records of this and other companies describe one company.
     pub(in super::super) fn note_merged(&mut self, subject: SubjectId) {
         self.notes.note(subject);
     }
 
-    /// Notes, for entity resolution, the companies that share a host with a company to which a
-    /// further record was added. If the company has several names, also notes the companies that
-    /// share a page or phone number with it.
+    /// Notes the companies that share a host with a company to which a further record was added.
+    /// Entity resolution then divides their records into companies again. If the company has
+    /// several names, also notes the companies that share a page or phone number with it.
     ///
     /// The reason: the record may change how many organisations share the host, page or phone
     /// number. If too many share it, it identifies no company.
@@ -92,7 +95,7 @@ impl Writer<'_> {
     ) -> rusqlite::Result<SubjectId> {
         let next = "SELECT merged_into FROM merged_company WHERE subject = ?1";
         // A merged company no longer exists, so no company can be merged into it later. So the
-        // merges form no circle, and the loop ends.
+        // merges form no cycle, and the loop ends.
         while let Some(id) = self.connection.find(next, [sql_id(subject)], |row| row.get(0))? {
             subject = subject_id(id);
         }

@@ -1,4 +1,5 @@
-//! Checks that the same records give the same directory, in whatever order the sources are imported.
+//! Checks that the same records give the same directory, in whatever order the sources are
+//! imported.
 
 use std::path::Path;
 
@@ -328,7 +329,8 @@ fn companies_of_a_name_that_cannot_link_them_are_not_noted() {
         named("Ink", "drops.example"),
     ];
     block_on(session.import_batch(records.to_vec())).unwrap();
-    // This ends the load after its records were written, but before entity resolution.
+    // This ends the import after its records were written, but before entity resolution (the step
+    // that finds records of one company).
     drop(session);
     while profiles(folder.path()).len() < 4 {
         std::thread::yield_now();
@@ -354,7 +356,8 @@ fn an_interrupted_resolution_is_completed_by_the_next_import() {
     };
     let mut session = block_on(importer.begin(options)).unwrap();
     block_on(session.import_batch(second.to_vec())).unwrap();
-    // This ends the load after its records were written, but before entity resolution.
+    // This ends the import after its records were written, but before entity resolution (the step
+    // that finds records of one company).
     drop(session);
     while profiles(folder.path()).len() < 3 {
         std::thread::yield_now();

@@ -29,9 +29,9 @@ impl Part {
     }
 
     /// Whether the part must be written now. This is so when it has the maximum size, or when it
-    /// has its share: the size that each remaining part has, if all remaining records are divided
-    /// equally among as few parts as possible. `bytes` is the memory that the rows of this part
-    /// take.
+    /// has its share. The share is the size of each part if the records of this part and all
+    /// following records are divided equally among as few parts as possible. `bytes` is the memory
+    /// that the rows of this part take.
     pub(super) fn is_full(&self, bytes: usize) -> bool {
         let per_record = bytes as f64 / self.records.max(1) as f64;
         let needed = bytes as f64 + per_record * self.following as f64;

@@ -177,7 +177,7 @@ impl SubjectFacts {
     }
 
     /// Creates this value for a company or person whose facts `before` are replaced by the facts
-    /// `now`. For a new company, `before` is empty.
+    /// `now`. For a new company or person, `before` is empty.
     pub(crate) fn replaced(
         subject: SubjectId,
         kind: Kind,

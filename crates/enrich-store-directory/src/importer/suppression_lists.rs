@@ -248,8 +248,9 @@ impl Writer<'_> {
         Ok(taken_back)
     }
 
-    /// Compares the next [`PART`] stored values of a kind with the suppression lists: those that
-    /// follow the value `after` in alphabetical order. Forgets the values that are on a list.
+    /// Reads the next [`PART`] stored values of a kind, which follow the value `after` in
+    /// alphabetical order. Compares them with the suppression lists. Forgets the values that are on
+    /// a list.
     fn forget_listed(
         &mut self,
         identifier: IdentifierKind,

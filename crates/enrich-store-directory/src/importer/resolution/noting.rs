@@ -31,9 +31,8 @@ impl Writer<'_> {
         let keys = derived.identifiers.keys().filter(|(kind, _)| kind.is_blocking());
         for (kind, key) in keys {
             // An identifier links its companies only if at most `MAX_BEARERS` companies have it. If
-            // `MAX_BEARERS + 1` companies have it now, it links none of them. But this company is
-            // about to lose it, and then it may link the others. So the others are noted in this
-            // case too.
+            // `MAX_BEARERS + 1` companies have it now, it links none of them. But this company may
+            // soon lose it. Then it may link the others, so they are noted in this case too.
             let holders = self.view().holders(*kind, key, MAX_BEARERS + 2)?;
             if holders.len() <= MAX_BEARERS + 1 {
                 let linked = match kind {

@@ -130,8 +130,9 @@ impl HashIndex {
 }
 
 impl Current {
-    /// Returns the current index. The directory may have changed since this index was built, so a
-    /// look-up may use it only if the state that the look-up reads has the same revision.
+    /// Returns the current index. The directory may have changed since this index was built. So a
+    /// look-up may use the index only if the state that it reads has the same revision as the
+    /// index.
     pub(crate) fn get(&self) -> Guard<Option<Arc<HashIndex>>> {
         self.0.load()
     }

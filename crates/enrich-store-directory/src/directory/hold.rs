@@ -3,8 +3,9 @@
 //! In a database with a write-ahead log, every read takes a shared lock on a read mark of the log,
 //! and releases the lock at its end. In one process, SQLite makes a system call only for the first
 //! read that locks a mark, and for the last read that releases it (`unixShmLock`). So while one
-//! read stays open, other reads of the same state lock without system calls, which saves a tenth of
-//! the cost of a short look-up. Every read still begins at the current state.
+//! read stays open, other reads of the same state take and release their locks without system
+//! calls. This saves a tenth of the cost of a short look-up. Every read still begins at the current
+//! state.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! Checks the index of words. For each word in the names of companies, this index has a list of the
-//! companies and the variants of the word (by which a misspelt word is found). A list must be in
-//! order and contain only companies that exist. No variant may be missing.
+//! Checks the index of words. For each word in the names of companies, this index has a list of
+//! these companies. It also has the variants of the word, by which a misspelt word is found. A list
+//! must be in order and contain only companies that exist. No variant may be missing.
 
 use enrich_store_sqlite::Statements;
 use rusqlite::{Connection, params};

@@ -1,4 +1,5 @@
-//! The packed format of a word's list of companies: of the companies that have the word in a name.
+//! The packed format of the list of a word. The list contains the companies that have the word in
+//! one of their names.
 //!
 //! A list is a sequence of entries, ordered by the id of the company. An entry begins with the
 //! difference between this id and the id in the previous entry, as a variable-length integer

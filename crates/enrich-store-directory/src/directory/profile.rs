@@ -32,7 +32,8 @@ impl From<serde_json::Error> for BadProfile {
     }
 }
 
-/// A kind of subject, company or person, and how its profile is read.
+/// A kind of subject: [`Company`] or [`Person`]. This trait defines how a profile of this kind is
+/// read.
 pub(crate) trait Profiled: Sized {
     /// The number that the column `kind` of the table `subject` contains for this kind.
     const KIND: i64;

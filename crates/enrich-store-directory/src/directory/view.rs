@@ -21,7 +21,7 @@ pub(crate) const BARE_TIER: u8 = 2;
 
 const REVISION: &str = "SELECT generation FROM state";
 
-/// The look-up data in the state that one connection reads.
+/// Reads the look-up data of the directory through one connection.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'c> {
     pub(super) connection: &'c Connection,

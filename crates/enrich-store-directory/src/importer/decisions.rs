@@ -230,8 +230,8 @@ impl Writer<'_> {
     /// Removes hosts that must be forgotten: the stored decisions then no longer contain them.
     /// `is_host` tells whether a text is one of these hosts.
     ///
-    /// A decision recognises a record by its id. If the record has no id, it is recognised by its
-    /// name and its host or page.
+    /// A decision recognises a record by its id, which may be a host. If the record has no id, it
+    /// is recognised by its name and its host or page.
     ///
     /// - If a record is recognised by one of these hosts, it is removed from the decision: for
     ///   example, a record without an id at `quill.example`.

@@ -1,7 +1,7 @@
 //! Finds companies that look alike but are not one company.
 //!
 //! Companies that look alike share an identifier. So the identifiers are read in the order of their
-//! keys, up to 1,000 in one read, and the companies with the same key are compared in pairs. This
+//! keys, up to 1,000 in one read. The companies with the same key are then compared in pairs. This
 //! limits the memory: at any time, only the companies of one key and the pairs that are returned
 //! are in memory. If two companies share several keys, the pair is counted once, at the first key
 //! of its strongest resemblance.

@@ -205,9 +205,10 @@ impl<'a> Matching<'a> {
         Ok(holders)
     }
 
-    /// Notes that the result depends on these companies. At most `most` companies were read. If
-    /// there are so many, other companies may have been left out, and saving an unsaved company
-    /// could change which ones. The result then also depends on the unsaved companies.
+    /// Notes that the result depends on these companies. `most` is the maximum number of companies
+    /// that were read. If it was reached, other companies may be missing, and saving an unsaved
+    /// company could change which ones are read. Then the result also depends on the unsaved
+    /// companies.
     fn look_at_all(&self, companies: &[SubjectId], most: usize) {
         companies.iter().for_each(|company| self.look_at(*company));
         if companies.len() >= most && self.unsaved.is_some_and(|unsaved| !unsaved.is_empty()) {

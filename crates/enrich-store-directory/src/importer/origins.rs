@@ -3,9 +3,9 @@
 //! record, the subject is still found by the id of the record.
 //!
 //! A record is stored as a fingerprint: a keyed hash of its content. If its source gives the record
-//! an id, a keyed hash of the id is stored too. Without the secret of these hashes, nobody can find
-//! out from the database whether an id or a record was imported, such as the record of a forgotten
-//! person.
+//! an id, a keyed hash of the id is stored too. The hashes are made with a secret. Without it,
+//! nobody can find out from the database whether a certain record was imported, such as the record
+//! of a forgotten person.
 //!
 //! If the subject of a remembered record no longer exists, the subject was forgotten on request, so
 //! the record is not imported again. A subject that is removed with its source can be imported

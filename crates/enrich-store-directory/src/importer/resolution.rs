@@ -1,12 +1,13 @@
 //! Entity resolution: the stage of an import that divides records into companies.
 //!
-//! During a load, each record is added to the first company that fits it, because this is fast. If
-//! all records together may lead to another result, the affected companies are noted in the table
-//! `unresolved` (`unresolved.rs`). After the load, this stage finds the neighbourhood of each noted
-//! company ([`neighbourhood`]), lets [`enrich_core::resolution`] divide the records, and moves
-//! records that now belong to another company ([`moves`]). So the result depends only on the
-//! records, not on their order. If only records of one source connected two companies, these
-//! companies are separate again after the source is removed.
+//! During a load (one import), each record is added to the first company that fits it, because this
+//! is fast. If all records together may lead to another result, the affected companies are noted in
+//! the table `unresolved` (`unresolved.rs`). After the load, this stage does three things for each
+//! noted company. It finds the neighbourhood of the company: the companies that can be linked with
+//! it ([`neighbourhood`]). It lets [`enrich_core::resolution`] divide the records of the
+//! neighbourhood. It moves the records that now belong to another company ([`moves`]). So the
+//! result depends only on the records, not on their order. If only records of one source connected
+//! two companies, these companies are separate again after the source is removed.
 //!
 //! The work is divided into parts. Each part is one transaction, which also deletes the companies
 //! that it has resolved from the table `unresolved`. So a look-up always sees complete companies,
@@ -55,9 +56,9 @@ const FEWEST: usize = if cfg!(test) { 2 } else { 256 };
 /// transaction), each thread keeps in memory all companies that it has read.
 const MAX_THREADS: usize = 4;
 
-/// Divides the records of all companies in the table `unresolved` into companies again. Each part
-/// of the work is one transaction. Keeps the stored hash index up to date. Calls `done` after each
-/// transaction.
+/// Divides the records of all companies in the table `unresolved` into companies again. This finds
+/// out which of these records describe one company. Each part of the work is one transaction. Keeps
+/// the stored hash index up to date. Calls `done` after each transaction.
 pub(super) fn resolve_all(
     connection: &Connection,
     secrets: &Secrets,
@@ -89,8 +90,8 @@ pub(super) fn resolve_all(
     Ok(())
 }
 
-/// Divides the records of all companies in the table `unresolved` into companies again, in the
-/// running transaction.
+/// Divides the records of all companies in the table `unresolved` into companies again (finds which
+/// of them describe one company), in the running transaction.
 pub(super) fn resolve_within(
     connection: &Connection,
     secrets: &Secrets,
@@ -112,8 +113,8 @@ fn has_unresolved(connection: &Connection) -> rusqlite::Result<bool> {
 
 /// Divides the records of the first [`PART`] companies in the table `unresolved` into companies
 /// again. Deletes from the table the companies that need no further work. `known` has one element
-/// for each thread that finds neighbourhoods. With several threads, the transaction must have no
-/// changes yet, because the other threads would not see them.
+/// for each thread that searches for companies which can be linked. With several threads, the
+/// transaction must have no changes yet, because the other threads would not see them.
 fn resolve_part(
     connection: &Connection,
     secrets: &Secrets,

@@ -231,9 +231,10 @@ fn kind_and_value(what: &Suppressed) -> (&'static [u8], &str) {
     }
 }
 
-/// Changes the content hash of a record from which values were removed because of entries of
-/// suppression lists. After the entries are taken back, the same record has another hash, so it is
-/// imported again with these values.
+/// Changes the content hash of a record from which values were removed because of `entries`
+/// (entries of suppression lists). The new hash depends on the entries. If the entries are taken
+/// back later, the same record has another hash. So an import does not skip the record as known,
+/// and adds the removed values.
 fn note_entries(origin: &mut Origin, mut entries: Vec<[u8; 32]>) {
     if entries.is_empty() {
         return;

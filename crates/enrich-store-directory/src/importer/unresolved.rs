@@ -55,10 +55,10 @@ pub(super) fn links_all_of_a_name(kind: IdentifierKind) -> bool {
     matches!(kind, IdentifierKind::CompanyDomain | IdentifierKind::CompanyId)
 }
 
-/// Returns at most `most` companies with this name whose records an equal name alone may link with
-/// records of other companies, without a common domain or other value. Of two companies that may be
-/// linked in this way, at least one is in the result. Noting this one is enough, because entity
-/// resolution then also finds the other.
+/// Returns at most `most` companies with this name that may be linked with another company by the
+/// equal name alone, without a common domain or other value. Of two companies that may be linked in
+/// this way, at least one is in the result. Noting this one is enough, because entity resolution
+/// then also finds the other.
 pub(super) fn linkable_by(
     view: View<'_>,
     name: &str,
@@ -134,8 +134,8 @@ impl<'a> KeyNotes<'a> {
         let written = View::of(self.connection);
         let most = MAX_BEARERS + added.len() + 1;
         if kind == IdentifierKind::CompanyName {
-            // The rows of `CompanyLinkableName` are perhaps not in the database yet, so this view
-            // also reads the unwritten rows.
+            // Rows are written in the order of their kinds. So the rows of `CompanyLinkableName`
+            // are not in the database yet, and this view must also read the unwritten rows.
             let view = View::with_unwritten(self.connection, Some(self.changed));
             let linkable = linkable_by(view, &key, most)?;
             if !linkable.is_empty() {

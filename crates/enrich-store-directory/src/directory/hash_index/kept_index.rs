@@ -19,10 +19,10 @@ use crate::directory::view::View;
 /// (one import) makes more changes, it does not change the stored index, but may build a new one at
 /// its end ([`SUBJECTS_EACH`]).
 const MAX: usize = 1 << 21;
-/// If a load (one import) cannot change the stored hash index, it builds a new one at its end, but
-/// only if it has changed enough identifiers: at least one for every eight subjects in the
-/// directory. Then the building takes only a small part of the load's time. After a load with fewer
-/// changes, the next server builds the index.
+/// If a load (one import) cannot change the stored hash index, it may build a new one at its end.
+/// It does so only if it has changed at least one identifier for every eight companies and people
+/// in the directory. Then the building takes only a small part of the load's time. After a load
+/// with fewer changes, the next server builds the index.
 const SUBJECTS_EACH: usize = 8;
 
 #[derive(Debug)]

@@ -131,8 +131,8 @@ impl View<'_> {
     /// Finds the first holder of an identifier like [`Self::first_with`], but also returns the
     /// directory's revision. One statement reads both, so both belong to the same state. With
     /// [`Self::of_one_state`], a second statement would be needed. `hit` is what the hash index has
-    /// returned. If it is `None` or outdated, or leads to a subject without the identifier, the
-    /// table `identifier` is read.
+    /// returned. If it is `None` or outdated, or leads to a company or person without the
+    /// identifier, the table `identifier` is read.
     pub(crate) fn first_now<T: Profiled>(
         &self,
         kind: IdentifierKind,

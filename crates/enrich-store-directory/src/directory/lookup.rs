@@ -1,4 +1,4 @@
-//! What one look-up reads, its limits, and why it may stop without a result.
+//! The input of one look-up, its limits, and the reasons why it may stop without a result.
 
 use enrich_core::Confidence;
 use rusqlite::ffi;

@@ -24,7 +24,8 @@ pub(crate) struct UnwrittenIdentifiers {
     /// kind.
     kinds: Vec<(IdentifierKind, Noted<Change>)>,
     /// The identifiers in the database file, each as its kind and key; `None` if they are not
-    /// known. Contains only [kinds](is_kept) that a load reads often.
+    /// known, so that the file may contain any identifier. Contains only [kinds](is_kept) of
+    /// identifiers that a load reads often.
     pub(crate) written_keys: Option<WrittenKeys>,
 }
 

@@ -1,4 +1,5 @@
-//! The basic reads of the look-up data, by a key. Every look-up consists of such reads.
+//! The basic reads of the look-up data, each by a key, such as an id or a domain. Every look-up
+//! consists of such reads.
 
 use enrich_core::{
     Attribute, Company, Confidence, DirectoryRevision, DomainFacts, Employee, Employer, Fact,

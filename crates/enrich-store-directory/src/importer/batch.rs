@@ -74,8 +74,9 @@ impl Batch<'_, '_> {
         Ok(())
     }
 
-    /// Finds the company of a record, or creates it, and adds the record to its facts. If the
-    /// search depends on companies that are not saved yet, saves these companies first.
+    /// Finds the company that a record describes, or creates it, and adds the values of the record
+    /// to the facts of this company. If the search depends on companies that are not saved yet,
+    /// saves these companies first.
     fn take_company(&mut self, mut record: CompanyRecord) -> rusqlite::Result<()> {
         let suppressed_values = self.writer.screen_company(&mut record)?;
         if self.unsaved.has_record(&record.origin) {

@@ -32,8 +32,9 @@ const MAX_DERIVING: usize = 4;
 /// hundred megabytes.
 const MAX_FACTS: usize = 1 << 14;
 
-/// The records of a batch that were matched and are not saved yet. While this thread matches the
-/// records of a group, other threads derive the data of the earlier groups.
+/// The records of a batch that were matched (their companies were found) and are not saved yet.
+/// While this thread matches the records of a group, other threads derive the data of the earlier
+/// groups.
 pub(super) struct Unsaved {
     /// Maximum number of groups in `deriving`.
     max_deriving: usize,
@@ -43,7 +44,8 @@ pub(super) struct Unsaved {
     matched: Group,
 }
 
-/// Records that were matched one after the other. Their companies are saved together.
+/// Records that were matched (their companies were found) one after the other. Their companies are
+/// saved together.
 #[derive(Default)]
 struct Group {
     records: Vec<Matched>,
@@ -71,7 +73,7 @@ struct Deriving {
     thread: Option<JoinHandle<()>>,
 }
 
-/// A record after it was matched.
+/// A record after it was matched: after its company was found or created.
 pub(super) enum Matched {
     /// The record changes no company.
     NoChange(ImportOutcome),

@@ -28,10 +28,10 @@ pub(crate) struct SourceRecords {
 }
 
 impl SourceRecords {
-    /// Opens the records of a source that were imported before, so that an import can skip them;
-    /// `None` if there are none. But if any value is suppressed, no record may be skipped, because
-    /// every record must be checked for suppressed values. Then
-    /// [`are_known`](KnownRecords::are_known) returns `false` for every record.
+    /// Opens the directory at `path` to look up the records of a source that were imported before,
+    /// so that an import can skip them. Returns `None` if there are none. But if any value is
+    /// suppressed, no record may be skipped, because every record must be checked for suppressed
+    /// values. Then [`are_known`](KnownRecords::are_known) returns `false` for every record.
     pub(crate) fn of(
         path: &Path,
         secrets: &Secrets,

@@ -5,11 +5,12 @@
 //! 1. The company of an earlier record, if the same source has given both records with the same id.
 //! 2. A company with one of the record's external ids.
 //! 3. A company that the rules of the native format find ([`CompanyRecord::identity`]).
-//! 4. A bare company with the record's name. Such a company was added as the employer of a person.
-//!    Because of this rule, people and companies can be imported in any order.
+//! 4. A bare company (known only by names) with the record's name. Such a company was added as the
+//!    employer of a person. Because of this rule, people and companies can be imported in any
+//!    order.
 //!
-//! If a record and a company have no common external id, but different ids of the same scheme, the
-//! record is never added to this company ([`ids_differ`]).
+//! If a record and a company have no common external id, but different ids of the same scheme (such
+//! as two different LEIs), the record is never added to this company ([`ids_differ`]).
 
 use std::cell::Cell;
 

@@ -21,7 +21,7 @@ use super::unwritten_records::write_record;
 use super::writer::Writer;
 use crate::directory::codes::subject_id;
 
-/// What identifies a record of a source. It is stored only as a hash.
+/// The data by which a record of a source is recognised. Only a keyed hash of this data is stored.
 #[derive(Clone, Copy)]
 enum RecordFingerprint<'a> {
     /// A hash of the record's content.

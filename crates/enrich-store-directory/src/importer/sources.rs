@@ -52,7 +52,7 @@ impl Writer<'_> {
             .find("SELECT id FROM source WHERE name = ?1", [name.as_str()], |row| row.get(0))
     }
 
-    /// Increases the number of records that were imported from a source.
+    /// Adds `records` to the number of records that were imported from a source.
     pub(crate) fn count_records(&self, source: i64, records: i64) -> rusqlite::Result<()> {
         if records > 0 {
             self.connection

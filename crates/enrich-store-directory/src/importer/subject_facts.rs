@@ -19,7 +19,7 @@ pub(crate) enum Kind {
     Person,
 }
 
-/// What identifies a record of a source.
+/// Identifies a record among the records of its source.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum RecordMark {
     /// The id that the source gives the record.
@@ -144,8 +144,9 @@ pub(crate) struct SubjectFacts {
     /// For each element of `facts`, the index in `given` of the record that gave it first.
     given_by: Vec<usize>,
     is_changed: bool,
-    /// The facts before the first change; `None` until there is a change. A new subject had no
-    /// facts before, so for a new subject this is an empty value from the beginning, not `None`.
+    /// The facts before the first change; `None` until there is a change. A new company or person
+    /// had no facts before. So for a new one, this is an empty value from the beginning, not
+    /// `None`.
     pub(crate) before: Option<Unpacked>,
     /// Finds a fact by its record, attribute and value; `None` until the first search among many
     /// facts.
@@ -224,7 +225,7 @@ impl SubjectFacts {
     }
 
     /// Like [`merged`](Self::merged), but returns the facts from before the first change. Returns
-    /// no facts for a new subject, and for a subject without changes.
+    /// no facts for a new company or person, and if there are no changes.
     pub(crate) fn merged_before(&self) -> MergedFacts {
         self.before.as_ref().map_or_else(MergedFacts::default, |before| {
             merge(self.kind, &before.given, before.facts.iter().map(|(given, fact)| (*given, fact)))

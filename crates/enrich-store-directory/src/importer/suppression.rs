@@ -78,7 +78,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Ends the suppression of the values that are suppressed because of this entry of a list.
+    /// Ends the suppression of the values that are suppressed because of this entry of a
+    /// suppression list.
     pub(crate) fn take_back_values(&mut self, entry: &[u8; 32]) -> rusqlite::Result<()> {
         let taken_back = self.connection.run(
             "UPDATE suppressed SET taken_back_at = ?2, changes = changes + 1

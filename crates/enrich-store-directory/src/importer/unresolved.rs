@@ -134,8 +134,9 @@ impl<'a> KeyNotes<'a> {
         let written = View::of(self.connection);
         let most = MAX_BEARERS + added.len() + 1;
         if kind == IdentifierKind::CompanyName {
-            // Rows are written in the order of their kinds. So the rows of `CompanyLinkableName`
-            // are not in the database yet, and this view must also read the unwritten rows.
+            // Rows are written in the order of their kinds. So the changed rows of
+            // `CompanyLinkableName` are not in the database yet, and this view must also read the
+            // unwritten rows.
             let view = View::with_unwritten(self.connection, Some(self.changed));
             let linkable = linkable_by(view, &key, most)?;
             if !linkable.is_empty() {

@@ -18,7 +18,8 @@ const INSERT: &str = "INSERT INTO record (source, hash, subject) VALUES (?, ?, ?
 #[derive(Debug, Default)]
 pub(crate) struct UnwrittenRecords {
     subjects: FxHashMap<(i64, [u8; 16]), SubjectId>,
-    /// The fingerprints in the database file; `None` if they are not known.
+    /// The fingerprints in the database file; `None` if they are not known, so that the file may
+    /// contain any fingerprint.
     pub(super) written_keys: Option<WrittenKeys>,
 }
 

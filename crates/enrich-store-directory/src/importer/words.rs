@@ -172,8 +172,9 @@ impl Word<'_> {
         Ok(more)
     }
 
-    /// Finds the chunk to which a company belongs. Returns the first company of this chunk, the
-    /// chunk's postings, and the first company of the next chunk.
+    /// Finds the chunk of the list that contains a company, or to which the company must be added.
+    /// Returns the first company of this chunk, the postings (companies) of the chunk, and the
+    /// first company of the next chunk.
     fn chunk_of(&self, company: u64) -> rusqlite::Result<(Option<i64>, Vec<Posting>, Option<u64>)> {
         let company = sql_id(SubjectId(company));
         let chunk = "SELECT first, companies FROM name_word_chunk WHERE word = ?1 AND first <= ?2

@@ -43,7 +43,8 @@ pub(crate) struct KeptIndex {
 }
 
 impl KeptIndex {
-    /// Begins to collect the changes of a load into the directory at `directory`.
+    /// Begins to collect the changes that a load (one import) makes in the directory at
+    /// `directory`.
     pub(crate) fn new(directory: &Path) -> Self {
         let directory = directory.to_owned();
         Self { directory, before: None, now: None, keys: None, changes: Vec::new(), changed: 0 }

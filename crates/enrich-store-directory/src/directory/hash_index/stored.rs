@@ -1,7 +1,7 @@
 //! The hash index in a file beside the directory's database file. A server can use it immediately
 //! after a restart.
 //!
-//! The header of the file contains the state of the directory for which the file is valid. If the
+//! The header of the file names the state of the directory for which the file is valid. If the
 //! directory has another state, the file is ignored and later replaced. After the header come the
 //! buckets of the hash table.
 //!

@@ -15,7 +15,7 @@ pub(super) type RecordsOf = (SubjectId, BTreeSet<usize>);
 /// Which company gets which records, after the records of a neighbourhood (companies that can be
 /// linked) were divided again.
 pub(super) struct Assignment {
-    /// The companies before their records were divided again.
+    /// The companies of the neighbourhood, before their records were divided again.
     pub(super) members: Vec<Arc<Loaded>>,
     /// The companies after the division, with their records. A company has an id here if it keeps
     /// the id of one of `members`. With `None`, it gets a new id.

@@ -1,4 +1,5 @@
-//! Moves records from one company to another, as entity resolution has decided.
+//! Moves records from one company to another, if entity resolution has found that they describe the
+//! other company.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

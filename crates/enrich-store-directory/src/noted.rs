@@ -1,9 +1,9 @@
 //! Collects values for keys in memory, and returns them in the order of the keys.
 //!
-//! A load collects some million small values. In a map of the standard library, each of them would
-//! take several times the memory of the value and its key. Here, the bytes of all keys are in a few
-//! large blocks. The values of all keys are in one list, and each value has the number of the
-//! previous value of its key.
+//! A load (one import) collects some million small values. In a map of the standard library, each
+//! of them would take several times the memory of the value and its key. Here, the bytes of all
+//! keys are in a few large blocks. The values of all keys are in one list, and each value has the
+//! number of the previous value of its key.
 
 mod keys;
 

@@ -1,9 +1,9 @@
 //! Counts the content of the directory, for the operator.
 //!
-//! The subjects are counted by reading their profiles, 20,000 in one read. Reading in parts limits
-//! the memory, and lets an import empty the write-ahead log between two reads. If a record is
-//! imported during the count, it may be counted or not. Counting a million companies takes a few
-//! seconds.
+//! The companies and people are counted by reading their profiles, 20,000 in one read. Reading in
+//! parts limits the memory, and lets an import empty the write-ahead log between two reads. If a
+//! record is imported during the count, it may be counted or not. Counting a million companies
+//! takes a few seconds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher;

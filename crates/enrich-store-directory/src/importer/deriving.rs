@@ -53,9 +53,10 @@ pub(crate) fn is_due(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 /// Derives all look-up data in the directory at `path` from its facts again, and divides all
-/// records into companies again. Works on the subjects in several steps. Before the first step and
-/// after each step, calls `done` with the number of finished subjects and the number of all
-/// subjects. Returns the number of all subjects. No other process may have the directory open.
+/// records into companies again. Works on the companies and people in several steps. Before the
+/// first step and after each step, calls `done` with two numbers: of the companies and people that
+/// are finished, and of all. Returns the number of all. No other process may have the directory
+/// open.
 ///
 /// # Errors
 ///

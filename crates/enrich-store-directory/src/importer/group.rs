@@ -73,7 +73,7 @@ struct Deriving {
     thread: Option<JoinHandle<()>>,
 }
 
-/// A record after it was matched: after its company was found or created.
+/// The result of matching a record with the stored companies.
 pub(super) enum Matched {
     /// The record changes no company.
     NoChange(ImportOutcome),

@@ -38,8 +38,8 @@ impl Writer<'_> {
 
     /// Stores that a value is suppressed, even if an earlier suppression of this value was taken
     /// back. `entry` is the entry of a suppression list that names the value. If this entry is
-    /// taken back later, the suppression of the value ends too. With `None`, the command `forget`
-    /// names the value, and its suppression never ends.
+    /// taken back later, the suppression of the value ends too. With `None`, no list but the
+    /// command `forget` names the value. Then its suppression never ends.
     fn write_suppression(
         &mut self,
         what: &Suppressed,

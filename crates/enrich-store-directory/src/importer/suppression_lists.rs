@@ -1,6 +1,7 @@
-//! Suppression lists. Their entries are added in batches. Then each email address and phone number
-//! in the directory is compared with the entries: the digests (hashes) of the value are looked up
-//! among the entries. If one of these digests is an entry, the value is forgotten.
+//! Suppression lists: each is a list of hashes of email addresses or phone numbers that must be
+//! forgotten. Their entries are added in batches. Then each email address and phone number in the
+//! directory is compared with the entries: the digests (hashes) of the value are looked up among
+//! the entries. If one of these digests is an entry, the value is forgotten.
 
 use std::collections::HashSet;
 

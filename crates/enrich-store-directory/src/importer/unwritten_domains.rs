@@ -38,7 +38,8 @@ pub(crate) struct UnwrittenDomains {
     rows: Noted<Row>,
     /// The texts to which `rows` refers: values of facts, and ids of records.
     texts: Keys,
-    /// The domains of which the database file has facts; `None` if they are not known.
+    /// The domains of which the database file has facts; `None` if they are not known, so that the
+    /// file may have facts of any domain.
     pub(super) written_keys: Option<WrittenKeys>,
 }
 

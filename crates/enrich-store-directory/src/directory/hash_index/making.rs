@@ -227,9 +227,9 @@ impl HashIndex {
         let revision = view.revision()?;
         let is_same = || Ok::<_, rusqlite::Error>(view.revision()? == revision);
         let keys = HashKeys::random();
-        // The expected number may be too high, because it includes removed subjects, and because a
-        // damaged file may contain a wrong number. So `most` limits it to the number of identifiers
-        // that a file of this size can contain.
+        // The expected number may be too high, because it includes removed companies and people,
+        // and because a damaged file may contain a wrong number. So `most` limits it to the number
+        // of identifiers that a file of this size can contain.
         let most = usize::try_from(sqlite::bytes(connection)?).unwrap_or(usize::MAX) / MIN_BYTES;
         let mut expected = view.subjects_ever()?.saturating_mul(EACH_HAS).min(most);
         // If `expected` was too low or much too high, a second pass uses the number of identifiers

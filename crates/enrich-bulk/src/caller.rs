@@ -1,5 +1,6 @@
-//! Callers. A caller answers the rows of a bulk list. There is a caller that reads the look-up data
-//! directly, one for the metered service in this process, and one for a remote server.
+//! Callers: each answers the rows of a bulk list (a file of rows to look up). One caller reads the
+//! look-up data directly, one calls the metered service in this process, and one calls a remote
+//! server.
 
 mod directory;
 mod metered;
@@ -92,7 +93,8 @@ pub enum CallResult {
     },
     /// The row was not answered and not charged. The text is the reason. A retry may succeed.
     Failed(String),
-    /// The caller refuses all rows of the list. The text is the reason.
+    /// The call was refused for a reason that applies to all rows, such as an invalid API key. The
+    /// text is the reason.
     Refused(String),
 }
 
@@ -106,7 +108,8 @@ impl CallResult {
         }
     }
 
-    /// Returns `Found` with the values of a row's candidates; `NotFound` if there are none.
+    /// Returns `Found` with the values of a row's candidates (the companies that its company name
+    /// may mean); `NotFound` if there are none.
     pub(crate) fn of_candidates(list: &[Candidate], most: usize, credits: Credits) -> Self {
         match candidates::values(list, most) {
             values if values.is_empty() => Self::NotFound,

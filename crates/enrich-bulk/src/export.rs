@@ -51,7 +51,8 @@ pub(crate) struct Added {
     pub(crate) status: Status,
     /// The values of the answer's columns; empty if nothing was found.
     pub(crate) values: Vec<Value>,
-    /// The values of the candidates' columns; empty if the row has no candidates.
+    /// The values of the columns for candidates (companies that the row's company name may mean);
+    /// empty if the row has no candidates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) candidates: Vec<Value>,
     pub(crate) error: String,
@@ -64,7 +65,7 @@ pub(crate) struct AddedNames<'a> {
     pub(crate) endpoint: &'a Endpoint,
     /// The text with which the names of all added columns begin.
     pub(crate) prefix: &'a str,
-    /// Maximum number of candidates of a row.
+    /// Maximum number of candidates of a row: companies that its company name may mean.
     pub(crate) candidates: usize,
 }
 
@@ -92,9 +93,9 @@ pub(crate) struct Export {
     /// The number of columns of the answer.
     answers: usize,
     delimiter: Delimiter,
-    /// Whether a CSV or TSV output begins with a byte order mark. It does if the list has another
-    /// encoding than UTF-8. The output is UTF-8. Without the mark, a spreadsheet program could read
-    /// it in the encoding of the list.
+    /// Whether a CSV or TSV output begins with a byte order mark. The output is always UTF-8. If
+    /// the list has another encoding, the output gets the mark, so that a spreadsheet program
+    /// recognises UTF-8.
     is_marked: bool,
     csv: csv::Writer<Vec<u8>>,
     json: Vec<u8>,

@@ -3,8 +3,8 @@
 use enrich_import::plain_name;
 use enrich_wire::Field;
 
-/// Parts of field names. Each part has the names that columns for such a field often have. For
-/// example, if a field's name contains `email`, the column may have the name `mail`.
+/// The column names that are usual for a field. A field is recognised by a part of its name: if the
+/// name contains `email`, usual column names are `email` and `mail`.
 const COLUMN_SYNONYMS: [(&str, &[&str]); 11] = [
     ("companydomain", &["domain", "website", "web", "url", "site", "homepage"]),
     ("companywebsite", &["website", "domain", "web", "url", "site", "homepage"]),
@@ -19,9 +19,9 @@ const COLUMN_SYNONYMS: [(&str, &[&str]); 11] = [
     ("linkedin", &["linkedin", "profile"]),
 ];
 
-/// Returns the column that most likely contains a field, as a suggestion that the user checks.
-/// This is the column that `by_name` finds. If `by_name` finds none, it is a column whose name
-/// contains a usual column name of the field, such as `old_email` for `email`.
+/// Suggests a column for a field; the user checks the suggestion. Returns the column that `by_name`
+/// finds. If it finds none, returns a column whose name contains a usual column name of the field,
+/// such as `old_email` for `email`.
 pub fn guess(field: &Field, columns: &[String]) -> Option<String> {
     by_name(field, columns).or_else(|| {
         let contains = |name: &str| find(columns, |column| column.contains(name));

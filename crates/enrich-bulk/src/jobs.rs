@@ -4,10 +4,12 @@
 //! `job.json`, and the output as [`Part`](crate::Part) writes it. A job can be found only through
 //! its account. Only a few jobs run at the same time, each on its own thread, so that they do not
 //! delay other look-ups. Accounts take turns. Jobs that were running when the process ended
-//! continue when the program starts again. Only one process works in the folder of jobs. If a
-//! second process opens the folder, the second process has no jobs until the first process ends.
-//! Several processes can share jobs, if the records of the jobs are in a store: see `job_sync`.
-//! Processes that do not share jobs can tell each other which lists they have: see `announce`.
+//! continue when the program starts again.
+//!
+//! Usually only one process works in the folder of jobs. If a second process opens the folder, it
+//! has no jobs until the first process ends. But several processes can share jobs, if the records
+//! of the jobs are in a store: see `job_sync`. Processes that do not share jobs can tell each other
+//! which lists they have: see `announce`.
 
 mod announce;
 mod error;
@@ -79,9 +81,8 @@ struct JobsState {
     /// The store of the job records, if several processes share the jobs; `None` if the records are
     /// in the folder of jobs.
     records: Option<Arc<dyn JobRecords>>,
-    /// Where processes announce to each other which lists they have: the store of the
-    /// announcements, and the id of this process's own folder. Empty if processes do not announce
-    /// lists.
+    /// The store in which processes announce to each other which lists they have, and the id of
+    /// this process's own folder. Empty if processes do not announce lists.
     neighbours: OnceLock<Neighbours>,
 }
 
@@ -95,8 +96,9 @@ struct JobRegistry {
     is_elsewhere: bool,
     /// The folders of those jobs whose record could not be read.
     set_aside: Vec<PathBuf>,
-    /// For each account, the number of its last job start. The job starts of all accounts are
-    /// numbered together: 1, 2, 3.
+    /// For each account, the number of its last job start. The starts of all accounts are numbered
+    /// together: 1, 2, 3. Of two waiting accounts with equally many running jobs, the one with the
+    /// lower number is served first.
     turns: BTreeMap<AccountId, u64>,
     last_turn: u64,
     /// The number of accounts that have waiting jobs in the shared job records, but no running job.
@@ -121,8 +123,8 @@ struct Entry {
     /// A thread locks this before it searches the job's files for values that must be erased, and
     /// rewrites the files without them.
     files: Arc<Mutex<()>>,
-    /// For a running job: the version of the suppressed (forgotten) values for which the job's
-    /// files were last searched.
+    /// For a running job: the version of the suppressed values (data that must be erased) for which
+    /// the job's files were last searched.
     scrubbed_running: u64,
     /// The last preview, and the inputs that it was computed from.
     cached_preview: Option<CachedPreview>,
@@ -131,8 +133,8 @@ struct Entry {
     /// The turn of a shared job when its record was last read or changed. The turn is a number that
     /// grows when a process takes the job, or changes it while no process holds it.
     turn: u64,
-    /// Whether the last holder of a shared job let its lease expire. If so, that holder may still
-    /// write files.
+    /// Whether the process that last held a shared job let its lease expire. If so, that process
+    /// may still write files.
     was_expired: bool,
 }
 

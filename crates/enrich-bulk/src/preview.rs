@@ -50,8 +50,8 @@ pub enum PreviewError {
 }
 
 /// Reads the whole list and validates each row as a run would. Returns the number of rows and their
-/// highest possible cost. A row whose company is not found by its name gets at most `candidates`
-/// candidates, and the cost includes their price.
+/// highest possible cost. If a row's company is not found by its name, the row gets at most
+/// `candidates` candidates (companies that the name may mean). The cost includes their price.
 ///
 /// # Errors
 ///

@@ -41,8 +41,8 @@ pub(crate) struct Waiting {
     /// The time when a row was last answered, or when the run began.
     answered_at: Cell<Instant>,
     was_answered: Cell<bool>,
-    /// The last known time until which the rate limit refuses rows. If a row is answered before
-    /// this time, the time stays: the row may have been sent before the limit was reached.
+    /// The last known time until which the rate limit refuses rows. An answer before this time does
+    /// not reset it: the answered row may have been sent before the limit was reached.
     limited_until: Cell<Option<Instant>>,
     /// The signal that stops the run, for example because the user has asked for it.
     stop: Stop,
@@ -106,8 +106,8 @@ impl CandidatesOfRow {
     }
 }
 
-/// Sends a row. If `candidates` is given, and the row's company is not found by its name, also
-/// sends the request for candidates.
+/// Sends a row. If `candidates` is given, and the row's company is not found by its name, also asks
+/// for the candidates: the companies that the name may mean.
 ///
 /// # Errors
 ///
@@ -191,7 +191,7 @@ fn pause(times: u32, asked: Option<Duration>) -> Duration {
 
 /// Returns the highest price of a row with these fields, in credits; `None` if the price has no
 /// limit. A row costs the price of its answer. If nothing is found, it costs the price of its
-/// candidates.
+/// candidates (companies that its company name may mean).
 pub(crate) fn highest_price(price: Price, fields: &RowFields, has_candidates: bool) -> Option<u64> {
     let answer = highest_price_of_answer(price, fields)?;
     Some(if has_candidates { answer.max(Candidate::PRICE.of(1).0) } else { answer })

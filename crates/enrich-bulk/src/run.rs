@@ -39,8 +39,8 @@ const MAX_AHEAD_BYTES: usize = 32 * 1024 * 1024;
 /// Minimum time between two commits, which sync written rows to disk. A commit is made earlier if
 /// `COMMIT_BYTES` are reached.
 const COMMIT_EVERY: Duration = Duration::from_millis(500);
-/// Maximum time for which slow commits delay the next commit. `COMMIT_SHARE` makes the time between
-/// two commits longer than `COMMIT_EVERY`, but not longer than this.
+/// Maximum time between two commits. After a slow commit, `COMMIT_SHARE` makes this time longer
+/// than `COMMIT_EVERY`, but never longer than `COMMIT_AT_LAST`.
 const COMMIT_AT_LAST: Duration = Duration::from_secs(10);
 /// Number of bytes of written rows after which they are committed, even before `COMMIT_EVERY` has
 /// passed.
@@ -53,8 +53,8 @@ const COMMIT_SHARE: u32 = 20;
 /// Interval between progress reports while the run waits for the answer to a row.
 const WAIT_EACH: Duration = Duration::from_millis(200);
 
-/// Number of passes through the loop of a run after which the run lets other tasks continue, even
-/// if it does not have to wait for an answer.
+/// After this number of passes, the loop of a run lets other async tasks continue. Otherwise a run
+/// that never waits for an answer would block them.
 const TURNS_OF_ITS_OWN: u64 = 64;
 
 /// Options of a run.
@@ -62,8 +62,8 @@ const TURNS_OF_ITS_OWN: u64 = 64;
 pub struct Options {
     /// Maximum number of rows in flight (sent and not yet answered); at least 1.
     pub concurrency: usize,
-    /// The ceiling for all rows, in credits. The rows of earlier runs of the job count too. `None`
-    /// means no ceiling.
+    /// The ceiling: the most credits that all rows of the job may cost, including the rows of
+    /// earlier runs. `None` means no ceiling.
     pub max_credits: Option<u64>,
     /// How long a run continues when it gets no answer.
     pub patience: Duration,
@@ -166,8 +166,8 @@ struct Engine<'a> {
     /// this queue has no result yet.
     ahead: VecDeque<Slot>,
     ahead_bytes: usize,
-    /// A row that was read but cannot be sent yet, because the ceiling leaves too little credit
-    /// for it.
+    /// A row that was read but cannot be sent yet, because it could exceed the ceiling (the maximum
+    /// cost of the list).
     held: Option<Row>,
     on_their_way: FuturesUnordered<LocalBoxFuture<'a, (u64, Answered)>>,
     is_read: bool,
@@ -254,10 +254,12 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Sends a row, unless it is invalid or an earlier run has its answer. Returns the row if the
-    /// ceiling (the maximum cost of the list) leaves too little credit for it. The run sends it
-    /// later, because an answer that costs less than its reservation frees credit. If no row is in
-    /// flight, no credit can become free, so the run ends.
+    /// Sends a row, unless it is invalid or an earlier run has its answer. Returns the row if it
+    /// cannot be sent yet.
+    ///
+    /// Before a row is sent, its highest cost is reserved. If the reservation would exceed the
+    /// ceiling (the maximum cost of the list), the row must wait: rows in flight may cost less than
+    /// was reserved for them. If no row is in flight, waiting cannot help, so the run ends.
     fn send(&mut self, row: Row) -> Option<Row> {
         let number = self.checkpoint.counts.rows + self.ahead.len() as u64;
         let fields = match input::fields(&self.bound, self.input.shape(), &row) {
@@ -367,7 +369,7 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    /// Syncs everything to disk, and renames the output if it is complete.
+    /// Commits the last rows, and renames the output to its final name if it is complete.
     fn finish(mut self) -> Result<Outcome, RunError> {
         let end = match self.end.take() {
             Some(end) => end,

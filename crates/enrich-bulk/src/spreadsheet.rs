@@ -55,8 +55,8 @@ pub fn neutralised(cell: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// Returns the positions of all parts that a spreadsheet program would run as a formula. A part
-/// begins after `;`, a tab, `|` or a line end. The first part, at the beginning of the cell, is
-/// left out.
+/// begins after `;`, a tab, `|` or a line end. The caller checks the beginning of the cell itself,
+/// so it is not included here.
 fn dangerous_parts(cell: &[u8]) -> impl Iterator<Item = usize> {
     let is_separator = |byte: u8| matches!(byte, b';' | b'\t' | b'|' | b'\n' | b'\r');
     let behind = (1..cell.len()).filter(move |at| is_separator(cell[at - 1]));

@@ -47,8 +47,9 @@ pub enum End {
     Ceiling,
     /// The account cannot pay for the next row. The text is the message for the user.
     OutOfCredits(String),
-    /// The caller refuses all rows. The text is the reason.
+    /// A call was refused for a reason that applies to all rows, such as an invalid API key. The
+    /// text is the reason.
     Refused(String),
-    /// The caller did not answer for too long. The text is the reason.
+    /// No call was answered for too long. The text is the reason.
     Unreachable(String),
 }

@@ -1,5 +1,6 @@
-//! Writes Excel workbooks. A workbook is written when all its CSV rows are complete, because an
-//! unfinished workbook could not be continued.
+//! Writes Excel workbooks. Rows cannot be appended to a workbook, so an interrupted job could not
+//! continue it. So rows are first written as CSV. The workbook is made from them when all are
+//! complete.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -80,7 +81,8 @@ fn as_number(text: &str) -> Option<f64> {
 
 /// Whether a cell would be truncated in a workbook.
 pub(crate) fn is_too_long(cell: &[u8]) -> bool {
-    // In UTF-8, a text has at least as many bytes as it has units in UTF-16.
+    // In UTF-8, a text has at least as many bytes as it has units in UTF-16. So a cell with few
+    // bytes is never too long.
     cell.len() > MAX_CELL_UNITS && {
         let text = String::from_utf8_lossy(cell);
         cut(&text).len() < text.len()

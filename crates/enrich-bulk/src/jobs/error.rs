@@ -45,7 +45,7 @@ pub enum JobError {
     #[error("the records of lists cannot be read or written")]
     Records(#[source] StoreError),
     /// The folder of jobs, or a file in it, cannot be read or written. Also returned if the
-    /// suppressed values cannot be read.
+    /// suppressed values (data that must be erased from lists) cannot be read.
     #[error("the folder of jobs cannot be read or written")]
     Folder(#[from] io::Error),
 }

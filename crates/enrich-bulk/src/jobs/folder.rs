@@ -121,8 +121,8 @@ impl Entry {
         }
     }
 
-    /// Returns the version of the suppressed (forgotten) values for which this list was last
-    /// searched.
+    /// Returns the version of the suppressed values (data that must be erased) for which this list
+    /// was last searched.
     pub(super) fn scrubbed(&self) -> u64 {
         if self.stop.is_some() { self.scrubbed_running } else { self.record.scrubbed }
     }

@@ -63,7 +63,8 @@ impl Jobs {
 }
 
 impl JobsState {
-    /// Reads the records of an account from the store again: another process may have changed them.
+    /// Reads the records of an account's jobs from the store again, because another process may
+    /// have changed them.
     pub(super) fn refresh(&self, account: AccountId) -> Result<(), JobError> {
         let Some(records) = &self.records else { return Ok(()) };
         let rows = block_on(records.of_account(account)).map_err(unreachable)?;
@@ -76,7 +77,7 @@ impl JobsState {
         Ok(())
     }
 
-    /// Reads the record of a job from the store again: another process may have changed it.
+    /// Reads the record of a job from the store again, because another process may have changed it.
     pub(super) fn refresh_one(&self, id: JobId) -> Result<(), JobError> {
         let Some(records) = &self.records else { return Ok(()) };
         let row = block_on(records.find(id.number())).map_err(unreachable)?;
@@ -90,9 +91,9 @@ impl JobsState {
                 None => registry.forget(id),
             }
         }
-        // A process ended while it worked on this job's files. The job is neither waiting nor
-        // running, so no process will take it to run it. So this process takes the job and
-        // completes the files.
+        // An earlier process ended while it worked on this job's files. The job is neither waiting
+        // nor running, so no process takes it in order to run it. So this process takes the job now
+        // and completes the files.
         if was_left { self.with_turn(id, |_| Ok(())) } else { Ok(()) }
     }
 
@@ -165,9 +166,9 @@ impl JobsState {
                 entry.turn + 1
             }
         };
-        // The files are removed before the record. If the process ends in between, the record shows
-        // that the removal must be completed. In the other order, the files would stay until
-        // `ORPHANS_AFTER`.
+        // The files are removed before the record. If the process ends in between, the record still
+        // shows that the removal must be completed. Without a record, the remaining files would be
+        // removed only after an hour (`ORPHANS_AFTER`).
         record::remove(&self.folder, id)?;
         block_on(records.remove(id.number(), turn)).map_err(unreachable)?;
         Ok(())
@@ -193,8 +194,9 @@ impl JobsState {
         }
     }
 
-    /// Makes a new folder with the job's files, in which only this process works. Then removes the
-    /// earlier folders. Does nothing if this process does not hold the job.
+    /// Puts the files of a shared job into a new folder for this process. So an earlier process
+    /// that held the job can no longer change them. Then removes the earlier folders. Does nothing
+    /// if this process does not hold the job.
     pub(super) fn open_turn(&self, id: JobId) -> Result<(), JobError> {
         let (record, lease) = {
             let registry = self.registry.lock();
@@ -254,13 +256,13 @@ impl JobsState {
         done
     }
 
-    /// Saves the record of a job that this process holds, and ends its lease. If the lease is lost,
-    /// does not save the record: the next refresh reads the record that the new holder has saved.
+    /// Ends this process's lease of a job, and saves the job's record. If the lease is already
+    /// lost, another process may have changed the record. Then this function does not save it.
     pub(super) fn release(&self, entry: &mut Entry, record: Record) {
         let (Some(records), Some(lease)) = (&self.records, entry.lease.clone()) else { return };
         if !lease.is_lost()
             && let Ok(change) = change_to(entry, &record)
-            // If the release fails, the lease expires later, and some process continues the job.
+            // If the release fails, the lease expires later. Then another process can take the job.
             && let Ok(true) = block_on(records.release(&change))
         {
             entry.record = record;
@@ -268,7 +270,8 @@ impl JobsState {
         (entry.lease, entry.was_expired) = (None, false);
     }
 
-    /// Completes interrupted removals of jobs. Also removes files without a record.
+    /// Completes interrupted removals of jobs. Also removes the old files of jobs that have no
+    /// record.
     pub(super) fn sweep_shared(&self) -> Result<(), JobError> {
         let Some(records) = &self.records else { return Ok(()) };
         let rows = self.refresh_all()?;

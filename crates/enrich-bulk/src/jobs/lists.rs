@@ -176,8 +176,8 @@ impl JobsState {
         })?;
         let mut input = self.input(arriving, &record, &self.closing)?;
         (record.rows, record.layout) = (Some(input.count_rows()?), input.layout());
-        // Only values that are forgotten after the upload are removed from a list. So a new list
-        // need not be searched. Its record stores the present number of suppressed (forgotten)
+        // Only values that are suppressed after the upload must be erased from a list. So a new
+        // list need not be searched. Its record stores the present version of the suppressed
         // values, as if the list had been searched for them.
         record.scrubbed = self.suppressed_version();
         if self.records.is_none() {

@@ -83,7 +83,8 @@ pub struct Order {
     pub key: KeyId,
     /// The ceiling: the maximum number of credits that the list may cost; `None` for no limit.
     pub max_credits: Option<u64>,
-    /// Maximum number of candidates of a row whose company is not found by its name; 0 for none.
+    /// Maximum number of candidates (companies that a name may mean) of a row whose company is not
+    /// found by its name; 0 for none.
     #[serde(default)]
     pub candidates: usize,
 }
@@ -148,19 +149,21 @@ pub(super) struct Record {
     /// rows were counted.
     #[serde(default)]
     pub(super) layout: Option<Layout>,
-    /// The version of the suppressed (forgotten) values for which the job's files were last
-    /// searched. If the present version is different, the files are searched again.
+    /// The version of the suppressed values (data that must be erased) for which the job's files
+    /// were last searched. If the present version is different, the files are searched again.
     #[serde(default)]
     pub(super) scrubbed: u64,
-    /// How many rows were emptied or removed because they contained forgotten values.
+    /// How many rows were emptied or removed because they contained suppressed values (data that
+    /// must be erased).
     #[serde(default)]
     pub(super) removed_rows: u64,
-    /// Whether the list was rewritten, to empty the rows with forgotten values. A rewritten list is
-    /// UTF-8 text.
+    /// Whether the list was rewritten, to empty the rows with suppressed values (data that must be
+    /// erased). A rewritten list is UTF-8 text.
     #[serde(default)]
     pub(super) is_rewritten: bool,
-    /// Whether files with forgotten values are being replaced: new files are written and are being
-    /// renamed to the names of the present files.
+    /// Whether files of the job are being replaced by copies without suppressed values (data that
+    /// must be erased). If so, all copies are written, and each is being renamed to the file that
+    /// it replaces.
     #[serde(default)]
     pub(super) is_replacing: bool,
     /// The name of the subfolder with the job's files; `None` if no other process shares the job.
@@ -226,9 +229,9 @@ impl Record {
         (self.state, self.ended_at) = (state, Some(now.as_second()));
     }
 
-    /// Returns the options for reading the stored list. If the list was rewritten, to empty rows
-    /// with forgotten values, it is UTF-8, even if the user has set another encoding for the
-    /// upload.
+    /// Returns the options for reading the stored list. A list that was rewritten, to empty rows
+    /// with suppressed values (data that must be erased), is UTF-8. The user may have set another
+    /// encoding for the upload.
     pub(super) fn read_as(&self) -> ReadAs {
         if !self.is_rewritten {
             return self.read_as;
@@ -237,8 +240,8 @@ impl Record {
         ReadAs { delimiter, encoding: Some(TextEncoding::UTF_8) }
     }
 
-    /// Returns the delimiter of a rewritten list, in which rows with forgotten values are empty. It
-    /// is the detected delimiter of the upload, or a comma if none was detected.
+    /// Returns the delimiter of a rewritten list (a list in which some rows were emptied). It is
+    /// the detected delimiter of the upload, or a comma if none was detected.
     pub(super) fn rewritten_delimiter(&self) -> Delimiter {
         let detected = self.layout.as_ref().and_then(|layout| layout.delimiter);
         detected.unwrap_or(Delimiter::Comma)

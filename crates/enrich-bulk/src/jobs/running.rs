@@ -17,7 +17,8 @@ use crate::part::{Opened, Output, Part, Purpose};
 use crate::run::{Counts, End, Options, Progress, RunError, Work, run};
 use crate::stop::Stop;
 
-/// Interval at which the limits of a running job are checked.
+/// Interval at which a running job checks the account's storage limit and the free disk space, and
+/// whether the job must yield to another account.
 const LOOK_EACH: Duration = Duration::from_millis(100);
 
 /// Provides callers for jobs. A job sends its rows through a [`Caller`].
@@ -38,8 +39,8 @@ pub trait Callers: Send + Sync {
         Ok(None)
     }
 
-    /// Returns the suppressed (forgotten) values, which must be removed from lists; `None` if there
-    /// are none.
+    /// Returns the suppressed values: the data that must be erased from lists, such as an email
+    /// address. Returns `None` if there are none.
     async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
         Ok(None)
     }

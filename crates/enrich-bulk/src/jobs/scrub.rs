@@ -1,9 +1,10 @@
-//! Removes forgotten values from the uploaded lists of accounts, and from their output. A list may
-//! keep values that were forgotten before its upload.
+//! Removes suppressed values from the uploaded lists of accounts, and from their output. A
+//! suppressed value is one that must be erased, such as a person's email address. Only values that
+//! are suppressed after the upload of a list are removed from the list.
 //!
-//! Output rows that contain a forgotten value are removed. In the list of an unfinished job, such
+//! Output rows that contain a suppressed value are removed. In the list of an unfinished job, such
 //! rows are emptied instead: paid rows are recognised by their number, so all rows must keep their
-//! numbers. The list of a finished job is deleted if it contains a forgotten value. If neither
+//! numbers. The list of a finished job is deleted if it contains a suppressed value. If neither
 //! removing nor emptying is possible, the whole job is deleted.
 
 mod emptied;
@@ -28,8 +29,9 @@ pub(super) use staged::complete;
 use staged::{Staged, Written};
 
 impl Jobs {
-    /// Searches all lists that were not searched since the last value was forgotten, and removes
-    /// forgotten values from them. Returns how many lists were changed or deleted.
+    /// Searches all lists that were not searched since the last value was suppressed, and removes
+    /// suppressed values (data that must be erased) from them. Returns how many lists were changed
+    /// or deleted.
     ///
     /// # Errors
     ///
@@ -45,7 +47,7 @@ impl Jobs {
                 Ok(is_changed) => changed += usize::from(is_changed),
                 // The account deleted the job in the meantime.
                 Err(_) if !self.shared.registry.lock().jobs.contains_key(&id) => {}
-                // Another process is changing this list, or is searching it for forgotten values.
+                // Another process is changing this list, or is searching it for suppressed values.
                 // So this list is skipped.
                 Err(JobError::Refused(Refusal::Changed)) => {}
                 // The error is returned after all other lists were searched.
@@ -55,8 +57,8 @@ impl Jobs {
         failed.map_or(Ok(changed), Err)
     }
 
-    /// Whether a job's output is complete and can be shown: it was searched for all values that are
-    /// suppressed (forgotten) now.
+    /// Whether a job's output is complete, and was searched for all present suppressed values (data
+    /// that must be erased). Only then can the output be shown.
     ///
     /// # Errors
     ///
@@ -69,7 +71,7 @@ impl Jobs {
         Ok(state == State::Ended(End::Whole) && is_scrubbed)
     }
 
-    /// Removes forgotten values from one list, before it is shown.
+    /// Removes suppressed values (data that must be erased) from one list, before it is shown.
     pub(super) fn scrub_one(&self, account: AccountId, id: JobId) -> Result<(), JobError> {
         self.shared.refresh_one(id)?;
         self.shared.registry.lock().of(account, id)?;
@@ -87,15 +89,15 @@ impl JobsState {
         Ok(values.filter(|values| values.version() > 0))
     }
 
-    /// Returns the version of the suppressed (forgotten) values; 0 if they cannot be read. A new
-    /// list stores this version. If the stored version differs from the present one, the list is
-    /// searched again. So a wrong 0 only causes one search too many.
+    /// Returns the version of the suppressed values (data that must be erased); 0 if they cannot be
+    /// read. A new list stores this version. If the stored version differs from the present one,
+    /// the list is searched again. So a wrong 0 only causes one search too many.
     pub(super) fn suppressed_version(&self) -> u64 {
         self.suppressed().ok().flatten().map_or(0, |values| values.version())
     }
 
-    /// Whether the list was already searched for this version of the suppressed (forgotten)
-    /// values.
+    /// Whether the list was already searched for this version of the suppressed values (data that
+    /// must be erased).
     fn is_scrubbed(&self, id: JobId, version: u64) -> bool {
         self.registry.lock().jobs.get(&id).is_some_and(|entry| entry.scrubbed() == version)
     }
@@ -107,9 +109,9 @@ impl JobsState {
         registry.jobs.get(&id).map(|entry| Arc::clone(&entry.files)).ok_or(JobError::NotThere)
     }
 
-    /// Searches a list for suppressed (forgotten) values, unless it was already searched for these
-    /// values. Returns whether the list was changed, or will be changed before the next run of the
-    /// job.
+    /// Searches a list for suppressed values (data that must be erased), unless it was already
+    /// searched for these values. Returns whether the list was changed, or will be changed before
+    /// the next run of the job.
     ///
     /// - If the job is not running, removes the values from the job's files.
     /// - If this process is running the job and the files contain a suppressed value, stops the
@@ -153,8 +155,9 @@ impl JobsState {
         Ok(holds)
     }
 
-    /// Removes forgotten values from the files of a job that will run next. Does nothing if the
-    /// files were already searched for all suppressed values. Returns the record of the job.
+    /// Removes suppressed values (data that must be erased) from the files of a job that will run
+    /// next. Does nothing if the files were already searched for all suppressed values. Returns the
+    /// record of the job.
     pub(super) fn scrub_before_run(&self, id: JobId) -> Result<Record, JobError> {
         let files = self.files_of(id)?;
         let _one_at_a_time = files.lock();
@@ -172,8 +175,8 @@ impl JobsState {
         }
     }
 
-    /// Removes forgotten values from the files of a job that is not running. Returns whether the
-    /// files contained such values.
+    /// Removes suppressed values (data that must be erased) from the files of a job that is not
+    /// running. Returns whether the files contained such values.
     fn scrub_files(
         &self,
         record: &Record,
@@ -218,10 +221,10 @@ impl JobsState {
         Ok(removed > 0)
     }
 
-    /// Writes a new output of a finished job, without the rows that contain a suppressed
-    /// (forgotten) value. The new files are [`Staged`] files, which replace the present files
-    /// later. Returns them and the number of removed rows. Returns `None` if rows must be removed
-    /// from a workbook and its CSV rows were not kept.
+    /// Writes a new output of a finished job, without the rows that contain a suppressed value
+    /// (data that must be erased). The new files are [`Staged`] files, which replace the present
+    /// files later. Returns them and the number of removed rows. Returns `None` if rows must be
+    /// removed from a workbook and its CSV rows were not kept.
     fn without_rows(
         &self,
         record: &Record,
@@ -275,7 +278,8 @@ impl JobsState {
         Ok(())
     }
 
-    /// Whether a job's list, order or output so far contains a suppressed (forgotten) value.
+    /// Whether a job's list, order or output so far contains a suppressed value (data that must be
+    /// erased).
     fn holds(&self, record: &Record, values: &dyn SuppressedValues) -> Result<bool, JobError> {
         if order_holds(record, values) || list_holds(self, record, values)? {
             return Ok(true);
@@ -290,7 +294,8 @@ impl JobsState {
     }
 }
 
-/// Returns the values that were suppressed after the list was uploaded.
+/// Returns the values that were suppressed after the list was uploaded. Only these must be erased
+/// from the list.
 fn since<'a>(record: &Record, values: &'a dyn SuppressedValues) -> SuppressedSince<'a> {
     let since = Timestamp::from_second(record.created_at).unwrap_or(Timestamp::MIN);
     SuppressedSince { values, since }
@@ -308,16 +313,16 @@ fn written(record: &Record) -> Written {
     }
 }
 
-/// Whether a constant of the mapping (a value that is the same for every row) is a suppressed
-/// (forgotten) value.
+/// Whether a constant of the mapping (a value that is the same for every row) is a suppressed value
+/// (data that must be erased).
 fn order_holds(record: &Record, values: &dyn SuppressedValues) -> bool {
     let mut constants = record.order.iter().flat_map(|order| &order.mapping.constants);
     constants.any(|(_, value)| holds_suppressed(values, value))
 }
 
-/// Whether a row of the upload contains a suppressed (forgotten) value. Returns `false` if the
-/// upload was already deleted. Returns `true` if the upload cannot be read as rows, because it may
-/// then contain such a value.
+/// Whether a row of the upload contains a suppressed value (data that must be erased). Returns
+/// `false` if the upload was already deleted. Returns `true` if the upload cannot be read as rows,
+/// because it may then contain such a value.
 fn list_holds(
     shared: &JobsState,
     record: &Record,

@@ -68,9 +68,9 @@ impl JobsState {
     ) -> Result<Input, ReadError> {
         let source = Source::file(path)?;
         let input = Input::open(source.read_as(record.read_as()).bounded(self.bounds(stop)))?;
-        // In a rewritten list, the rows with forgotten values are empty. So another layout
-        // (delimiter) may be detected than for the upload. The stored layout is used instead,
-        // because the layout of the output must not change.
+        // A rewritten list contains empty rows, in place of rows with data that had to be erased.
+        // So another layout (delimiter) may be detected than for the upload. The stored layout is
+        // used instead, because the layout of the output must not change.
         Ok(match &record.layout {
             Some(layout) if record.is_rewritten => input.with_layout(layout.clone()),
             _ => input,

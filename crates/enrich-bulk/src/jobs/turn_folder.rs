@@ -17,9 +17,9 @@ use super::record::{JobId, Record, make_folder};
 /// fails if the earlier holder changes the files at the same time.
 const ATTEMPTS: u32 = 5;
 
-/// Makes the folder with the number `turn` for the new holder of a job (the process that has taken
-/// it), and puts the job's files into it. The files come from the folder that the record names.
-/// `may_be_written` says whether the earlier holder may still write to them.
+/// Makes the folder with the number `turn` for the process that has taken a job, and puts the job's
+/// files into it. The files come from the folder that the record names. `may_be_written` says
+/// whether the earlier holder of the job may still write to them.
 pub(super) fn carry_over(
     root: &Path,
     record: &Record,
@@ -83,8 +83,8 @@ fn carry_files(from: &Path, to: &Path, may_be_written: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the folders of earlier holders of the job: all its folders except the one that the
-/// record names.
+/// Removes the folders of processes that held the job earlier: all folders of the job except the
+/// one that the record names.
 pub(super) fn remove_others(root: &Path, record: &Record) -> io::Result<()> {
     let own = record.folder(root);
     for entry in fs::read_dir(root.join(record.id.to_string()))? {

@@ -94,7 +94,7 @@ pub struct Job {
     /// no rows.
     pub rate_limited_until: Option<Timestamp>,
     /// The number of rows that were emptied in the list, or removed from the output, because they
-    /// contained forgotten values.
+    /// contained suppressed values (data that must be erased).
     pub removed_rows: u64,
 }
 

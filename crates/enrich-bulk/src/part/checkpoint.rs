@@ -29,7 +29,8 @@ pub struct Purpose {
     /// Prefix of the added columns' names.
     #[serde(default)]
     pub prefix: String,
-    /// Maximum number of candidates of a row whose company is not found by its name; 0 for none.
+    /// Maximum number of candidates (companies that a name may mean) of a row whose company is not
+    /// found by its name; 0 for none.
     #[serde(default)]
     pub candidates: usize,
     /// A description of how the list is split into columns; `None` if its format has no delimiter.

@@ -22,9 +22,9 @@ pub(crate) fn endpoint(path: &str) -> &'static Endpoint {
     tables.iter().find_map(|table| table.endpoint(path)).unwrap()
 }
 
-/// A test caller. Its answer depends on the first word in the first field of a row: `bad` is
-/// invalid, `broken` fails, `wrong` is refused, `gone` gets no answer yet, `nobody` is not found,
-/// and any other word is found. It charges each idempotency key once.
+/// A test caller. Its answer depends on the first word in the first field of a row. `bad` is
+/// invalid, `broken` fails, `wrong` is refused, `gone` is never answered ([`CallResult::Later`]),
+/// `nobody` is not found, and any other word is found. It charges each idempotency key once.
 #[derive(Default)]
 pub(crate) struct Books {
     /// The charged calls by idempotency key: what was asked, and the cost in credits.
@@ -49,7 +49,8 @@ pub(crate) struct Books {
     /// While a test holds this lock, calls for the domain `stalled.example` get no answer. This
     /// simulates a slow server.
     pub(crate) stalled: Mutex<()>,
-    /// The forgotten domains, each with the time when it was forgotten.
+    /// The suppressed domains, which must be erased from lists, each with the time when it was
+    /// suppressed.
     pub(crate) forgotten: Mutex<Vec<(String, Timestamp)>>,
 }
 
@@ -147,7 +148,7 @@ pub(crate) struct Fixture {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) endpoint: &'static Endpoint,
     pub(crate) mapping: Mapping,
-    /// Maximum number of candidates that a row gets; 0 for none.
+    /// Maximum number of candidates (companies that a name may mean) that a row gets; 0 for none.
     pub(crate) candidates: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Checks that forgotten values are removed from lists.
+//! Checks that suppressed values (data that must be erased) are removed from lists.
 
 use std::io::{Cursor, Read, Write};
 use std::sync::{Arc, mpsc};
@@ -77,8 +77,8 @@ fn all_lists_are_looked_through_once_a_value_was_forgotten_also_after_a_restart(
     assert_eq!(jobs.get(office.account, clean).unwrap().removed_rows, 0);
     assert_eq!(jobs.get(office.account, waiting).unwrap().removed_rows, 1);
 
-    // The account uploads a list after `inkwell.example` was forgotten. In this list, the value
-    // stays.
+    // The account uploads a list after `inkwell.example` was suppressed. The domain is not removed
+    // from this list: only values that are suppressed after the upload are removed.
     let later = office.create(&jobs, LIST);
     assert_eq!(jobs.scrub().unwrap(), 0);
     assert_eq!(jobs.get(office.account, later).unwrap().removed_rows, 0);
@@ -124,8 +124,8 @@ fn json_lines_keep_their_columns_when_a_row_is_emptied() {
 fn a_list_that_stopped_keeps_its_paid_rows_and_continues_without_those_forgotten() {
     let office = Office::new();
     let jobs = office.open();
-    // Two rows contain `inkwell.example`. One of them is already answered when this value is
-    // forgotten.
+    // Two rows contain `inkwell.example`. When this domain is suppressed, one of the rows is
+    // already answered.
     let row = |number| format!("{number},Quill {number},\"a\nb\"");
     let mut rows: Vec<String> = (0..60).map(row).collect();
     rows.insert(3, "x,Inkwell,www.inkwell.example".to_owned());

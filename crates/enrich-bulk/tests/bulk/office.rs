@@ -62,7 +62,8 @@ impl Callers for SharedCalls {
     }
 }
 
-/// The forgotten domains, each with the time when it was forgotten.
+/// The suppressed domains, which must be erased from lists, each with the time when it was
+/// suppressed.
 struct Forgotten {
     domains: Vec<(String, Timestamp)>,
     books: Arc<Books>,

@@ -1,5 +1,5 @@
-//! Tests of lists that several nodes share. All nodes show them, another node continues them when a
-//! node is lost, and no row is paid twice.
+//! Tests of lists that several nodes (server processes) share. All nodes show them. If a node is
+//! lost, another node continues its lists. No row is paid twice.
 
 use std::fs;
 use std::path::Path;

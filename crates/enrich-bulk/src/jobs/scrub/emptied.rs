@@ -1,4 +1,5 @@
-//! Empties the rows with forgotten values in the list of an unfinished job.
+//! Empties the rows with suppressed values (data that must be erased) in the list of an unfinished
+//! job.
 //!
 //! Paid rows are recognised by their number and text. So emptied rows keep their numbers, and all
 //! other rows keep their numbers and texts. The rewritten list is UTF-8 text.
@@ -24,9 +25,10 @@ const PIECE_BYTES: usize = 4 * 1024 * 1024;
 
 impl JobsState {
     /// Writes new versions of the list and of the output so far, as [`Staged`] files, which replace
-    /// the present files later. In the new list, rows that contain a suppressed (forgotten) value
-    /// are empty. In the new output, such rows are left out. Returns the staged files, and the
-    /// number of emptied and removed rows. Returns `None` if the list or its checkpoint is damaged.
+    /// the present files later. In the new list, rows that contain a suppressed value (data that
+    /// must be erased) are empty. In the new output, such rows are left out. Returns the staged
+    /// files, and the number of emptied and removed rows. Returns `None` if the list or its
+    /// checkpoint is damaged.
     pub(super) fn with_emptied_rows(
         &self,
         record: &Record,
@@ -59,9 +61,9 @@ impl JobsState {
         }
         removed += emptied.range(done..).count() as u64;
         if !emptied.is_empty() {
-            // Of the emptied rows, `removed` counts only those that are not in the output yet:
-            // their numbers begin at `done`. So `removed` can be 0 here. But the caller replaces
-            // the files only if `removed` is at least 1, and the list must be replaced.
+            // The list must be replaced, but the caller replaces files only if `removed` is at
+            // least 1. Here `removed` can be 0: it counts rows that were removed from the output,
+            // and emptied rows that are not in the output yet (numbers from `done`).
             removed = removed.max(1);
             staged.replaces_list = true;
             let Some(hash) = self.write_list(record, &mut staged, &emptied, done)? else {
@@ -80,8 +82,8 @@ impl JobsState {
         Ok(Some((staged, removed)))
     }
 
-    /// Adds to `known` the numbers (from 0) of all rows of the list that contain a suppressed
-    /// (forgotten) value. Returns `known`.
+    /// Adds to `known` the numbers (from 0) of all rows of the list that contain a suppressed value
+    /// (data that must be erased). Returns `known`.
     fn numbers_held(
         &self,
         record: &Record,
@@ -157,8 +159,8 @@ fn is_damage(error: &io::Error) -> bool {
 }
 
 /// Returns the numbers of the rows in `checkpoint.ahead` that have an answer with a suppressed
-/// (forgotten) value. These rows were answered while an earlier row was still unanswered, so they
-/// are not in the output yet.
+/// value (data that must be erased). These rows were answered while an earlier row was still
+/// unanswered, so they are not in the output yet.
 fn numbers_ahead(checkpoint: &Checkpoint, values: &dyn SuppressedValues) -> BTreeSet<u64> {
     let holds = |value: &serde_json::Value| json_holds(value, values);
     let held = checkpoint.ahead.iter().filter(|(_, added)| {
@@ -174,8 +176,8 @@ fn number_of(key: &str) -> Option<u64> {
     key.rsplit('-').nth(1)?.parse().ok()
 }
 
-/// Removes from the checkpoint the answers of the rows that were emptied because of forgotten
-/// values. The cost of these rows is still counted.
+/// Removes from the checkpoint the answers of the rows that were emptied, because they contained
+/// data that must be erased. The cost of these rows is still counted.
 fn drop_ahead(checkpoint: &mut Checkpoint, emptied: &BTreeSet<u64>) {
     let counts = &mut checkpoint.counts;
     checkpoint.ahead.retain(|(key, added)| {
@@ -185,8 +187,8 @@ fn drop_ahead(checkpoint: &mut Checkpoint, emptied: &BTreeSet<u64>) {
     });
 }
 
-/// Returns the text that replaces a row with a forgotten value. The text has no values, but it must
-/// not be blank, because a blank line does not count as a row.
+/// Returns the text that replaces a row with a suppressed value (data that must be erased). The
+/// text has no values, but it must not be blank, because a blank line does not count as a row.
 fn emptied_text(input: &Input, row: &Row, delimiter: Delimiter) -> Vec<u8> {
     match (input.shape(), &row.cells) {
         (Shape::Csv(columns), _) => {

@@ -1,4 +1,4 @@
-//! Searches rows for forgotten values.
+//! Searches rows for suppressed values: data that must be erased, such as an email address.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -11,7 +11,8 @@ use crate::export;
 use crate::input::Input;
 use crate::shape::Shape;
 
-/// Whether a row of a list contains a suppressed (forgotten) value. `open` opens the list.
+/// Whether a row of a list contains a suppressed value (data that must be erased). `open` opens the
+/// list.
 pub(super) fn rows_hold(
     open: impl FnOnce() -> Result<Input, ReadError>,
     values: &dyn SuppressedValues,
@@ -25,7 +26,7 @@ pub(super) fn rows_hold(
     Ok(false)
 }
 
-/// Whether a row contains a suppressed (forgotten) value.
+/// Whether a row contains a suppressed value (data that must be erased).
 pub(super) fn row_holds(shape: &Shape, row: &Row, values: &dyn SuppressedValues) -> bool {
     match &row.cells {
         Ok(Cells::Json(cells)) => cells.iter().any(|(_, value)| json_holds(value, values)),
@@ -33,7 +34,7 @@ pub(super) fn row_holds(shape: &Shape, row: &Row, values: &dyn SuppressedValues)
     }
 }
 
-/// Whether a line of a file contains a suppressed (forgotten) value.
+/// Whether a line of a file contains a suppressed value (data that must be erased).
 pub(super) fn file_holds(path: &Path, values: &dyn SuppressedValues) -> io::Result<bool> {
     let file = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -51,7 +52,8 @@ pub(super) fn file_holds(path: &Path, values: &dyn SuppressedValues) -> io::Resu
     }
 }
 
-/// Whether a line of JSON contains a suppressed (forgotten) value, however its strings are escaped.
+/// Whether a line of JSON contains a suppressed value (data that must be erased), however its
+/// strings are escaped.
 pub(super) fn line_holds(line: &[u8], values: &dyn SuppressedValues) -> bool {
     match serde_json::from_slice::<serde_json::Value>(line) {
         Ok(value) => json_holds(&value, values),

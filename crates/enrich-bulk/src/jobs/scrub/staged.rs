@@ -56,7 +56,8 @@ impl Staged {
     }
 
     /// Writes a copy of the file at `path`, or of its first `bytes` bytes, as a staged file, which
-    /// replaces the file later. Rows that contain a suppressed (forgotten) value are left out.
+    /// replaces the file later. Rows that contain a suppressed value (data that must be erased) are
+    /// left out.
     pub(super) fn copy_without(
         &mut self,
         path: &Path,

@@ -17,8 +17,9 @@ pub(crate) struct AccountPorts {
     pub(crate) accounts: Arc<dyn Accounts>,
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) sign_ins: Arc<dyn SignIns>,
-    /// The directory (the look-up data) of the data folder. Nothing reads it: while it is open, it
-    /// marks the folder as in use. `None` if the accounts are in PostgreSQL.
+    /// The directory (the look-up data) of the data folder. It is never read. It is kept open
+    /// because an open directory marks the folder as in use. `None` if the accounts are in
+    /// PostgreSQL.
     _directory: Option<Arc<SqliteDirectory>>,
 }
 

@@ -1,8 +1,8 @@
 //! The operator's commands and the server's settings.
 //!
-//! Results go to standard output, everything else to standard error. What is not here: the rules of
-//! metering, of parsing inputs and of merging records. Those rules are in other crates, which can
-//! be used without this one.
+//! Results go to standard output, everything else to standard error. This crate does not contain
+//! the rules of metering, of parsing inputs and of merging records. Those rules are in other
+//! crates, which can be used without this one.
 
 mod account_ports;
 mod cli;

@@ -19,16 +19,18 @@ use crate::store_metrics;
 /// A node: its directory, and its connection to PostgreSQL.
 pub(crate) struct Node {
     directory: Arc<dyn Directory>,
-    /// The same directory as `directory`, if the node answers from snapshots; otherwise `None`.
+    /// The same directory as `directory`, if it consists of snapshots (published copies of the
+    /// look-up data); otherwise `None`. The metrics show its status.
     snapshots: Option<Arc<SnapshotDirectory>>,
     store: postgres::Store,
     lists: PathBuf,
 }
 
 impl Node {
-    /// Opens PostgreSQL and the snapshots. If the settings name no location of snapshots, opens the
-    /// directory (the look-up data) in the folder `data` instead. Then also loads what look-ups
-    /// need, so that the first look-up is fast too.
+    /// Opens the PostgreSQL database and the snapshots (published copies of the look-up data). If
+    /// the settings name no location of snapshots, opens the directory (the look-up data) in the
+    /// folder `data` instead. Then also loads what look-ups need, so that the first look-up is fast
+    /// too.
     ///
     /// # Errors
     ///

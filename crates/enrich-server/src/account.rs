@@ -206,7 +206,7 @@ fn sent(response: Response, of_file: Encoding, of_page: Encoding) -> HttpRespons
                 Encoding::Brotli => Bytes::from_static(brotli),
             })
         }
-        // The content type is one of `headers`; `BodyStream` sets none.
+        // `headers` contains the content type, because `BodyStream` sets none.
         ResponseBody::Pieces(pieces) => BoxBody::new(BodyStream::new(pieces.map(|piece| {
             piece.inspect_err(|error| {
                 error!(error = %error, "a file broke off");

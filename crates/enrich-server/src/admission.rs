@@ -16,7 +16,8 @@ use std::task::{Context, Waker};
 
 use parking_lot::Mutex;
 
-/// The connection slots of a listener. All its workers share them.
+/// The connection slots of a listener, which all its workers share. A slot is a place for one
+/// connection within the limit.
 pub(crate) struct ConnectionSlots {
     most: usize,
     max_per_address: Option<usize>,
@@ -31,7 +32,8 @@ struct Held {
     by_client: HashMap<IpAddr, usize>,
 }
 
-/// A connection slot that is in use. Dropping this value makes the slot free again.
+/// A connection slot (a place within the connection limit) that is in use. Dropping this value
+/// makes the slot free again.
 struct ConnectionSlot {
     places: Arc<ConnectionSlots>,
     client: Option<IpAddr>,
@@ -106,7 +108,8 @@ pub(crate) struct Admission {
 }
 
 impl Admission {
-    /// Whether the connection has a slot. If it has none, first tries to get one.
+    /// Whether the connection has a slot (a place within the connection limit). If it has none,
+    /// first tries to take a free one.
     pub(crate) fn has_slot(&self) -> bool {
         let mut place = self.place.borrow_mut();
         if place.is_none() {

@@ -28,9 +28,9 @@ pub(crate) struct Unread {
 /// Reads the body of a request. The body is refused if it has more than [`MAX_BODY_BYTES`] bytes,
 /// is not complete within `limit`, or is compressed.
 ///
-/// The first poll of the body uses a waker that does nothing. So if the body is not complete then,
-/// this function uses `poll_again` to ask the connection for one more poll. `poll_again` is `None`
-/// in tests without a connection.
+/// The first poll of the body uses a waker that does nothing, which saves time: usually the HTTP
+/// layer polls a second time by itself (see `within`). If it does not, `poll_again` asks the
+/// connection for another poll. `poll_again` is `None` in tests without a connection.
 pub(crate) async fn read(
     headers: &HeaderMap,
     body: &mut Payload,

@@ -77,7 +77,7 @@ pub(crate) struct UploadExemption(Rc<Cell<bool>>);
 
 impl UploadExemption {
     /// Marks the current request as an upload of a signed-in account owner. Until the answer
-    /// begins, each byte that arrives restarts the stall timeout.
+    /// begins, each byte that arrives restarts the time limit [`StallTimeouts::answer`].
     pub(crate) fn begin(&self) {
         self.0.set(true);
     }
@@ -104,17 +104,17 @@ impl InputGate {
     }
 }
 
-/// A flag that is set when the handler of the current request needs one more poll. A turn of the
-/// HTTP layer reads input, polls handlers and writes answers. If the HTTP layer delivers more bytes
-/// to the handler in the current turn, it polls the handler by itself. Otherwise the connection
-/// wakes its task at the end of the turn, which starts another turn.
+/// A flag that is set when the handler of the current request needs one more poll. The HTTP layer
+/// works in turns: it reads input, polls handlers and writes answers. If a turn delivers more bytes
+/// to the handler, the HTTP layer polls the handler anyway. Otherwise the connection wakes its task
+/// at the end of the turn, so that another turn follows.
 #[derive(Clone, Default)]
 pub(crate) struct PollAgain(Rc<Cell<bool>>);
 
 impl PollAgain {
-    /// Waits until the HTTP layer polls the handler of the request again. If this does not happen
-    /// in the current turn of the HTTP layer, the connection wakes its task, which starts another
-    /// turn.
+    /// Waits until the HTTP layer polls the handler of the request again. The HTTP layer works in
+    /// turns: it reads input, polls handlers and writes answers. If it does not poll the handler in
+    /// the current turn, the connection wakes its task, so that another turn follows.
     pub(crate) async fn next_poll(&self) {
         let mut is_first = true;
         poll_fn(|_| {
@@ -156,7 +156,7 @@ pub(crate) struct Connection {
     stall_timeouts: StallTimeouts,
     signals: ConnectionSignals,
     awaits: Awaits,
-    /// Whether input was read in this turn (since the last flush).
+    /// Whether input was read in the current turn: since the last flush.
     has_read: bool,
     /// The number of bytes that were written since the last pause of the writes ([`TURN_BYTES`]).
     written_bytes: usize,
@@ -207,8 +207,8 @@ impl Connection {
         Rc::new(self.signals.clone())
     }
 
-    /// Whether input must not be read now, because this turn has already read some, an answer is
-    /// being sent, or a request is being answered.
+    /// Whether the HTTP layer must not read input now: it has already read some since the last
+    /// flush, an answer is being sent, or a request is being answered.
     fn is_held_back(&self) -> bool {
         self.has_read || self.awaits == Awaits::Reader || self.signals.input.is_closed()
     }
@@ -320,8 +320,9 @@ impl AsyncWrite for Connection {
         Poll::Pending
     }
 
-    /// Flushes the stream, and ends the turn. The HTTP layer calls this when it has written all its
-    /// output.
+    /// Flushes the stream. The HTTP layer calls this when it has written all its output, which ends
+    /// its turn. If more input is waiting and may be read now, or a handler needs one more poll,
+    /// wakes the task, so that another turn follows.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(context);
         if self.signals.last_answer.is_given() && self.awaits == Awaits::Nothing {

@@ -24,7 +24,7 @@ pub(crate) async fn end_connection(
     let context = CallContext::begin(&mut request, listener);
     if context.signals().is_some_and(|signals| signals.last_answer.is_given()) {
         // This request arrived after the last answer of the connection, so the client expects no
-        // response. The connection is soon dropped, and this future too.
+        // response. This future never completes. It is dropped with the connection, soon.
         return std::future::pending().await;
     }
     let mut response = DetachOnDrop::new(Box::pin(record(context.clone(), request, next))).await?;

@@ -87,14 +87,14 @@ impl CallContext {
         self.0.signals.as_ref()
     }
 
-    /// Whether the request's connection has a connection slot; `true` in tests without a
-    /// connection.
+    /// Whether the request's connection has a connection slot: a place within the connection limit.
+    /// Returns `true` in tests without a connection.
     pub(crate) fn has_slot(&self) -> bool {
         self.signals().is_none_or(|signals| signals.admission.has_slot())
     }
 
-    /// Notes that the body of the request was read. Until the request is answered, no further
-    /// input of the connection is read.
+    /// Records that the body of the request was read. No further input of the connection is read
+    /// until the request is answered.
     pub(crate) fn end_body(&self) {
         self.0.is_body_read.set(true);
         if let Some(signals) = self.signals() {

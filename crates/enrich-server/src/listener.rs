@@ -35,7 +35,8 @@ const UNSENT_BYTES: u32 = 64 * 1024;
 pub struct ListenerLimits {
     /// Number of worker threads.
     pub workers: NonZeroUsize,
-    /// Maximum number of connections of all workers together, without guests.
+    /// Maximum number of connections of all workers together. Guests (see `guests`) are not
+    /// counted.
     pub connections: NonZeroUsize,
     /// Maximum number of connections from one client address; `None` for no limit.
     pub connections_per_address: Option<NonZeroUsize>,

@@ -92,7 +92,8 @@ pub fn serve<E: Into<Box<dyn Error + Send + Sync>>>(
         upkeep::flush(app.service()).await;
         ended
     });
-    // The limit also includes the end of the async runtime, which waits for tasks that use a disk.
+    // The async runtime has ended only here, because it waits for tasks that use a disk. The time
+    // limit of the shutdown includes this wait.
     drop(time_limit);
     ended
 }

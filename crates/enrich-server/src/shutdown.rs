@@ -26,7 +26,7 @@ pub(crate) struct TimeLimit {
 }
 
 impl TimeLimit {
-    /// Starts the time: `shutdown_timeout` plus [`LAST_STEPS`].
+    /// Starts the time limit: `shutdown_timeout` plus [`LAST_STEPS`].
     pub(crate) fn start(shutdown_timeout: Duration) -> Self {
         Self::start_with(shutdown_timeout + LAST_STEPS, || {
             error!("something is stuck; leaving all the same");
@@ -34,7 +34,8 @@ impl TimeLimit {
         })
     }
 
-    /// Starts the time `limit`. Calls `exceeded` if the value is not dropped before it is over.
+    /// Starts a time limit. If the returned value still exists after the time `limit`, calls
+    /// `exceeded`.
     fn start_with(limit: Duration, exceeded: impl FnOnce() + Send + 'static) -> Self {
         let (running, dropped) = mpsc::channel();
         let watch = move || {
@@ -86,7 +87,8 @@ pub fn stop_signal() -> io::Result<impl Future<Output = ()>> {
 mod tests {
     use super::*;
 
-    /// If this variable is set, the test of a stuck shutdown is the process that is stuck.
+    /// The test of a stuck shutdown starts a second process with this environment variable. The
+    /// second process is the one that gets stuck.
     const IS_STUCK: &str = "ENRICH_TEST_IS_STUCK";
 
     #[test]
@@ -96,7 +98,8 @@ mod tests {
             let _ = sender.send(());
         });
         drop(limit);
-        // The thread ends at once, and so drops the sender without having used it.
+        // The thread ends without calling the closure. The closure is dropped, and with it the
+        // sender.
         let waited = exceeded.recv_timeout(Duration::from_secs(10));
         assert_eq!(waited, Err(RecvTimeoutError::Disconnected));
     }

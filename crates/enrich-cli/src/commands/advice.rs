@@ -56,8 +56,9 @@ fn advice_on_opening(error: &OpenError) -> Option<&'static str> {
     })
 }
 
-/// Returns the error of opening a data folder that this error is, or that it passes on. An error
-/// that passes on another error is not in the list of its causes.
+/// If the error is an [`OpenError`], or contains one, returns the [`OpenError`]. The `source` of
+/// the containing error skips the [`OpenError`] (`#[error(transparent)]`), so the error's chain of
+/// sources does not have it.
 fn opening_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a OpenError> {
     if let Some(SnapshotError::Open(error)) = error.downcast_ref() {
         return Some(error);

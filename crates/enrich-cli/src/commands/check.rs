@@ -42,14 +42,15 @@ pub(crate) struct Check {
 struct Health {
     ok: bool,
     /// Problems of the check itself, for example that a database cannot be opened. Problems in the
-    /// content of the look-up data or of the ledger are in `directory` and `ledger`. If the
-    /// accounts are in PostgreSQL, the problems of PostgreSQL and of the snapshot are here too.
+    /// content of the look-up data are in `directory`, and those of the ledger in `ledger`. If the
+    /// accounts are in PostgreSQL, the problems of PostgreSQL and of the snapshot (a published copy
+    /// of the look-up data) are here too.
     problems: Vec<String>,
     sqlite: Option<&'static str>,
     directory: Option<Database>,
     ledger: Option<Database>,
-    /// The number of the snapshot in use, if the node answers from snapshots and the snapshot's
-    /// file is not damaged.
+    /// The number of the snapshot (a published copy of the look-up data) from which the node
+    /// answers. `None` if the node does not use snapshots, or if the snapshot's file is damaged.
     #[serde(skip_serializing_if = "Option::is_none")]
     snapshot: Option<u64>,
 }
@@ -100,7 +101,8 @@ impl Check {
         Ok(location.or_else(|| has_snapshots.then(PathBuf::new)))
     }
 
-    /// Checks the PostgreSQL database of a node, and the snapshot in use in the node's folder.
+    /// Checks the PostgreSQL database of a node, and the snapshot (a published copy of the look-up
+    /// data) from which the node answers.
     fn of_snapshots(&self, url: &StoreUrl, location: PathBuf) -> Result<Health, Failure> {
         let data = self.common.data.path().to_owned();
         let secrets = self.common.data.secrets()?;

@@ -33,8 +33,8 @@ pub(crate) struct Format {
 }
 
 impl Console<'_> {
-    /// Prints a result and returns `Yes`. If the program that reads the output has ended, this also
-    /// counts as success, so that the command can continue.
+    /// Prints a result and returns `Yes`. If the program that reads the output has ended, such as
+    /// `head`, this also counts as success, so that the command can continue.
     pub(crate) fn show(&mut self, result: &impl Shown, format: Format) -> Result<Verdict, Failure> {
         match self.write(result, format).map_err(Failure::from) {
             Ok(()) | Err(Failure::ReaderGone) => Ok(Verdict::Yes),

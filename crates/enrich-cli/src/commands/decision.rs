@@ -170,8 +170,8 @@ fn write_companies(companies: &[ShownCompany], out: &mut dyn Write) -> io::Resul
     write_table(&["COMPANY", "NAME", "DOMAIN", "IDS"], companies.iter().map(cells), out)
 }
 
-/// A decision that is still to be made. `before` has the companies that have the records before the
-/// decision.
+/// A decision that is still to be made. `before` contains the companies to which the records belong
+/// now.
 pub(super) struct NewDecision {
     pub(super) kind: DecisionKind,
     pub(super) sides: [Vec<DecidedRecord>; 2],

@@ -67,8 +67,8 @@ impl Failure {
         Self::Impossible(format!("{}: {}", file.display(), error_chain(error)))
     }
 
-    /// Creates the failure for the folder of a node that could not be opened. The accounts of a
-    /// node are in PostgreSQL.
+    /// Creates the failure for a data folder that could not be opened, if the accounts are not in
+    /// the folder but in PostgreSQL.
     pub(crate) fn of_node(error: OpenError) -> Self {
         node_folder_error(error).into()
     }

@@ -135,8 +135,8 @@ impl DataFolder {
         }
     }
 
-    /// Returns the secrets of the data folder. If a PostgreSQL database is configured, the same
-    /// secrets belong to it.
+    /// Returns the secrets of the data folder. If a PostgreSQL database is configured, its keyed
+    /// hashes use the same secrets.
     pub(crate) fn secrets(&self) -> Result<Secrets, Failure> {
         load_secrets(self.path()).map_err(Failure::of_node)
     }
@@ -170,8 +170,9 @@ impl DataFolder {
         }
     }
 
-    /// Opens the directory (the look-up data) in the folder of a node. Returns `None` if the folder
-    /// has no directory, because the node answers from snapshots.
+    /// Opens the directory (the look-up data) in the folder of a node (a server that shares a
+    /// PostgreSQL database). Returns `None` if the folder has no directory. Then the node answers
+    /// from snapshots: published copies of another machine's directory.
     pub(crate) fn find_directory(&self) -> Result<Option<DirectoryStore>, Failure> {
         match DirectoryStore::open(self.path()) {
             Err(OpenError::Incomplete { missing, .. }) if missing == [DataFile::Directory] => {

@@ -1,4 +1,5 @@
-//! `enrich forget`: suppresses values, so that they are no longer answered or imported.
+//! `enrich forget`: suppresses values, such as an email address. Look-ups no longer answer with a
+//! suppressed value, and imports no longer add it.
 //!
 //! The values are personal data, so results, errors and logs never repeat them.
 
@@ -124,10 +125,12 @@ impl Forget {
 /// Everything from which `enrich forget` removes values.
 struct ForgetFrom {
     nodes: Option<Nodes>,
-    /// The look-up data; `None` in the folder of a node that has no directory.
+    /// The look-up data; `None` if the data folder contains none, because another machine imports
+    /// the records.
     importer: Option<Arc<SqliteImporter>>,
-    /// The data folder, if it has the counts of company names that look-ups did not find. These
-    /// counts may contain forgotten values. `None` if `nodes` share the counts in PostgreSQL.
+    /// The data folder, if it contains the counts of company names that look-ups did not find. Such
+    /// a name may be a value that must be forgotten. `None` if `nodes` share the counts in
+    /// PostgreSQL.
     whole: Option<Store>,
 }
 
@@ -183,7 +186,7 @@ impl Shown for Forgotten {
     }
 }
 
-/// The nodes that share a PostgreSQL database.
+/// The nodes: servers that share a PostgreSQL database.
 struct Nodes {
     ports: CommandPorts,
     secrets: Secrets,

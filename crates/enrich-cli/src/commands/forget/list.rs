@@ -228,8 +228,9 @@ impl<'a> Load<'a> {
         Ok(added)
     }
 
-    /// Takes back the entries that DROP (California's platform for deletion requests) has removed
-    /// from its lists; this file names them. Returns how many of them were in force until now.
+    /// Ends the suppression of the entries that DROP (California's platform for deletion requests)
+    /// has removed from its lists; this file names them. Returns how many of them were in force
+    /// until now. Later imports may add their values again.
     fn take_back(&self) -> Result<u64, Failure> {
         let is_to_do = |(part, opened): &(&ListPart, OpenedList)| {
             is_of_removed(part) && part.entries > 0 && !opened.is_complete
@@ -323,7 +324,7 @@ fn digest_of(content: EntryContent) -> Option<Digest> {
 }
 
 /// Whether the part contains entries that DROP (California's platform for deletion requests) has
-/// removed from its lists. These entries are to be taken back.
+/// removed from its lists. The values of such entries need no longer be suppressed.
 fn is_of_removed(part: &ListPart) -> bool {
     part.file.as_ref().is_some_and(|file| file.list.is_none())
 }

@@ -280,8 +280,9 @@ fn unread(
     }
 }
 
-/// Returns how a file is read. `mapping` can describe several inputs. Of these, returns the one
-/// that fits the file. If none fits, returns the first one for files of this kind.
+/// Returns how the file is read. A mapping may describe several layouts of files, each as an
+/// [`Input`]. Returns the one that fits the file. If none fits, returns the first one for files of
+/// this kind.
 fn input_of(mapping: &Mapping, sample: Option<&Sample>) -> Input {
     let Some(sample) = sample else {
         return mapping.inputs().first().cloned().unwrap_or_default();

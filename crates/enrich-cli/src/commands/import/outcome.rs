@@ -125,12 +125,14 @@ impl Details {
     }
 }
 
-/// Returns the number of skipped records for each reason, as text: those that the mapping left out,
-/// and those that are not in the directory.
+/// Returns the number of skipped records for each reason, as text. The mapping skips records for
+/// reasons of its own. Other records are skipped because their company or person is not in the
+/// directory, and the import may only change existing ones.
 fn skipped(report: &Report) -> BTreeMap<String, u64> {
     let mut skipped = BTreeMap::new();
     for (reason, count) in &report.skipped {
-        // A mapping may use the text of another reason.
+        // Several reasons can have the same text, because a mapping defines texts of its own. So
+        // their counts are added.
         *skipped.entry(reason.to_string()).or_default() += count;
     }
     if report.not_held > 0 {

@@ -88,8 +88,8 @@ struct ShownCompany {
 /// The organisation that a company belongs to.
 #[derive(Debug, Serialize)]
 struct ShownParent {
-    /// The id, domain or name by which a source gives the parent. If the directory has derived the
-    /// parent, because no source gives one: the parent's domain.
+    /// The id, domain or name by which a source gives the parent. If no source gives a parent, the
+    /// directory may have derived one; then this is the derived parent's domain.
     given: String,
     /// The name of the parent; `None` if the directory does not contain the parent.
     name: Option<String>,
@@ -100,7 +100,8 @@ struct ShownParent {
 }
 
 impl LookedUp {
-    /// Shows the company that was found, and the organisation that it belongs to.
+    /// Returns the company that was found, and the organisation that it belongs to, in the form in
+    /// which they are shown.
     pub(super) fn of(directory: &SqliteDirectory, found: Option<&Found>) -> Result<Self, Failure> {
         let Some(found) = found else { return Ok(Self { company: None }) };
         let confidence = found.confidence.percent();

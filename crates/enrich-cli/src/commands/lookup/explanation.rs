@@ -192,9 +192,9 @@ impl LookUpToExplain<'_> {
             return Ok(changed);
         }
         let mut reason = if is_sure { "the likeliest".to_owned() } else { below };
-        // A rival is another company that may be meant. It reduces the probability of the first
-        // company. It is mentioned only if, without it, the first company could reach `least`: the
-        // sum of the two probabilities is at least `least`.
+        // A rival is another company that may be meant. It lowers the probability of the first
+        // company. It is mentioned only if it may be the reason for a low confidence: if the first
+        // company, with the probability of the rival added, would reach `least`.
         let least = f64::from(self.min_name_confidence.percent()) / 100.0;
         let is_in_the_way =
             |rival: &&ScoredCandidate| first.probability + rival.probability >= least;

@@ -31,7 +31,8 @@ pub(super) struct Report {
     /// How many companies have values from one source, from two sources, and so on.
     company_sources: Vec<BySources>,
     shared_names: SharedNames,
-    /// For each kind of resemblance: how many companies look alike, but are not one company.
+    /// How many companies look alike but are not one company. There is one count for each kind of
+    /// resemblance, for example the same host.
     unmerged: Vec<ShownCount>,
     suppression: Suppression,
     usage: Usage,

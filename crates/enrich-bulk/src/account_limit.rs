@@ -8,7 +8,8 @@ use enrich_core::AccountId;
 use parking_lot::Mutex;
 use tokio::sync::{Mutex as Line, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 
-/// Grants each account at most `most` permits at the same time.
+/// A limit of concurrent operations of each account, such as uploads. An account may hold at most
+/// `most` permits at the same time, one for each operation.
 pub struct AccountLimit {
     most: usize,
     /// The accounts that hold permits. When an account no longer holds a permit, the next call of

@@ -42,8 +42,8 @@ impl Target {
 /// The fields of one row: each pair is an endpoint's field name and its value.
 pub type RowFields = [(&'static str, String)];
 
-/// Answers the rows of a bulk list, one row for each call, and finds candidates for rows that have
-/// no answer.
+/// Answers the rows of a bulk list, one row for each call. For rows that have no answer, finds
+/// candidates: companies that the row's company name may mean.
 #[async_trait]
 pub trait Caller: Send + Sync {
     /// Sends the row once. `idempotency` is the idempotency key: if the row is sent again with the

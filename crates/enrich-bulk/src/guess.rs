@@ -1,4 +1,4 @@
-//! Guesses which column of a list contains a field of an endpoint.
+//! Guesses which column of a list contains the values for a field of an endpoint.
 
 use enrich_import::plain_name;
 use enrich_wire::Field;

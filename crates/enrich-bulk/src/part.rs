@@ -96,7 +96,8 @@ impl Part {
     }
 
     /// Opens an output as [`Part::open`] does, but keeps the checkpoint file `OUT.job` when the
-    /// output is complete. If the output is already complete, returns the counts of its rows.
+    /// output is complete. So an output that is already complete can be opened too: the result is
+    /// the counts of its rows.
     ///
     /// # Errors
     ///
@@ -172,8 +173,8 @@ impl Part {
         // The checkpoint is read again, because another process may have written it before this
         // process got the lock.
         let checkpoint = match read_checkpoint(&job)? {
-            // Uses the mapping of the checkpoint instead of the one in `purpose`, which may have its
-            // fields in another order. The idempotency keys depend on this order, and with other
+            // Uses the mapping of the checkpoint instead of the one in `purpose`, which may have
+            // its fields in another order. The idempotency keys depend on this order. With other
             // keys, rows that were already paid would be charged again.
             Some(mut checkpoint) => {
                 checkpoint.agree(purpose, &part, &job)?;

@@ -161,9 +161,9 @@ struct Engine<'a> {
     options: Options,
     ceiling: Ceiling,
     waiting: Rc<Waiting>,
-    /// The rows that were read and are not written yet, in the order of the list. Rows with a
-    /// result are written as soon as all rows before them are written. So usually the first row in
-    /// this queue has no result yet.
+    /// The rows that were read and are not written yet, in the order of the list. A row that has a
+    /// result is written as soon as all rows before it are written. So the first row in this queue
+    /// usually has no result yet.
     ahead: VecDeque<Slot>,
     ahead_bytes: usize,
     /// A row that was read but cannot be sent yet, because it could exceed the ceiling (the maximum

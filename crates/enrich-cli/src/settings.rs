@@ -1,8 +1,9 @@
 //! The server's settings. A setting comes from a flag, else from an environment variable, else from
 //! a TOML file, else from the defaults.
 //!
-//! One definition is enough for all of these: `--rate-limit`, `ENRICH_RATE_LIMIT` and `rate_limit`
-//! are the same setting.
+//! A field of [`Settings`] defines a setting for all of these. For example, the field `rate_limit`
+//! defines the flag `--rate-limit`, the variable `ENRICH_RATE_LIMIT` and the key `rate_limit` of
+//! the file.
 
 mod listen;
 mod look_up;
@@ -323,8 +324,9 @@ impl Settings {
         self.public_url.clone().unwrap_or_else(|| PublicUrl::of_listener(self.listen))
     }
 
-    /// Returns the settings of the server process. One value is missing: `enrich_server::serve`
-    /// sets the listening address in the settings of the account page.
+    /// Returns the settings of the server process. The listening address in the settings of the
+    /// account page is only a placeholder: `enrich_server::serve` replaces it by the address that
+    /// it has bound.
     pub(crate) fn server(&self) -> ServerSettings {
         let account_page =
             || AccountPageSettings { dashboard: self.dashboard(), jobs: self.jobs() };

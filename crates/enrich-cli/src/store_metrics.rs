@@ -1,5 +1,5 @@
 //! The metrics of a node (a server that uses the PostgreSQL database): how its ledger uses the
-//! database, and from which snapshot it answers.
+//! database, and from which snapshot (published copy of the look-up data) it answers.
 
 use enrich_core::{Clock as _, Timestamp};
 use enrich_server::SampledMetric as Metric;
@@ -7,7 +7,8 @@ use enrich_snapshot::SnapshotStatus;
 use enrich_store::SystemClock;
 use enrich_store_postgres::{Doubts, LaneCounts, PathCounts, Store};
 
-/// Returns the metrics of a node. `snapshot` is `None` if the node answers from its own directory.
+/// Returns the metrics of a node. `snapshot` is `None` if the node answers from the look-up data in
+/// its own folder.
 pub(crate) fn metrics(store: &Store, snapshot: Option<SnapshotStatus>) -> Vec<Metric> {
     let now = SystemClock.now();
     let mut metrics = lanes(store.ledger.lane_counts());

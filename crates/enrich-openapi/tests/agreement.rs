@@ -1,5 +1,5 @@
-//! Checks that the OpenAPI document agrees with the service: in its endpoints, in the recorded calls
-//! and in the inputs that are accepted.
+//! Checks that the OpenAPI document agrees with the service: in its endpoints, in the recorded
+//! calls and in the inputs that are accepted.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::Path;

@@ -40,8 +40,8 @@ struct ConnectionSlot {
 }
 
 impl ConnectionSlots {
-    /// Creates `most` slots. A single client may take at most `max_per_address` of them, or all of
-    /// them if `max_per_address` is `None`.
+    /// Creates `most` connection slots: places for connections within the limit. A single client
+    /// may take at most `max_per_address` of them, or all of them if `max_per_address` is `None`.
     pub(crate) fn new(most: NonZeroUsize, max_per_address: Option<NonZeroUsize>) -> Arc<Self> {
         let max_per_address = max_per_address.map(NonZeroUsize::get);
         Arc::new(Self { most: most.get(), max_per_address, held: Mutex::default() })
@@ -95,15 +95,15 @@ fn client(peer: IpAddr) -> Option<IpAddr> {
     (!peer.is_loopback()).then_some(counted)
 }
 
-/// How a connection was admitted: with a slot, or as a guest, which may request only the admin
-/// pages.
+/// How a connection was admitted: with a slot (a place within the connection limit), or as a guest.
+/// A guest is a connection beyond the limit, which may request only the admin pages.
 pub(crate) struct Admission {
     places: Arc<ConnectionSlots>,
     peer: Option<IpAddr>,
     place: RefCell<Option<ConnectionSlot>>,
     is_evicted: Cell<bool>,
-    /// The waker of a guest's task. When the guest is evicted, the waker wakes the task, and the
-    /// task ends the connection.
+    /// The waker of a guest's task. A guest is a connection beyond the limit. When the guest is
+    /// evicted, the waker wakes the task, and the task ends the connection.
     waker: RefCell<Option<Waker>>,
 }
 
@@ -118,9 +118,11 @@ impl Admission {
         place.is_some()
     }
 
-    /// Whether this connection was a guest that a newer guest has replaced. If so, the connection
-    /// must end. If the connection is a guest, also stores the waker of its task. The waker wakes
-    /// the task when a newer guest replaces this guest.
+    /// Whether this connection was a guest (a connection beyond the limit) that a newer guest has
+    /// replaced. If so, the connection must end.
+    ///
+    /// If the connection is a guest, also stores the waker of its task. The waker wakes the task
+    /// when a newer guest replaces this guest.
     pub(crate) fn is_evicted(&self, context: &Context<'_>) -> bool {
         if self.place.borrow().is_none() {
             let mut waker = self.waker.borrow_mut();
@@ -139,7 +141,8 @@ impl Admission {
     }
 }
 
-/// Decides for each new connection of one worker whether it gets a slot or becomes a guest.
+/// Decides for each new connection of one worker whether it gets a slot (a place within the
+/// connection limit) or becomes a guest, which may request only the admin pages.
 pub(crate) struct AdmissionControl {
     places: Arc<ConnectionSlots>,
     max_guests: usize,
@@ -149,12 +152,14 @@ pub(crate) struct AdmissionControl {
 }
 
 impl AdmissionControl {
-    /// Creates the admission control of one worker, which may have at most `max_guests` guests.
+    /// Creates the admission control of one worker, which may have at most `max_guests` guests:
+    /// connections beyond the limit.
     pub(crate) fn new(places: Arc<ConnectionSlots>, max_guests: NonZeroUsize) -> Self {
         Self { places, max_guests: max_guests.get(), guests: RefCell::default() }
     }
 
-    /// Admits a connection. If no slot is free, the connection becomes a guest.
+    /// Admits a connection. If no slot (place within the connection limit) is free, the connection
+    /// becomes a guest, which may request only the admin pages.
     pub(crate) fn admit(&self, peer: Option<IpAddr>) -> Rc<Admission> {
         let place = self.places.take(peer);
         let is_guest = place.is_none();

@@ -3,8 +3,8 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A future that continues as a separate task if it is dropped before its end. So a client that
-/// disconnects cannot stop a call between its charge and its counting.
+/// A future that continues as a separate task if it is dropped before its end. So if a client
+/// disconnects, its call still runs to the end: a call that was charged is also counted.
 pub(crate) struct DetachOnDrop<T: 'static>(Option<Pin<Box<dyn Future<Output = T>>>>);
 
 impl<T> DetachOnDrop<T> {

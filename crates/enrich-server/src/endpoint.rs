@@ -1,4 +1,4 @@
-//! The endpoints: adds a route for each row of the tables, and handles its calls.
+//! The endpoints of the API: adds a route for each endpoint in the tables, and handles its calls.
 
 use std::panic::AssertUnwindSafe;
 

@@ -2,8 +2,8 @@
 
 use std::num::NonZeroUsize;
 
-/// The number of files that are reserved for everything except connections with a slot: for the
-/// databases, and for the connections of guests.
+/// The number of files that are reserved for everything except connections within the limit: for
+/// the databases, and for guests (connections beyond the limit).
 const OTHER_FILES: usize = 512;
 
 /// Returns how many connections to allow: `wanted`, or fewer if the limit of open files is too low.

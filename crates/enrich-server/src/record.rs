@@ -25,7 +25,8 @@ use crate::state::AppState;
 use crate::versions::api_version_of;
 
 /// Answers a request, and records its response in the metrics and the log. If the request's
-/// connection has no slot, only admin pages are served; other requests are refused as overloaded.
+/// connection has no slot, because it is beyond the connection limit, only admin pages are served.
+/// Other requests are refused as overloaded.
 pub(crate) async fn record(
     context: CallContext,
     request: ServiceRequest,

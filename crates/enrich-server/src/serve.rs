@@ -52,8 +52,8 @@ pub struct Prepared {
 /// data. Then `prepare` is called with the bound address, and returns the service and the stores to
 /// serve.
 ///
-/// If the shutdown takes longer than [`ServerSettings::shutdown_timeout`] and 4 seconds, the process
-/// ends with the exit status 2.
+/// If the shutdown takes longer than [`ServerSettings::shutdown_timeout`] plus 4 seconds, the
+/// process ends with the exit status 2.
 ///
 /// # Errors
 ///

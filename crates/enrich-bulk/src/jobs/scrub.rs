@@ -147,8 +147,8 @@ impl JobsState {
             if !holds {
                 return Ok(false);
             }
-            // The job is stopped and put into the queue again. Its files are rewritten when it
-            // continues.
+            // The run is stopped, and the job is put into the queue again. Its files are rewritten
+            // before its next run.
             entry.is_yielding = true;
             entry.stop.iter().for_each(Stop::now);
         }

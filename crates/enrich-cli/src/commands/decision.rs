@@ -1,5 +1,5 @@
 //! `enrich decision`: lists the decisions that users have made with the commands `enrich merge` and
-//! `enrich split`, and takes decisions back.
+//! `enrich split`, and undoes them.
 
 use std::io::{self, Write};
 

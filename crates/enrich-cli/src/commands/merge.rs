@@ -1,4 +1,4 @@
-//! `enrich merge`: decides that two companies are one.
+//! `enrich merge`: stores the operator's decision that two companies are the same company.
 
 use clap::Args;
 use enrich_core::resolution::{DecidedRecord, DecisionKind};

@@ -1,4 +1,5 @@
-//! `enrich split`: decides that records are never one company.
+//! `enrich split`: stores the operator's decision that certain records never belong to the same
+//! company.
 
 use clap::Args;
 use enrich_core::resolution::{DecidedRecord, DecisionKind, RecordClaims};
@@ -44,8 +45,8 @@ pub(crate) struct Split {
     common: Common,
 }
 
-/// The two sides of the decision. No record of the first side is ever one company with a record of
-/// the second side.
+/// The two sides of the decision: a record of the first side and a record of the second side never
+/// belong to the same company.
 type Sides<'a> = [Vec<&'a RecordClaims>; 2];
 
 impl Split {

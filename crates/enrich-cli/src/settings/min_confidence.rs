@@ -1,4 +1,5 @@
-//! The least confidence of a match by name, as a setting: a whole number from 1 to 100.
+//! The setting for the minimum confidence of a match by name: a whole number from 1 to 100. A match
+//! below it is answered as not found.
 
 use std::fmt;
 use std::str::FromStr;

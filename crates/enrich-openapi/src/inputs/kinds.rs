@@ -1,4 +1,4 @@
-//! What the OpenAPI document says about each input kind.
+//! The OpenAPI descriptions of the input kinds, such as company name, domain and email address.
 
 use enrich_text::Network;
 use enrich_wire::Kind;

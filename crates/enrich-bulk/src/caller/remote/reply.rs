@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(read("/v1/dte", body).1, 2);
     }
 
-    /// Returns a subject of each kind, with values for all attributes.
+    /// Returns a company, a person and the facts of a domain, each with values for all attributes.
     fn everybody() -> [Subject; 3] {
         let text = |text: &str| Some(text.to_owned());
         let list = |count: usize| (0..count).map(|at| format!("{at}@quill.example")).collect();

@@ -1,9 +1,9 @@
 //! `enrich forget --list`: forgets the values that a suppression list names.
 //!
 //! The list may be too large for memory, so it is read several times: to check every line before
-//! anything changes, to add its entries, to take entries back, and to write the answers to DROP
-//! (California's platform for deletion requests). Repeating a step is harmless. So after an
-//! interruption, the same command completes the run.
+//! anything changes, to add its entries, to end the entries that DROP (California's platform for
+//! deletion requests) has removed, and to write the answers to DROP. Repeating a step is harmless.
+//! So after an interruption, the same command completes the run.
 
 mod answers;
 
@@ -27,10 +27,10 @@ use super::super::{Common, Console, Failure, Shown, Verdict};
 use super::{ForgetFrom, Forgotten, Kind, Nodes, read};
 use answers::{Answer, Answers};
 
-/// Maximum number of entries that are added, taken back or looked up in one batch. A batch takes
-/// about 20 MB of memory. Keyed hashes have no order, so the rows of a batch are spread over the
-/// whole table, and each batch may write every page of the table. Fewer, larger batches write fewer
-/// pages.
+/// Maximum number of entries that are added, ended or looked up in one batch. A batch takes about
+/// 20 MB of memory. The entries are keyed hashes, which have no order. So each batch changes rows
+/// all over the table, and may write every page of it. With fewer, larger batches, fewer pages are
+/// written.
 const BATCH: usize = 200_000;
 /// Maximum number of values that are forgotten in one batch, if the list contains the values as
 /// text and not as hashes.
@@ -174,9 +174,9 @@ impl<'a> Load<'a> {
         answers: &Answers,
     ) -> Result<Loaded, Failure> {
         let new = self.add()?;
-        // A DROP archive may add an entry and also take it back (say that it is no longer in
-        // force). The look-up data must keep the value of such an entry. So entries are taken back
-        // before the values of entries are removed.
+        // A DROP archive may add an entry and also say that it is no longer in force. The value of
+        // such an entry must stay in the look-up data. So these entries are ended first. Then the
+        // values of the entries that are in force are removed.
         let taken_back = self.take_back()?;
         let removed = self.remove()?;
         if let Some(nodes) = nodes {

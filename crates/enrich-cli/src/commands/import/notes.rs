@@ -103,8 +103,8 @@ fn shown(columns: &[String]) -> String {
     }
 }
 
-/// Returns the name of a column as it is printed: without line breaks, and without the `.$` after the
-/// name of an XML element, which stands for the element's text.
+/// Returns the name of a column as it is printed: without line breaks, and without the `.$` after
+/// the name of an XML element. The `.$` stands for the element's text.
 fn printed(column: &str) -> String {
     let name = column.strip_suffix(".$").unwrap_or(column);
     name.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -71,8 +71,8 @@ struct JobsState {
     registry: Mutex<JobRegistry>,
     changed: Condvar,
     uploads: AccountLimit,
-    /// The permits for reading lists to their end. They limit how many lists of one account are
-    /// read at the same time.
+    /// The permits for reading whole lists, for example to count their rows. They limit how many
+    /// lists of one account are read at the same time.
     reads: AccountLimit,
     /// Stops the reading of lists at shutdown.
     closing: Stop,
@@ -128,7 +128,8 @@ struct Entry {
     scrubbed_running: u64,
     /// The last preview, and the inputs that it was computed from.
     cached_preview: Option<CachedPreview>,
-    /// The lease of a shared job, while this process holds the job; otherwise `None`.
+    /// The lease of a shared job: for a limited time, only this process may work on the job. `None`
+    /// if this process does not hold the job.
     lease: Option<Arc<Lease>>,
     /// The turn of a shared job when its record was last read or changed. The turn is a number that
     /// grows when a process takes the job, or changes it while no process holds it.

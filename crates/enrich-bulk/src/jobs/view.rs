@@ -63,8 +63,9 @@ impl Settings {
 }
 
 impl Default for Settings {
-    /// Returns settings with two jobs at a time and eight rows in flight for each job. A job is
-    /// kept for a week, an upload may have 256 MiB, and an account may have 100 jobs.
+    /// Returns settings with two jobs at a time, and eight rows in flight (sent and not yet
+    /// answered) for each job. A job is kept for a week, an upload may have 256 MiB, and an account
+    /// may have 100 jobs.
     fn default() -> Self {
         Self::with_max_upload(256 * 1024 * 1024)
     }

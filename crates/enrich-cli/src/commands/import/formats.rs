@@ -1,4 +1,5 @@
-//! `enrich import --formats` and `--show-map`.
+//! Lists the built-in import formats (`enrich import --formats`), and prints the mapping file of
+//! one (`enrich import --show-map`).
 
 use enrich_mapping::{Mapping, built_ins};
 use serde::Serialize;

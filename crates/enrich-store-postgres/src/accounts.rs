@@ -109,7 +109,8 @@ impl Accounts for PostgresAccounts {
                 if insert_account(client, account).await? {
                     return insert_key(client, key).await;
                 }
-                // If an earlier attempt of this call stored the key, the call succeeds.
+                // An earlier attempt of this call may have stored the key, although its reply was
+                // lost. Then the call succeeds.
                 if is_stored(client, key).await? {
                     return Ok(());
                 }
@@ -325,8 +326,8 @@ async fn insert_account(client: &Client, account: &Account) -> Result<bool, Fail
     Ok(true)
 }
 
-/// Reads the next page of accounts. `after` is the last account's creation time, in microseconds
-/// since 1970, and its id.
+/// Reads the next page of accounts. `after` is the creation time (in microseconds since 1970) and
+/// the id of the last account on the previous page.
 async fn read_page(client: &Client, after: (i64, Uuid)) -> Result<Vec<Account>, Failure> {
     let (created_at, id) = after;
     let values: [Value<'_>; 3] =

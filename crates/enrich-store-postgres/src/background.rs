@@ -1,6 +1,7 @@
-//! A connection for writes that may be lost: heartbeats, leases of jobs, counts of the rate limit,
-//! counts of missed names, and the janitor's work. Its commits wait neither for the disk nor for
-//! the standby, so a crash of the primary or a failover may lose the last commits.
+//! A connection for writes that may be lost: heartbeats, renewals of job leases, rate-limit counts,
+//! counts of missed names (names that look-ups did not find), and the removal of expired rows. Its
+//! commits wait neither for the disk nor for the standby, so a crash of the primary or a failover
+//! may lose the last commits.
 
 use std::sync::Arc;
 use std::time::Duration;

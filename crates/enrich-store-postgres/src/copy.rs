@@ -1,4 +1,5 @@
-//! Exports a complete ledger from the database, and imports one into an empty database.
+//! Exports a complete ledger (accounts, keys, credits and charges) from the database, and imports
+//! one into an empty database.
 //!
 //! During a copy, the database is in the mode `copying`, in which no node charges.
 
@@ -44,8 +45,8 @@ pub enum CopyError {
         "the database to copy into is not empty; make a new one and run `enrich store migrate`"
     )]
     NotEmpty,
-    /// The database failed during the copy. A failed import has written nothing; but if the final
-    /// commit or a later step failed, it may have written everything.
+    /// The database failed during the copy. If an import fails before its final commit, nothing is
+    /// written. If the commit or a later step fails, everything may be written.
     #[error("the database failed during the copy")]
     Database(#[source] BoxError),
     /// The other side of the copy failed, for example because a data folder cannot be read.
@@ -91,7 +92,7 @@ pub fn set_mode(url: &str, secrets: &Secrets, mode: Mode) -> Result<(), CopyErro
     })
 }
 
-/// Verifies the ledger of a database, whether its nodes charge or not ([`Mode`]).
+/// Verifies the ledger of a database. The database may be in any [`Mode`].
 ///
 /// # Errors
 ///
@@ -317,9 +318,9 @@ async fn receive_all(
     Ok(())
 }
 
-/// Drops the indexes for the time of the copy. Returns `false` if the indexes stay: if the role
-/// does not own the table, another session uses it, or the database server cannot drop a primary
-/// key.
+/// Drops the indexes until the end of the copy. Returns `false` if they cannot be dropped: the role
+/// does not own the table, another database session uses the table, or the database server cannot
+/// drop a primary key.
 async fn drop_indexes(client: &Client) -> Result<bool, Failure> {
     let Err(failure) = client.batch_execute(DROP_INDEXES).await.map_err(Failure::from) else {
         return Ok(true);

@@ -12,8 +12,9 @@ pub(crate) enum Failure {
     Database(#[from] tokio_postgres::Error),
     #[error(transparent)]
     Connect(#[from] ConnectError),
-    /// The statement conflicted with another transaction, and may succeed if it is repeated.
-    /// PostgreSQL's error code alone does not show this; see [`Self::is_conflict`].
+    /// The statement conflicted with another transaction, and may succeed if it is repeated. This
+    /// variant is for conflicts that PostgreSQL's error code alone does not show, such as a
+    /// violated unique constraint. [`Self::is_conflict`] lists the error codes that do.
     #[error("another transaction was in the way")]
     Conflict(#[source] tokio_postgres::Error),
     #[error("the database did not answer in time")]

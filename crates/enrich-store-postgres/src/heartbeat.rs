@@ -46,8 +46,8 @@ pub(crate) struct Heartbeat {
 pub(crate) struct LiveNodes(Arc<AtomicU32>);
 
 impl LiveNodes {
-    /// Returns the number of live nodes, including this node. A node is live if its own last
-    /// heartbeat was less than five seconds ago. The number is at least 1.
+    /// Returns the number of live nodes, including this node. A node is live if its last heartbeat
+    /// was less than five seconds ago. The result is at least 1.
     pub(crate) fn number(&self) -> u32 {
         self.0.load(Ordering::Relaxed).max(1)
     }
@@ -57,7 +57,8 @@ struct HeartbeatTask {
     id: Uuid,
     name: String,
     live_nodes: LiveNodes,
-    /// The number of the directory snapshot that the node answers from; 0 if there is none.
+    /// The number of the snapshot (published copy of the look-up data) that this node answers from;
+    /// 0 if there is none.
     snapshot: Arc<AtomicI64>,
     background: Background,
 }
@@ -107,8 +108,8 @@ impl Heartbeat {
         &self.live_nodes
     }
 
-    /// Stores the number of the directory snapshot that the node answers from. The next heartbeat
-    /// writes it to the database.
+    /// Stores the number of the snapshot (published copy of the look-up data) that this node
+    /// answers from. The next heartbeat writes it to the database.
     pub(crate) fn note_snapshot(&self, number: u64) {
         self.snapshot.store(clamped(number), Ordering::Relaxed);
     }

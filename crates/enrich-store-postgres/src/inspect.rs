@@ -143,8 +143,8 @@ impl StoreReport {
         }
     }
 
-    /// Counts the standbys. A database server without `pg_stat_replication` replicates in its own
-    /// way, so nothing is counted there.
+    /// Counts the standbys. If the database server has no `pg_stat_replication`, counts nothing:
+    /// the server is then a compatible product with its own kind of replication.
     async fn see_standbys(&mut self, client: &Client) -> Result<(), OpenError> {
         let names = "SELECT current_setting('synchronous_standby_names', true)";
         let names = client.query_typed(names, &[]).await?;
@@ -204,11 +204,11 @@ impl StoreReport {
     }
 }
 
-/// Lowers the credits in the usage counts after a loss of charges. If the counted credits of an
-/// account, day, key and endpoint are more than the credits of its charges in the ledger, subtracts
-/// the difference. The lower number is not stored directly: this would lose credits that nodes add
-/// at the same time. The counts of calls stay the same, because the calls were answered. A day has
-/// 86,400,000,000 microseconds.
+/// Corrects the credits in the usage counts after a loss of charges. The counted credits of an
+/// account, day, key and endpoint must not exceed the credits of its charges in the ledger. If they
+/// do, subtracts the difference. Setting the lower number directly would lose credits that nodes
+/// add at the same time. The counts of calls stay the same, because the calls were answered. A day
+/// has 86,400,000,000 microseconds.
 const LOWER_USAGE: &str = "WITH charged AS (
          SELECT account, at - at % 86400000000 AS day_start, api_key, endpoint,
              CAST(-SUM(credits) AS bigint) AS credits

@@ -103,9 +103,9 @@ impl PostgresJobs {
         Self { node: node.clone(), background: Arc::new(background) }
     }
 
-    /// Changes the row of one job. Returns `true` if the row was changed. Also returns `true` if
-    /// the row already has this change, as `is_made` decides: an earlier attempt made the change,
-    /// and its reply was lost.
+    /// Changes the row of one job. Returns whether the row then has the change. An earlier attempt
+    /// may have made the change although its reply was lost. In this case, `statement` changes
+    /// nothing, and `is_made` recognises the change in the row.
     async fn change_row(
         &self,
         statement: &'static str,

@@ -109,9 +109,9 @@ enum Unfit {
 struct Lost;
 
 impl PostgresLedger {
-    /// Starts the lanes of a node: the tasks that decide charges. They add the last rows that they
-    /// write to `unsealed`, the rows that the node's next seal protects; `None` if the node makes
-    /// no seals.
+    /// Starts the lanes of a node: the tasks that decide charges. The lanes add the last rows that
+    /// they write to `unsealed`. From there, the rows go into the node's next seal, which shows if
+    /// somebody removes them. `unsealed` is `None` if the node makes no seals.
     pub(crate) fn start(node: &Node, unsealed: Option<Arc<Unsealed>>) -> Self {
         let runtime = node.database.runtime();
         let connections = node.database.connections();

@@ -1,5 +1,4 @@
-//! Stores how often look-ups missed company names (did not find them), if the operator enables
-//! this.
+//! Stores how often look-ups did not find a company name (missed it), if the operator enables this.
 //!
 //! Counts are collected in memory ([`MissCounter`]). The task that writes the usage counters also
 //! writes these counts, once a minute. A count may be lost, or added twice, when the database

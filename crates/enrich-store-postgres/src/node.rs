@@ -1,4 +1,5 @@
-//! A node: its settings, and the objects that all its ports use.
+//! A node (one process that uses the database): its settings, and the objects that its ports share.
+//! A port is a trait through which the core uses the store.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -46,7 +47,8 @@ impl Default for Options {
     }
 }
 
-/// The objects that all ports of a node use.
+/// The objects that all ports of a node share. A port is a trait through which the core uses the
+/// store.
 #[derive(Clone)]
 pub(crate) struct Node {
     pub(crate) database: Database,

@@ -40,9 +40,10 @@ pub(crate) struct State {
     pub(crate) key_changes: i64,
     /// The number of idempotency records (rows of the table `kept`) when they were last counted.
     pub(crate) kept: u64,
-    /// The number of the directory snapshot in use; 0 if there is none.
+    /// The number of the snapshot (published copy of the look-up data) that nodes must answer from;
+    /// 0 if there is none.
     pub(crate) snapshot: i64,
-    /// The number of the newest suppression, which keeps a forgotten value out of answers; 0 if
+    /// The number of the newest suppression (a value that no answer may contain any more); 0 if
     /// there is none.
     pub(crate) forgotten: i64,
     /// The lineage: a UUID for the history of the database. It changes when an operator accepts a

@@ -8,8 +8,8 @@ use jiff::SignedDuration;
 use crate::not_ready::NotReady;
 use crate::store::Store;
 
-/// Maximum time without contact to the database for a node that is ready. This is longer than a
-/// failover; otherwise all nodes would leave the load balancer during a failover.
+/// A node that has not reached the database for longer than this is not ready. The time is longer
+/// than a failover takes. Otherwise all nodes would leave the load balancer during a failover.
 const LONGEST_SILENCE: Duration = Duration::from_secs(5);
 /// Maximum accepted difference between the clocks of the node and the database. With a larger
 /// difference, the times of ledger rows and the rate-limit windows would be wrong, and responses

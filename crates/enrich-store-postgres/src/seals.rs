@@ -46,7 +46,7 @@ const INTERVAL: Duration = Duration::from_secs(10);
 /// further accounts are in the next seal.
 const MAX_PLACES: usize = 50_000;
 
-/// Reads the newest seals of the other nodes that were alive in the last hour.
+/// Reads the newest seal of each other node that was alive in the last hour.
 const NEWEST: &str = "SELECT n.id, l.number, l.hash FROM node n
     JOIN LATERAL (SELECT s.number, s.hash FROM seal s WHERE s.node = n.id AND s.lineage = $2
                   ORDER BY s.number DESC LIMIT 1) l ON true
@@ -58,7 +58,7 @@ const ADD: &str = "INSERT INTO seal (node, number, lineage, places, seen, at, se
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (node, number) DO NOTHING";
 
 /// For each account that this node has charged since its last seal: the account's last ledger row.
-/// If the charge cost no credits, it added no row, so the last row may be another node's row.
+/// This may be a row of another node, because a charge that costs no credits adds no row.
 #[derive(Debug, Default)]
 pub(crate) struct Unsealed(Mutex<FxHashMap<AccountId, LastRow>>);
 

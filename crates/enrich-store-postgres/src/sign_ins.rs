@@ -47,13 +47,14 @@ const SETTLE_SESSIONS: &str = "DELETE FROM session WHERE token_hash IN (
 /// Makes the commit of the current transaction return before the change is durable.
 const UNSYNCED: &str = "SET LOCAL synchronous_commit = off";
 
-/// Stores sign-ins and sessions.
+/// Stores the sign-ins of account owners (their email addresses and passwords) and their sessions.
 pub struct PostgresSignIns {
     node: Node,
     sealing: Arc<SignInSealing>,
 }
 
-/// A session cannot begin, because the account's owner has no sign-in.
+/// A session cannot begin, because no email address and password of an owner (no sign-in) are
+/// stored for the account.
 #[derive(Debug, thiserror::Error)]
 #[error("the account has no sign-in")]
 struct NoSignIn;
@@ -335,7 +336,7 @@ impl SignIns for PostgresSignIns {
 }
 
 /// Sets an account's email address, in one transaction. `hashes` contains a keyed hash of the
-/// address for each secret; the first one is made with the current secret.
+/// address for each secret in `secret.key`. The first one is made with the current secret.
 async fn set_email(
     client: &Client,
     account: AccountId,

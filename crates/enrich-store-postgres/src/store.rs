@@ -26,22 +26,22 @@ use crate::sign_ins::PostgresSignIns;
 use crate::snapshots::PostgresSnapshots;
 use crate::usage::PostgresUsage;
 
-/// The ports of a node.
+/// The ports of a node: the objects through which the core uses the store.
 pub struct Store {
-    /// The port for accounts and keys.
+    /// Stores accounts and API keys.
     pub accounts: Arc<PostgresAccounts>,
-    /// The port for the ledger.
+    /// Decides and stores charges and grants, and reads the ledger.
     pub ledger: Arc<PostgresLedger>,
-    /// The port for sign-ins to the account page.
+    /// Stores the sign-ins of owners to account pages.
     pub sign_ins: Arc<PostgresSignIns>,
-    /// The port for the usage counters.
+    /// Counts calls by day, account, key, endpoint and outcome.
     pub usage: Arc<PostgresUsage>,
-    /// The port for the list of directory snapshots.
+    /// Stores the list of snapshots (published copies of the look-up data).
     pub snapshots: Arc<PostgresSnapshots>,
     /// The counter of missed names (company names that look-ups did not find); `None` when they are
     /// not counted.
     pub misses: Option<Arc<MissCounter>>,
-    /// The port for the records of jobs, which look up the rows of uploaded lists.
+    /// Stores the records of jobs. A job looks up the rows of an uploaded list.
     pub jobs: Arc<PostgresJobs>,
     node: Node,
     heartbeat: Heartbeat,
@@ -51,13 +51,13 @@ pub struct Store {
 /// with these ports is not a node: it has no heartbeat, counts no rate limits and does no
 /// background work.
 pub struct CommandPorts {
-    /// The port for accounts and keys.
+    /// Stores accounts and API keys.
     pub accounts: Arc<PostgresAccounts>,
-    /// The port for the ledger.
+    /// Decides and stores charges and grants, and reads the ledger.
     pub ledger: Arc<PostgresLedger>,
-    /// The port for sign-ins to the account page.
+    /// Stores the sign-ins of owners to account pages.
     pub sign_ins: Arc<PostgresSignIns>,
-    /// The port for the list of directory snapshots.
+    /// Stores the list of snapshots (published copies of the look-up data).
     pub snapshots: Arc<PostgresSnapshots>,
     /// The counts of missed names: company names that look-ups did not find.
     pub missed_names: MissedNames,
@@ -130,7 +130,7 @@ impl Store {
 
 impl CommandPorts {
     /// Connects to the database at `url`, as [`Store::open`] does, but also accepts a database
-    /// without a synchronous standby. Only servers need a standby.
+    /// without a synchronous standby. Only a server, which charges calls, requires a standby.
     ///
     /// # Errors
     ///

@@ -213,7 +213,7 @@ impl UsageWriter {
         Ok(())
     }
 
-    /// Writes the collected counts. Counts that could not be written stay collected for the next
+    /// Writes the collected counts. Counts that could not be written stay in memory until the next
     /// call.
     async fn write(&mut self, pace: Pace) -> Result<(), StoreError> {
         self.write_pending().await?;

@@ -34,10 +34,10 @@ pub(super) struct KeyReads {
     waiting: mpsc::Sender<KeyRead>,
 }
 
-/// A key that a caller waits for.
+/// A request to read one key, from a caller that waits for the key.
 struct KeyRead {
-    /// The keyed hashes of the key, one for each secret. The first one is made with the current
-    /// secret.
+    /// The keyed hashes of the key: one for each secret in `secret.key`. The first one is made with
+    /// the current secret.
     hashes: Vec<Hash>,
     reply: oneshot::Sender<Result<Found, StoreError>>,
 }
@@ -61,8 +61,8 @@ impl KeyReads {
         Self { waiting }
     }
 
-    /// Reads the key that has one of these hashes. All hashes belong to one key: one hash for each
-    /// secret, the first one made with the current secret.
+    /// Reads the key that has one of these hashes. `hashes` contains the keyed hashes of one key:
+    /// one for each secret in `secret.key`, the current secret first.
     pub(super) async fn read(&self, hashes: Vec<Hash>) -> Result<Found, StoreError> {
         let (reply, found) = oneshot::channel();
         self.waiting.try_send(KeyRead { hashes, reply }).map_err(|error| match error {

@@ -33,8 +33,8 @@ pub(super) const KEY_BY_ID: &str = key_info!("api_key.id = $1");
 pub(super) const KEYS_OF_ACCOUNT: &str =
     key_info!("api_key.account = $1 ORDER BY api_key.created_at, api_key.id");
 
-/// A new API key, with its keyed hash, its encrypted text, and the number of the secret that was
-/// used for both.
+/// A new API key, with its keyed hash and its encrypted text. `secret` is the number of the secret
+/// (a line of `secret.key`) that was used for both.
 pub(super) struct NewKeyRow {
     pub(super) key: NewKey,
     hash: Hash,
@@ -53,12 +53,12 @@ impl NewKeyRow {
     }
 }
 
-/// Raises `key_changes` in the table `state` by 1 if `rows`, the number of rows that a change has
-/// affected, is not 0. The higher number makes all nodes empty their caches of keys. Returns
-/// `false` if `rows` is 0.
+/// Adds 1 to `key_changes` in the table `state`, unless `rows` is 0. `rows` is the number of rows
+/// that the caller has changed. The higher number makes all nodes empty their caches of keys.
+/// Returns `false` if `rows` is 0.
 ///
-/// This function locks the row of `state` until the transaction ends, and other changes of keys
-/// wait for that lock. So call it at the end of a transaction.
+/// This function locks the row of `state` until the end of the transaction. Other changes of keys
+/// wait for that lock. So call this function at the end of a transaction.
 pub(super) async fn count_key_change(client: &Client, rows: u64) -> Result<bool, Failure> {
     if rows > 0 {
         run(client, "UPDATE state SET key_changes = key_changes + 1 WHERE id = 1", &[]).await?;

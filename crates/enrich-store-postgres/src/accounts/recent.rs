@@ -1,11 +1,17 @@
 //! The cache of recently used API keys, and when it is emptied.
 //!
-//! The pulse, a task of the store, regularly reads the number of changes to keys from the database.
-//! The cache is emptied when this number changes, when the pulse reads another lineage (id of the
-//! history) of the database, and after the pulse's connection was lost. So a node sees a change by
-//! another node within a second, and its own change immediately. The cache also stores hashes that
-//! belong to no key, so repeated calls with a wrong key do not read the database. If such a key is
-//! added later, the number of changes grows, the cache is emptied, and the node finds the key.
+//! The pulse (a task that polls the database) regularly reads the number of changes to keys. The
+//! cache is emptied in three cases:
+//!
+//! - This number has changed.
+//! - The database has another lineage (id of its history).
+//! - The connection of the pulse was lost.
+//!
+//! So a node sees a change by another node within a second, and its own change immediately.
+//!
+//! The cache also stores hashes that belong to no key, so repeated calls with a wrong key do not
+//! read the database. If such a key is added later, the number of changes grows, the cache is
+//! emptied, and the node finds the key.
 
 use enrich_ledger::KeyCache;
 use uuid::Uuid;
@@ -17,9 +23,9 @@ use crate::pulse::Reading;
 pub(super) type RecentKeys = KeyCache<Changes>;
 
 /// A value that is different after every change of an API key. The number of changes alone is not
-/// enough: a new connection may lead to another primary that has the same number. So the value also
-/// contains the connection and the database's lineage (the id of its history) with which the number
-/// was read.
+/// enough: after a failover, another primary may have the same number, but other keys. So the value
+/// also contains the connection that read the number, and the database's lineage (the id of its
+/// history).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Changes {
     number: i64,

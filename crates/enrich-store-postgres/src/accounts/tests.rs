@@ -1,5 +1,5 @@
-//! Checks that the contract suite cannot contain: tests with several nodes, and tests of calls that
-//! are repeated after a lost reply.
+//! Tests that the contract suite (the tests that every store passes) cannot contain: with several
+//! nodes, and with calls that are repeated after a lost reply.
 
 use std::thread;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::*;
 use crate::test_database::TestDatabase;
 
 const LIMIT: KeyLimit = KeyLimit::PER_ACCOUNT;
-/// A little more than a second. A node sees another node's change within a second.
+/// A little more than one second: a node sees another node's change within a second.
 const SECOND: Duration = Duration::from_millis(1_100);
 
 fn accounts(database: &TestDatabase) -> PostgresAccounts {

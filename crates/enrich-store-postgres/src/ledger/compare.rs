@@ -37,8 +37,8 @@ pub(super) struct Plan<'g> {
     decisions: Vec<Option<Decision>>,
     rows: Vec<NewRow<'g>>,
     records: Vec<NewRecord<'g>>,
-    /// For each new idempotency record: the account, and the hashes of the record's idempotency
-    /// key, one for each secret. The database looks for existing records by these hashes.
+    /// The accounts and key hashes of the new idempotency records. A record has one key hash for
+    /// each secret in `secret.key`. The database looks for existing records with these hashes.
     names: Vec<(AccountId, &'g [u8])>,
     /// Idempotency records with this time or an earlier time have expired for every job of the
     /// group of charges. `None` if the group adds no record.

@@ -25,9 +25,9 @@ use rustc_hash::FxHashMap;
 /// Maximum number of accounts that a lane (a task that decides charges) remembers. If a further
 /// account would exceed this number, the lane forgets all accounts.
 const MAX_KNOWN: usize = 50_000;
-/// If this number of consecutive reads of a shared account find no new row of another node or lane,
-/// the account is no longer shared. Groups of charges then use its remembered last row again, and
-/// do not read it first. A shared account is one that other nodes or lanes charge too.
+/// A shared account is one that other nodes or lanes charge too. After this number of consecutive
+/// reads without a new row of another node or lane, the account is no longer shared. Groups of
+/// charges then use its remembered last row again, and do not read it first.
 const ALONE_AFTER: u32 = 8;
 /// If this number of consecutive groups of charges could not use a shared account, because another
 /// node or lane used it, the account becomes contended: the next groups wait for its lock.
@@ -70,10 +70,10 @@ struct Sharing {
     /// The number of next groups of charges that must wait for the account's lock; 0 if the account
     /// is not contended.
     locked_groups: u32,
-    /// Decides for how many groups of charges the account is contended the next time. At that time,
-    /// this number is doubled, to at least 2 and at most [`MAX_LOCKED_GROUPS`], and copied to
-    /// `locked_groups`: for example 2, then 4, then 8. Each group of charges that could use the
-    /// account halves this number.
+    /// The number of groups of charges that waited for the lock when the account was last
+    /// contended. The next time, twice this number of groups wait: at least 2, and at most
+    /// [`MAX_LOCKED_GROUPS`]. For example, 2 groups wait, then 4, then 8. Each group that can use
+    /// the account without waiting halves this number.
     backoff: u32,
 }
 
@@ -97,8 +97,7 @@ impl Heads {
         &self.rows
     }
 
-    /// Makes room in memory for this number of further accounts. If there is not enough room,
-    /// forgets all accounts.
+    /// Forgets all accounts if this number of further accounts would exceed [`MAX_KNOWN`].
     pub(super) fn reserve(&mut self, accounts: usize) {
         if self.rows.len().max(self.shared.len()) + accounts > MAX_KNOWN {
             self.rows.clear();

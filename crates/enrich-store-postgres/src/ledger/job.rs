@@ -1,4 +1,4 @@
-//! Jobs: charges and grants that wait for a decision.
+//! Jobs: charges and grants that wait for a decision. Each is either written or refused.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Chooses the lane (the task that decides charges) for a job: for a charge or a grant.
+//! Chooses the lane for a job. A job is a charge or a grant; a lane is a task that decides jobs.
 //!
 //! For the database, the cost of a group of charges depends little on its number of jobs. So while
 //! there are few callers, all of them use one lane, which decides their jobs in few groups. Many
@@ -11,8 +11,8 @@ use enrich_core::AccountId;
 
 /// The number of lanes of a node. A lane decides charges in groups, on its own connection.
 pub(super) const LANES: usize = 2;
-/// All lanes are used after more than this number of callers have waited for decisions at the same
-/// time.
+/// If more than this number of callers wait for decisions at the same time, all lanes are used for
+/// some time. Otherwise, only one lane is used.
 const MAX_ON_ONE_LANE: usize = 256;
 /// The time, in milliseconds, for which all lanes stay in use after more than [`MAX_ON_ONE_LANE`]
 /// callers have waited. The number of used lanes must not change often, because each change has a

@@ -30,8 +30,8 @@ pub(super) struct RecordSpace {
     pub(super) records: u64,
     /// The maximum number of idempotency records.
     pub(super) most: u64,
-    /// Whether the idempotency records must be counted again before a new one is refused for lack
-    /// of space.
+    /// Whether the group of charges must count the idempotency records while their space is scarce.
+    /// If not, a recent count is used.
     pub(super) counts: bool,
 }
 
@@ -253,7 +253,7 @@ impl<'g> Decider<'g> {
         self.rows.push(NewRow { row, chain: after.chain });
     }
 
-    /// Adds the job's response to the new records, if the job has one.
+    /// If the job has a response to store, adds it to the new idempotency records.
     fn record(&mut self, job: &'g Job, balance: Credits, charge: Option<ChargeId>) {
         let Some((asked, response)) = job.response() else { return };
         let Some(name) = response.names.first() else { return };

@@ -23,7 +23,7 @@ const END_BEFORE: &str = "SELECT COALESCE(
     1)";
 
 /// Returns the response that is stored under one of `names`, unless it has expired at `now`. The
-/// names contain keyed hashes of one idempotency key, one name for each secret.
+/// names contain keyed hashes of one idempotency key, one name for each secret in `secret.key`.
 pub(super) async fn stored_response(
     node: &Node,
     account: AccountId,

@@ -1,6 +1,6 @@
-//! The number of idempotency records, as this node knows it. The janitor counts the records for all
-//! nodes. Before a node refuses a new record for lack of space, it counts the records itself. The
-//! node adds its own new records to the last count.
+//! The number of idempotency records, as this node knows it. The janitor (a task on one of the
+//! nodes) counts the records for all nodes. A node adds its own new records to the last count.
+//! Before a node refuses a new record because there is no space, it counts the records itself.
 
 use std::time::{Duration, Instant};
 
@@ -9,12 +9,12 @@ use parking_lot::Mutex;
 use crate::ledger::locked::RecordSpace;
 use crate::pulse::Readings;
 
-/// Maximum age of a count of the idempotency records when a new record is refused for lack of
-/// space. If the count is older, this node first counts the records again.
+/// Maximum age of this node's last count of the idempotency records. If the count is older and the
+/// space for records is scarce, a group of charges counts them again.
 const VALID_FOR: Duration = Duration::from_secs(1);
-/// Decides how a group of charges gets the number of idempotency records while their space is
-/// scarce. If at most this many records may be stored, each group counts them, which takes only a
-/// few milliseconds. If more may be stored, a group may use a recent count instead.
+/// If at most this many idempotency records may be stored, each group of charges counts them while
+/// their space is scarce. This takes only a few milliseconds. If more may be stored, a group may
+/// use a recent count instead.
 const COUNTED_EACH_TIME: u64 = 10_000;
 
 /// The number of idempotency records, from the janitor's counts and this node's own counts.
@@ -26,7 +26,7 @@ pub(super) struct RecordCount {
 
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// The janitor's number of records that was last copied into `records`.
+    /// The number of records that the janitor had counted when it was last copied into `records`.
     shared: u64,
     records: u64,
     /// When this node last counted the records itself; `None` if never.

@@ -1,4 +1,5 @@
-//! Jobs that are not decided now: a job must wait for an earlier job, or is refused.
+//! Takes the jobs (charges and grants) out of a group that cannot be decided now. A job may have to
+//! wait for an earlier job, or is refused.
 
 use std::time::Duration;
 

@@ -74,8 +74,8 @@ pub(super) struct Record {
     sealed: Vec<u8>,
     recorded: RecordedCharge,
     pub(super) at: Timestamp,
-    /// The number of items that the charge for the response pays for; `None` if there is no such
-    /// charge, or if the query does not read the charge.
+    /// The number of items (values in the answer) that the charge for the response pays for. `None`
+    /// if there is no such charge, or if the query does not read the charge.
     items: Option<u64>,
 }
 

@@ -25,8 +25,8 @@ pub(super) struct SeenRows {
 struct Known {
     /// The highest sequence that was read or written, by account.
     sequences: FxHashMap<AccountId, u64>,
-    /// If charging has stopped, the accounts of the groups of charges that made it stop. The
-    /// database lacks rows of at least one of these accounts.
+    /// The accounts of the groups of charges that made charging stop; empty while charging goes on.
+    /// The database lacks rows of at least one of these accounts.
     outdated: Vec<AccountId>,
     /// The lineage of the database (the id of its history) in which the rows were seen.
     lineage: Option<Uuid>,
@@ -63,7 +63,8 @@ impl SeenRows {
         !self.is_outdated.swap(true, Ordering::AcqRel)
     }
 
-    /// If charging has stopped, returns the accounts of the groups of charges that made it stop.
+    /// Returns the accounts of the groups of charges that made charging stop; none while charging
+    /// goes on.
     pub(super) fn outdated(&self) -> Vec<AccountId> {
         self.known.lock().outdated.clone()
     }

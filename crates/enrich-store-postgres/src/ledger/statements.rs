@@ -36,22 +36,24 @@ pub(super) const LOCK: &str =
 pub(super) const LOCK_FREE: &str =
     "SELECT account FROM purse WHERE account = ANY($1) ORDER BY account FOR UPDATE SKIP LOCKED";
 
-/// Locks only the accounts of the array `$1` that no other transaction has locked. Tells the next
-/// statement which ones, by their numbers in the array: `1,3` means the first and the third
-/// account. The numbers are in `enrich.locked`, a setting of the transaction. Locking and comparing
-/// are two statements, because only a later statement sees what other transactions committed before
-/// they released the locks.
+/// Locks only those accounts of the array `$1` that no other transaction has locked. Passes their
+/// numbers in the array to the next statement: `1,3` means the first and the third account. The
+/// numbers are in `enrich.locked`, a setting of the transaction.
+///
+/// Locking and comparing are two statements, because only a later statement sees what other
+/// transactions committed before they released the locks.
 pub(super) const LOCK_FREE_FOR_NEXT: &str =
     "SELECT set_config('enrich.locked', COALESCE(string_agg(l.number::text, ','), ''), true)
      FROM (SELECT n.number FROM unnest($1::uuid[]) WITH ORDINALITY AS n (account, number)
            JOIN purse ON purse.account = n.account ORDER BY n.account
            FOR UPDATE OF purse SKIP LOCKED) l";
 
-/// The part `stood` of a statement: the accounts to which rows may be added. These are the accounts
-/// that [`LOCK_FREE_FOR_NEXT`] has locked and whose last row is the expected one. `$condition` is
-/// SQL text that can leave out more accounts. Parameter 15 is the array of accounts, in the same
-/// order as in [`LOCK_FREE_FOR_NEXT`]. Parameters 16 and 17 are arrays of the sequences and the
-/// hashes of the expected last rows.
+/// The SQL of the subquery `stood`, which returns the accounts to which rows may be added. These
+/// are the accounts that [`LOCK_FREE_FOR_NEXT`] has locked and whose last row is the expected one.
+/// `$condition` is SQL text that can leave out more accounts.
+///
+/// Parameter 15 is the array of accounts, in the same order as in [`LOCK_FREE_FOR_NEXT`].
+/// Parameters 16 and 17 are arrays of the sequences and the hashes of the expected last rows.
 macro_rules! stood {
     ($condition:literal) => {
         concat!(
@@ -120,7 +122,7 @@ macro_rules! add_charges {
     };
 }
 
-/// A part of a statement that adds charges, but only those of the accounts in `stood`: the locked
+/// The SQL of the subquery `written`, which adds the charges of the accounts in `stood`: the locked
 /// accounts whose last row is the expected one.
 macro_rules! written {
     () => {
@@ -156,11 +158,13 @@ macro_rules! replace_expired {
 pub(super) const COMPARE_AND_ADD: &str =
     concat!("WITH ", stood!(""), ", ", written!(), " SELECT account, true FROM stood");
 
-/// Adds charges as [`COMPARE_AND_ADD`] does, and also their idempotency records. An account may
-/// already have a record with the idempotency key of one of the new records. Then nothing is added
-/// for this account, and it is returned with `false`. Parameters 26 and 27 are the accounts and key
-/// hashes by which existing records are found. Parameter 28 is a time. An existing record with this
-/// time or an earlier time has expired: it does not count, and the new record replaces it.
+/// Adds charges as [`COMPARE_AND_ADD`] does, and also their idempotency records. If an account
+/// already has a valid record with the idempotency key of a new record, adds nothing for this
+/// account, and returns it with `false`.
+///
+/// Parameters 26 and 27 are the accounts and key hashes by which existing records are found.
+/// Parameter 28 is a time. Existing records with this time or an earlier time have expired, so new
+/// records replace them.
 pub(super) const COMPARE_AND_ADD_WITH_RECORDS: &str = concat!(
     "WITH there AS MATERIALIZED (
          SELECT k.account FROM unnest($26::uuid[], $27::bytea[]) AS q (account, key_hash)

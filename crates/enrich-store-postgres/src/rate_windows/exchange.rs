@@ -36,17 +36,18 @@ pub(super) struct Addition {
     pub(super) number: i64,
     /// The number of requests that the node has counted and not yet added to the database.
     pub(super) counted: u64,
-    /// The number of places (room) that the node reserves for later requests.
+    /// The number of places that the node reserves for later requests. A place is room for one
+    /// request.
     pub(super) places: u64,
 }
 
-/// The id of an API key or account, and the sum of its window: the number of requests and reserved
-/// places (room for requests) that all nodes, including this node, have added.
+/// The id of an API key or account, and the sum of its window: the requests that all nodes have
+/// added, and the places that they have reserved for later requests.
 pub(super) type Sum = (Uuid, u64);
 
-/// Adds the requests and reserved places (room for requests) of each of `additions` to its window
-/// in the database. Returns the sum of each window. Each API key or account may be in `additions`
-/// at most once.
+/// Adds `additions` to the windows in the database: counted requests, and places that this node
+/// reserves for later requests. Returns the new sum of each window. Each API key or account may be
+/// in `additions` at most once.
 ///
 /// After an error, it is unknown whether anything was added.
 pub(super) async fn exchange(

@@ -19,23 +19,23 @@ pub(super) enum Counted {
     Overloaded,
 }
 
-/// The requests in the current rate-limit window of one API key or account. A place is room for one
-/// request. A node reserves a place by adding it to the sum in the database. Only then does it
-/// admit the request.
+/// The requests in the current rate-limit window of one API key or account. If requests over the
+/// limit are refused, a node first reserves a place: room for one request. It adds the place to the
+/// sum in the database. Only then does it admit a request.
 pub(super) struct Window {
     limit: RateLimit,
     number: i64,
-    /// The number of requests that this node has counted. If this node reserves places (room for
-    /// requests), only the requests that it has admitted are counted.
+    /// The number of requests that this node has counted. If this node reserves places for
+    /// requests, only the requests that it has admitted are counted.
     counted: u64,
     /// This node's share of the sum in the database: the requests that it has added, plus the
     /// places that it has reserved within the limit. A place is room for one request.
     mine: u64,
-    /// The other nodes' share of the sum in the database, as of the last exchange: their requests
-    /// and reserved places (room for requests).
+    /// The other nodes' share of the sum in the database, as of the last exchange: their requests,
+    /// and the places that they have reserved for later requests.
     others: u64,
     has_told_over: bool,
-    /// The requests that wait until this node has reserved places (room) for them.
+    /// The requests that wait until this node has reserved room for them.
     waiting: VecDeque<oneshot::Sender<RateLimitStatus>>,
     /// Whether the counts of this window must be exchanged with the database.
     pub(super) is_due: bool,
@@ -84,17 +84,17 @@ impl Window {
         number(self.limit, now) > self.number && self.waiting.is_empty()
     }
 
-    /// Counts a request that is answered even if it is over the limit. So no place (room) within
-    /// the limit is reserved for it.
+    /// Counts a request that is answered even if it is over the limit. So no room is reserved for
+    /// it.
     pub(super) fn observe(&mut self, now: i64) -> RateLimitStatus {
         self.counted = self.counted.saturating_add(1);
         let is_over = self.known() > self.requests();
         self.status(is_over, now)
     }
 
-    /// Decides a request: admits it if this node has reserved a place (room) for it, and refuses it
-    /// if the window is full. Returns `None` if the request must wait: for earlier requests that
-    /// wait, or until this node has reserved a place.
+    /// Decides a request: admits it if this node has reserved room for it, and refuses it if the
+    /// window is full. Returns `None` if the request must wait, because earlier requests wait or
+    /// this node has no reserved room left.
     pub(super) fn admit(&mut self, now: i64) -> Option<RateLimitStatus> {
         if self.waiting.is_empty() { self.admit_next(now) } else { None }
     }
@@ -107,8 +107,8 @@ impl Window {
         self.is_full().then(|| self.status(true, now))
     }
 
-    /// Decides a request while the database cannot be reached, so that no place (room) can be
-    /// reserved. Admits the request if this node knows of fewer requests than the limit allows.
+    /// Decides a request while the database cannot be reached, so that no room can be reserved.
+    /// Admits the request if this node knows of fewer requests than the limit allows.
     pub(super) fn admit_alone(&mut self, now: i64) -> RateLimitStatus {
         let is_over = self.known() >= self.requests();
         if !is_over {
@@ -117,8 +117,8 @@ impl Window {
         self.status(is_over, now)
     }
 
-    /// Makes a request wait until this node has reserved a place (room) for it. If too many
-    /// requests wait already, returns [`Counted::Overloaded`].
+    /// Makes a request wait until this node has reserved room for it. If too many requests wait
+    /// already, returns [`Counted::Overloaded`].
     pub(super) fn wait(&mut self) -> Counted {
         if self.waiting.len() >= MAX_WAITING {
             return Counted::Overloaded;
@@ -128,7 +128,7 @@ impl Window {
         Counted::Waits(decided)
     }
 
-    /// Whether requests wait until this node has reserved places (room) for them.
+    /// Whether requests wait until this node has reserved room for them.
     pub(super) fn is_awaited(&self) -> bool {
         !self.waiting.is_empty()
     }
@@ -145,15 +145,15 @@ impl Window {
                 return self.waiting.push_front(decision);
             };
             // If the caller no longer waits, its request is not counted, and the next request gets
-            // the reserved place (room for one request).
+            // its room.
             if decision.send(status).is_err() {
                 self.counted = counted;
             }
         }
     }
 
-    /// Admits waiting requests, one for each place (room for one request) that this node has
-    /// reserved. Refuses the other waiting requests if the window is full.
+    /// Admits as many waiting requests as this node has reserved room for. Refuses the other
+    /// waiting requests if the window is full.
     pub(super) fn admit_waiting(&mut self, now: i64) {
         self.decide_waiting(|window| window.admit_next(now));
     }
@@ -163,10 +163,10 @@ impl Window {
         self.counted.saturating_sub(self.mine)
     }
 
-    /// Returns how many places (room for one request each) this node must reserve next: as many as
-    /// requests wait, or a chunk of the places that are left, whichever is more. With a chunk,
-    /// later requests need not wait. Returns 0 if the window is full, or if this node still has a
-    /// reserved place.
+    /// Returns for how many requests this node must reserve room next: for all waiting requests, or
+    /// for a part of the requests that are left in the window, whichever is more. With the part,
+    /// later requests need not wait. Returns 0 if the window is full, or if this node still has
+    /// reserved room.
     pub(super) fn places_to_reserve(&self, live_nodes: u32) -> u64 {
         if self.is_full() || self.counted < self.mine {
             return 0;
@@ -178,10 +178,9 @@ impl Window {
     }
 
     /// Stores the result of an exchange of counts with the database. This node has just added
-    /// `counted` requests and `places` places (room for requests) to the window in the database.
-    /// `sum` is the new sum of the requests and reserved places of all nodes. Of the places, only
-    /// those within the limit count as reserved. For example, with a limit of 10, a `sum` of 12 and
-    /// 5 `places`, 3 places count.
+    /// `counted` requests to the window in the database, and reserved `places`: room for that many
+    /// later requests. `sum` is the new sum of all nodes. Only the places within the limit count as
+    /// reserved. For example, with a limit of 10, a `sum` of 12 and 5 `places`, 3 places count.
     pub(super) fn exchanged(&mut self, counted: u64, places: u64, sum: u64) {
         let before = sum.saturating_sub(places);
         let reserved = places.min(self.requests().saturating_sub(before));
@@ -192,14 +191,14 @@ impl Window {
     /// Whether this window has so many requests that this node must exchange its counts with the
     /// database: at least `requests / (5 * live_nodes)`, where `requests` is the limit. For
     /// example, this is 10 requests if the limit is 100 and two nodes are live. While every node is
-    /// below this number, all nodes together are below the limit. Only a node that reserves no
-    /// places (room for requests) calls this method.
+    /// below this number, all nodes together are below the limit. Only a node that reserves no room
+    /// for requests calls this method.
     pub(super) fn is_worth_telling(&self, live_nodes: u32) -> bool {
         self.known().saturating_mul(5 * u64::from(live_nodes)) >= self.requests()
     }
 
-    /// Whether the requests and reserved places (room for requests) of all nodes reach the limit,
-    /// as far as this node knows.
+    /// Whether the requests and reserved places of all nodes reach the limit, as far as this node
+    /// knows. A place is room for one request.
     fn is_full(&self) -> bool {
         self.others.saturating_add(self.mine) >= self.requests()
     }

@@ -10,9 +10,8 @@ use uuid::Uuid;
 use super::exchange::{Addition, Sum};
 use super::window::{Counted, Window};
 
-/// Ended rate-limit windows are removed when the map of windows is full, but only if it has at
-/// least this number of windows. They are removed before the window of a new API key or account is
-/// added.
+/// Minimum size of the map of windows for a removal of ended windows. They are removed when the map
+/// is full and a new API key or account needs a window.
 const SWEEP_FROM: usize = 4096;
 /// Maximum number of windows in one exchange of counts with the database.
 const PER_EXCHANGE: usize = 1_000;
@@ -67,8 +66,8 @@ impl WindowCounts {
         counted
     }
 
-    /// Returns what this node adds to the windows whose counts must be exchanged: requests, and
-    /// places (room for later requests) that it reserves. Returns at most [`PER_EXCHANGE`] windows.
+    /// Returns what this node adds to the windows whose counts must be exchanged: new requests, and
+    /// room that it reserves for later requests. Returns at most [`PER_EXCHANGE`] windows.
     pub(super) fn additions(&mut self, live_nodes: u32) -> Vec<Addition> {
         let mut additions = Vec::new();
         while additions.len() < PER_EXCHANGE
@@ -105,8 +104,8 @@ impl WindowCounts {
             else {
                 continue;
             };
-            // If the window has ended in the meantime, the places (room for requests) that were
-            // reserved in it are useless.
+            // If the window has ended since the exchange began, the room that was reserved in it is
+            // useless.
             if window.is(addition.seconds, addition.number) {
                 window.exchanged(addition.counted, addition.places, *sum);
                 window.admit_waiting(now);

@@ -43,7 +43,7 @@ pub(super) struct Seal {
     pub(super) seen: Vec<Seen>,
     /// When the seal was made, in microseconds since 1970.
     pub(super) at: i64,
-    /// The number of the secret with which `hash` was made.
+    /// The number of the secret (a line of `secret.key`) with which `hash` was made.
     pub(super) secret: u32,
     /// The keyed hash of all fields above except `secret`, and of the hash of the node's previous
     /// seal.

@@ -21,10 +21,10 @@ macro_rules! sign_in {
 }
 
 pub(super) const BY_ACCOUNT: &str = sign_in!("WHERE account = $1");
-/// Reads the sign-in whose email address has one of these hashes.
+/// Reads the sign-in (email address and password) whose email address has one of the hashes `$1`.
 pub(super) const BY_EMAIL: &str = sign_in!("WHERE email_hash = ANY($1)");
 
-/// Ends the sessions whose tokens have these hashes.
+/// Ends the sessions whose tokens have one of the hashes `$1`.
 pub(super) const END_SESSIONS: &str = "DELETE FROM session WHERE token_hash = ANY($1)";
 
 /// Reads the sessions of an account, the newest first. The last column is the hash of the session's

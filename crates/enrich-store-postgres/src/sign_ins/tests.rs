@@ -1,5 +1,5 @@
-//! Checks that the contract suite cannot contain: tests with several nodes, and tests of calls
-//! that are repeated after a lost reply.
+//! Tests that the contract suite (the tests that every store passes) cannot contain: with several
+//! nodes, and with calls that are repeated after a lost reply.
 
 use std::time::Duration;
 

@@ -14,7 +14,8 @@ use crate::columns::{Value, micros};
 use crate::database::Connections;
 use crate::failure::Failure;
 
-/// Maximum number of counts in a batch, and maximum number of last uses of keys in a batch.
+/// Maximum number of counts in a batch. Also the maximum number of keys whose last use is in a
+/// batch.
 const SIZE: usize = 5_000;
 /// Maximum number of attempts to write a batch in one call. Another attempt is made if the outcome
 /// of the last attempt is unknown, or if the database lost the last batches.
@@ -85,7 +86,8 @@ enum Attempt {
 }
 
 impl Batch {
-    /// Takes the next counts and last uses out of the iterators, at most [`SIZE`] of each.
+    /// Takes the next usage counts, and the next times at which keys were last used, out of the
+    /// iterators: at most [`SIZE`] of each.
     pub(super) fn of(
         sums: &mut impl Iterator<Item = (UsageKey, UsageSum)>,
         marks: &mut impl Iterator<Item = (KeyId, Timestamp)>,

@@ -1,4 +1,4 @@
-//! Tests of copying a ledger from a folder to the database, and back.
+//! Tests of copying a ledger from a data folder (SQLite) to PostgreSQL, and back.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Runs the contract suite with the PostgreSQL store, directly and through pgbouncer in transaction
-//! mode.
+//! Runs the contract suite (the tests that every store passes) with the PostgreSQL store. Nodes
+//! connect to PostgreSQL directly, and through pgbouncer in transaction mode.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -30,7 +30,7 @@ enum Route {
     PgBouncer,
 }
 
-/// A new database for the store, and a temporary folder for the directory.
+/// A new database for the store, and a temporary folder for the directory (the look-up data).
 struct Postgres {
     database: Database,
     /// The addresses at which nodes reach the database.
@@ -40,7 +40,8 @@ struct Postgres {
     _folder: TempDir,
 }
 
-/// The harness of the contract suite. The database is created when a test first asks for ports.
+/// Gives a new PostgreSQL store to each test of the contract suite. The database is created when
+/// the test first asks for the store.
 struct Opened {
     route: Route,
     postgres: OnceLock<Postgres>,
@@ -53,7 +54,8 @@ impl Route {
         skip_without_postgres() || self == Self::PgBouncer && skip_without_pgbouncer()
     }
 
-    /// Returns the address that nodes connect to in order to reach the shared cluster.
+    /// Returns the address at which nodes reach `cluster`, the database server that all tests
+    /// share.
     fn address(self, cluster: &Cluster) -> SocketAddr {
         static BOUNCER: OnceLock<PgBouncer> = OnceLock::new();
         match self {

@@ -36,8 +36,8 @@ const LOCK_STATE: &str = "SELECT id FROM state WHERE id = 1 FOR UPDATE";
 struct Outdated;
 
 impl Lane {
-    /// If the lane has no open connection, opens one. If no primary is found, refuses the jobs of
-    /// the group of charges that have waited for too long, and returns `None`; the caller must then
+    /// If the lane has no open connection, opens one. If no primary is found, refuses those jobs of
+    /// the group of charges that have waited for too long, and returns `None`. The caller must then
     /// try again with the other jobs.
     pub(super) async fn connect(&mut self, group: &mut Vec<Job>) -> Option<()> {
         if let Some(connection) = &self.state.connection

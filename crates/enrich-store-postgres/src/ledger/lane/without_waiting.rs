@@ -29,13 +29,14 @@ struct Divided {
 }
 
 impl Lane {
-    /// Decides the jobs of a group of charges that need not wait for a lock. Returns the jobs that
-    /// are left, which must be decided while their accounts are locked. Their order within an
-    /// account stays the same.
+    /// Decides the jobs of a group of charges that need not wait for a lock. Returns the remaining
+    /// jobs, which must be decided while their accounts are locked. Their order within an account
+    /// stays the same.
     ///
     /// If another node or lane changes an account at the same time, the jobs of this account wait
     /// for the next group. If the space for idempotency records is scarce and a job stores such a
-    /// record, decides nothing and returns the whole group.
+    /// record, decides nothing and returns the whole group. The records are then counted while the
+    /// accounts are locked.
     pub(super) async fn settle_without_waiting(&mut self, mut group: Vec<Job>) -> Vec<Job> {
         let space = self.space();
         let is_scarce = enrich_ledger::share_of(space.most, space.records).is_some();

@@ -145,7 +145,7 @@ fn lock_statement(locking: Locking) -> &'static str {
 }
 
 /// Returns the idempotency records to look for: the account and the key hash of each. A job with a
-/// response has several key hashes of its idempotency key, one for each secret.
+/// response has several key hashes of its idempotency key, one for each secret in `secret.key`.
 fn names_to_find(jobs: &[Job]) -> (Vec<Uuid>, Vec<&[u8]>) {
     let responses = jobs.iter().filter_map(|job| Some((job.account().0, job.response()?.1)));
     let names = responses.flat_map(|(account, response)| {
@@ -154,8 +154,8 @@ fn names_to_find(jobs: &[Job]) -> (Vec<Uuid>, Vec<&[u8]>) {
     names.unzip()
 }
 
-/// Returns the ids on which the decision of a job depends: its own id if an earlier attempt may
-/// have written the job, and the id of the row that it corrects.
+/// Returns the ids of the ledger rows on which the decision of a job depends. An earlier attempt
+/// may have written the row of the job itself. A correction depends on the row that it corrects.
 fn ids_to_find(job: &Job) -> impl Iterator<Item = ChargeId> {
     let own = job.doubted.is_some().then(|| job.id());
     let corrected = match &job.request {

@@ -40,8 +40,8 @@ impl Changes {
     }
 
     /// Runs `change` in a transaction. The transaction runs on a new thread, because its commit
-    /// waits for the disk. If `change` succeeds, calls `after` after the commit. This happens even
-    /// if the commit fails, because the change may be on disk nevertheless.
+    /// waits for the disk. If `change` succeeds, calls `after` after the commit, even if the commit
+    /// fails: the change may be on disk nevertheless.
     pub(crate) async fn make<T: Send + 'static>(
         &self,
         change: impl FnOnce(&Connection) -> Result<T, NotChanged> + Send + 'static,

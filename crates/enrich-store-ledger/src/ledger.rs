@@ -200,7 +200,8 @@ impl SqliteLedger {
         Arc::clone(&self.files)
     }
 
-    /// Whether this process still decides charges; `false` after charging has stopped.
+    /// Whether this process still decides charges (writes or refuses them); `false` after charging
+    /// has stopped.
     fn is_deciding(&self) -> bool {
         self.is_charging.load(Ordering::Acquire)
     }
@@ -363,9 +364,8 @@ impl Ledger for SqliteLedger {
             let file_fault = files.check().err();
             let verified = match verify::verify(&path, &secrets) {
                 Ok(verified) => verified,
-                // The verification failed, and another file may have replaced the ledger's file.
-                // The other file may not be a ledger. So this reports the replacement as a fault,
-                // and not the error.
+                // If the ledger's file was removed or replaced, the file at the path may not be a
+                // ledger. So the result contains this fault, instead of the error.
                 Err(_) if file_fault.is_some() => Verification::default(),
                 Err(error) => return Err(store_error(error)),
             };

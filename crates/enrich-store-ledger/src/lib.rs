@@ -46,7 +46,7 @@ const COUNTS: [(&str, &str); 8] = [
     ("sessions", "SELECT count(*) FROM session"),
 ];
 
-/// The ports of one open ledger.
+/// The ports of one open ledger: the objects through which the core uses `ledger.sqlite`.
 #[derive(Debug)]
 pub struct LedgerPorts {
     /// Stores accounts and their API keys.

@@ -5,9 +5,10 @@
 //!
 //! Some changes must not be lost: the end of a session, the use of an invitation, a new password.
 //! These changes are on disk before the caller gets an answer. The beginning or the use of a
-//! session is not synced to disk: after a power failure, the owner may have to sign in again. No
-//! change of sign-ins runs on the thread that decides charges. Each change has SQLite's only write
-//! lock for a short time, in which it writes a few rows.
+//! session is not synced to disk: after a power failure, the owner may have to sign in again.
+//!
+//! No change of sign-ins runs on the thread that decides charges. Each change writes only a few
+//! rows, so it holds SQLite's only write lock for a short time.
 
 mod rows;
 

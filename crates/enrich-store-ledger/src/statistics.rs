@@ -16,7 +16,7 @@ pub struct Outcomes {
     pub found: u64,
     /// The number of calls that found nothing. They are free.
     pub not_found: u64,
-    /// The number of calls that got a stored response. They are free.
+    /// The number of calls that got a stored response of an earlier call. They are free.
     pub replayed: u64,
     /// The number of calls that were refused after their key was identified.
     pub refused: u64,
@@ -44,7 +44,7 @@ pub struct UseStatistics {
     pub by_endpoint: BTreeMap<String, Outcomes>,
     /// The outcomes on each day, in days since 1970-01-01 (UTC). A day without a call is left out.
     pub by_day: BTreeMap<i64, Outcomes>,
-    /// The calls of single accounts. The account with the most calls is first.
+    /// The calls of each listed account. The account with the most calls is first.
     pub by_account: Vec<AccountUse>,
     /// The number of accounts that had calls but are not in `by_account`.
     pub further_accounts: u64,

@@ -130,11 +130,10 @@ impl Janitor {
         Ok(true)
     }
 
-    /// Removes the idempotency records that are more than a day old by two clocks. Their time must
-    /// be `day_ago` or before, and at least a day before the newest record. `day_ago` comes from
-    /// the database's clock, but the times of the records come from the clocks of the nodes. So
-    /// even if the database's clock is ahead of the nodes' clocks, no record is removed that a node
-    /// would still replay.
+    /// Removes the idempotency records with a time of `day_ago` or before, if they are also at
+    /// least a day older than the newest record. `day_ago` comes from the database's clock, but the
+    /// times of the records come from the clocks of the nodes. If the database's clock is ahead,
+    /// the second condition keeps the records that a node would still replay.
     async fn remove_kept(&self, day_ago: i64) -> Result<(), Failure> {
         let newest = self.background.query(NEWEST_KEPT, &[]).await?;
         let newest: Option<i64> = newest.first().map(|row| row.try_get(0)).transpose()?.flatten();

@@ -53,8 +53,8 @@ pub struct PostgresSignIns {
     sealing: Arc<SignInSealing>,
 }
 
-/// A session cannot begin, because no email address and password of an owner (no sign-in) are
-/// stored for the account.
+/// A session cannot begin, because the account has no sign-in: no email address of an owner is
+/// stored.
 #[derive(Debug, thiserror::Error)]
 #[error("the account has no sign-in")]
 struct NoSignIn;

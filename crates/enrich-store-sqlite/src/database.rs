@@ -42,8 +42,8 @@ pub enum Durability {
     Checkpoint,
 }
 
-/// The time for which a connection waits for a lock of another connection, before it returns the
-/// error `BUSY`.
+/// The time for which a connection waits for a lock of another connection, before it returns
+/// SQLite's error `BUSY`.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The length of the write-ahead log, in pages, at which its content is moved into the database
 /// file: 16 MiB. If many commits have changed a page, the page is moved only once. So with a longer
@@ -330,8 +330,8 @@ fn migrate(connection: &mut Connection, path: &Path, database: &Database) -> Res
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 OpenError::Damaged { path, source: error.into() }
             }
-            // SQLite refused a statement of a migration. So the tables do not have the form that
-            // belongs to the stored schema version.
+            // SQLite refused a statement of a migration. So the tables are not those that belong to
+            // the stored schema version.
             None | Some(ErrorCode::Unknown) => OpenError::Schema { path, source: error.into() },
             Some(_) => OpenError::unusable(path, error),
         }

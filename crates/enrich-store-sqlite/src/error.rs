@@ -66,12 +66,12 @@ pub enum OpenError {
         /// The files that are missing.
         missing: Vec<DataFile>,
     },
-    /// The folder's ledger was moved to a remote store, but the folder was to be opened with a
-    /// ledger of its own.
+    /// The folder's ledger was moved to a remote store (PostgreSQL), but the caller wants to open
+    /// the folder with its own ledger.
     #[error("the accounts and the ledger of {0} were moved to PostgreSQL")]
     LedgerMoved(PathBuf),
-    /// The folder has a ledger that was not moved to a remote store, but the folder was to be
-    /// opened for a remote store.
+    /// The folder has a ledger that was not moved to a remote store (PostgreSQL), but the caller
+    /// wants to open the folder for a remote store.
     #[error(
         "{0} has accounts and a ledger of its own, which are not used together with those in \
          PostgreSQL"
@@ -113,14 +113,15 @@ pub enum OpenError {
         #[source]
         source: Source,
     },
-    /// Other processes have the folder open, but this process must be the only one that has it
-    /// open.
+    /// This process must be the only one that has the folder open, but other processes have it open
+    /// too.
     #[error("{0} is in use")]
     InUse(PathBuf),
     /// Another process uses the folder exclusively, to reindex or restore it.
     #[error("{0} is being reindexed or restored")]
     BeingReindexed(PathBuf),
-    /// The look-up data was derived by the rules of an earlier version of Enrich, or only in part.
+    /// The look-up data was made by the rules of an earlier version of Enrich, or its reindexing
+    /// was interrupted.
     #[error("{0} was made by an earlier Enrich, or was not reindexed to its end")]
     DerivedBefore(PathBuf),
     /// SQLite can read the ledger, but keyed hashes show that somebody has altered its rows, or its

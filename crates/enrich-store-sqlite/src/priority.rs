@@ -11,7 +11,8 @@ const NICE: i32 = 10;
 
 /// Lowers the priority of the calling thread, and of the threads that it starts later. On Unix
 /// systems other than Linux, lowers the priority of the whole process. On other systems, does
-/// nothing. If the operating system refuses, logs a warning: the work can go on without it.
+/// nothing. If the operating system refuses, logs a warning: the work is also possible at normal
+/// priority.
 pub fn lower_priority() {
     #[cfg(unix)]
     if let Err(error) = rustix::process::nice(NICE) {

@@ -50,9 +50,8 @@ pub(super) fn find_full(
     })
 }
 
-/// Ends a key at `at`. If the key already has an earlier end, that end stays. If the key then ends
-/// at or before `now`, its end becomes final: no change of the clock makes the key valid again.
-/// Returns whether the key exists.
+/// Ends a key at `at`, unless it already ends earlier. If the key then ends at or before `now`, its
+/// end is final: the key stays ended even if the clock is set back. Returns whether the key exists.
 pub(super) fn end_key(
     connection: &Connection,
     id: KeyId,

@@ -1,6 +1,6 @@
-//! The cache of recently used keys, which is compared with the database from time to time.
+//! The cache of recently used keys, and when it is cleared.
 //!
-//! Every half second, one of the callers reads the number of all changes of keys so far
+//! Every half second, one of the callers reads from the database how often keys were changed so far
 //! (`key_changes`). If this number has changed, the cache is cleared. A change that this process
 //! makes clears the cache immediately. Unknown keys are not cached, so a new key works immediately.
 

@@ -1,8 +1,11 @@
 //! Copies a complete ledger from `ledger.sqlite`, or into a new one. All values are copied
-//! unchanged, also the hash of each ledger row. The import creates the data that depends on the
-//! order of the rows: their positions in the log, the sequence index (every 256th row of each
-//! account), the heads (the state of each account after its last row), and the seal (a keyed hash
-//! over all rows).
+//! unchanged, including the hash of each ledger row. The import creates the data that depends on
+//! the order of the rows:
+//!
+//! - the positions of the rows in the log;
+//! - the sequence index: every 256th row of each account;
+//! - the heads: the state of each account after its last row;
+//! - the seal: a keyed hash over all rows.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -167,7 +170,7 @@ fn insert(connection: &Connection, batch: &Batch) -> Result<(), CopyError> {
     Ok(())
 }
 
-/// Returns the places of `count` values in a statement: `?1, ?2` for 2 values.
+/// Returns the placeholders for `count` values in a statement: `?1, ?2` for 2 values.
 fn places(count: usize) -> String {
     let places: Vec<String> = (1..=count).map(|at| format!("?{at}")).collect();
     places.join(", ")
@@ -186,8 +189,8 @@ impl Default for NewLog {
     }
 }
 
-/// The values of a ledger row on which the account's head (its state after its last row) and the
-/// seal (a keyed hash over all rows) depend.
+/// The values of a ledger row that the account's head and the seal need. The head is the account's
+/// state after its last row. The seal is a keyed hash over all rows.
 struct Linked {
     account: AccountId,
     sequence: u64,

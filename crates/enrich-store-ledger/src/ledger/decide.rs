@@ -1,6 +1,6 @@
-//! Decides the charges and grants of a group, inside the group's transaction. Every decision starts
-//! from the account's head: its state after its last row. This state includes the rows of other
-//! processes, and the rows of earlier decisions in the group.
+//! Decides the charges and grants of a group, inside the group's transaction: writes or refuses
+//! each. Every decision starts from the account's head: its state after its last row. This state
+//! includes the rows of other processes, and the rows of earlier decisions in the group.
 
 use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
 use enrich_core::{AccountId, ChargeId, Credits};
@@ -137,7 +137,7 @@ impl GroupDecider<'_> {
         Ok(Charged::Taken { balance })
     }
 
-    /// Whether the account may store one more response.
+    /// Whether the account may store one more response, so that a repeated call can get it.
     fn has_room(&self, account: AccountId) -> rusqlite::Result<bool> {
         match self.record_count {
             Some(count) if count.records >= self.max_idempotency_records => Ok(false),

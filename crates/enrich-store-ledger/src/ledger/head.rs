@@ -1,4 +1,4 @@
-//! The head of an account: the values on which the account's next row depends.
+//! The head of an account: its state after its last row. The account's next row depends on it.
 
 use enrich_core::{AccountId, Timestamp};
 use enrich_ledger::LastRow;
@@ -44,10 +44,11 @@ impl Span {
         Self { earliest: self.earliest.min(at), latest: self.latest.max(at) }
     }
 
-    /// Returns the span of an account to which a row with the time `at` is added. The span covers
-    /// the account's rows after its last row in the sequence index. `before` is the span without
-    /// the new row. `previous_sequence` is the sequence of the row before the new row; 0 if there is
-    /// none. If that row is in the index, the new span covers only the new row.
+    /// Returns the span of an account after a row with the time `at` is added. The span is the
+    /// earliest and the latest time of the account's rows after its last row in the sequence index.
+    /// `before` is the span without the new row. `previous_sequence` is the sequence of the row
+    /// before the new row; 0 if there is none. If that row is in the index, the new span covers
+    /// only the new row.
     pub(super) fn with_next(
         previous_sequence: u64,
         before: Option<Self>,

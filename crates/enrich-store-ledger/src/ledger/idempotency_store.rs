@@ -13,8 +13,8 @@ use enrich_store_sqlite::{Column, Statements};
 use rusqlite::{Connection, Row, named_params};
 
 /// Maximum age of a count of the idempotency records, if another connection has written to the
-/// database since the count. After this time, the records are counted again. They are also counted
-/// again if the new records of a group of charges may not fit into the table.
+/// database since the count. If the count is older, the records are counted again. They are also
+/// counted again if the new records of a group of charges may not fit into the table.
 const RECOUNT: Duration = Duration::from_secs(1);
 
 /// The columns of an idempotency record, in the order in which [`read`] reads them.
@@ -89,8 +89,8 @@ pub(super) fn find(
     Ok(record_state)
 }
 
-/// Returns the number of items of a stored response; 0 if the response was not charged. The number
-/// is stored in the ledger row of the charge.
+/// Returns the number of items (values) in a stored response; 0 if the response was not charged.
+/// The number is in the ledger row of the charge.
 fn charged_items(connection: &Connection, recorded: RecordedCharge) -> rusqlite::Result<u64> {
     let Some(charge) = recorded.charge else {
         return Ok(0);
@@ -208,14 +208,14 @@ pub(super) fn has_share(
 
 impl RecordCount {
     /// Returns the number of idempotency records. The caller must be in a write transaction, so
-    /// that no other process can change the number. `known` is the number after this connection's
-    /// last change.
+    /// that no other process can change the number.
     ///
-    /// `known` is right if no other connection has written since. Otherwise the records must be
-    /// counted, which takes milliseconds for a million records. So `known` is returned nevertheless
-    /// if the last count is less than a second old, and `wanted` more records would not exceed the
-    /// limit `most`. The number can then be a little too low. This is acceptable, because it only
-    /// limits the size of the table.
+    /// `known` is the number after this connection's last change. It is returned if no other
+    /// connection has written since. If one has, the records should be counted again. But this
+    /// takes milliseconds for a million records. So `known` is also returned if the last count is
+    /// less than a second old, and `wanted` more records would not exceed the limit `most`. The
+    /// number can then be a little too low. This is acceptable, because it only limits the size of
+    /// the table.
     pub(super) fn up_to_date(
         connection: &Connection,
         known: Option<Self>,

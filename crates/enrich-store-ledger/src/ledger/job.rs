@@ -1,4 +1,5 @@
-//! The jobs of the writing thread, and how a group of jobs is decided.
+//! The jobs of the writing thread (charges, grants and requests for a balance), and how a group of
+//! jobs is decided.
 
 use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
 use enrich_core::{AccountId, Credits, Timestamp};
@@ -13,7 +14,7 @@ pub(super) enum Job {
     /// A charge. If its call has an idempotency key, also the encrypted response, which is stored
     /// together with the charge.
     Charge(Open<(Charge, Option<SealedResponse>), Charged>),
-    /// A grant, or an adjustment.
+    /// A grant of credits, or an adjustment (a row that corrects an earlier row).
     Grant(Open<Grant, Granted>),
     /// A request for the balance of an account, including the rows that other processes have
     /// written. The request writes nothing.
@@ -55,7 +56,7 @@ impl Job {
         }
     }
 
-    /// Returns the time of a charge whose response is to be stored; `None` for any other job.
+    /// If the job is a charge with a response to store, returns the time of the charge.
     fn response_requested_at(&self) -> Option<Timestamp> {
         match self {
             Self::Charge(open) => open.asked.1.is_some().then_some(open.asked.0.at),

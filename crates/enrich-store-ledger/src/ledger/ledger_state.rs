@@ -72,7 +72,8 @@ pub(super) struct WriteBatch<'a> {
     written: Written,
 }
 
-/// What a write batch has changed. It is applied to the ledger state after the commit.
+/// The changes of a [`WriteBatch`]. They are applied to the ledger state in memory after the
+/// commit.
 pub(super) struct Written {
     seal: Seal,
     heads: FxHashMap<AccountId, Head>,
@@ -96,7 +97,7 @@ impl Heads {
     }
 
     /// Whether a caller should ask the writing thread to look for rows of other processes, before
-    /// it uses a cached balance.
+    /// the caller uses a cached balance.
     pub(super) fn is_refresh_due(&self) -> bool {
         self.refresh_gate.is_due()
     }

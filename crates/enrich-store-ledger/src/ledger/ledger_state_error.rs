@@ -1,8 +1,8 @@
-//! The error type of the ledger state.
+//! The error type for reading the ledger and building its state in memory.
 
 use crate::ledger::NotAsWritten;
 
-/// Why content of the ledger, or a state that is built from it, cannot be used.
+/// Why the content of the ledger cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LedgerStateError {
     /// The ledger cannot be read.

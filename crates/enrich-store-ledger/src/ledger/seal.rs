@@ -16,7 +16,8 @@ use crate::ledger::{NotAsWritten, read_whole};
 /// A keyed hash over the rows of the log, in order, from the first row up to a certain row.
 pub(super) type Digest = [u8; 32];
 
-/// A position in the log: the number of a row, and the digest of all rows up to this row.
+/// A position in the log: the number of a row, and the digest (a keyed hash) of all rows up to this
+/// row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LogPosition {
     /// The position of the row; 0 before the first row.
@@ -25,13 +26,14 @@ pub(super) struct LogPosition {
     pub(super) digest: Digest,
 }
 
-/// The position of the last row of the ledger's log, and the position of the last checkpoint. A
-/// checkpoint stores the heads (states) of accounts.
+/// The seal of the ledger's log: the positions of the last row and of the last checkpoint. A
+/// checkpoint stores the head (state) of each account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seal {
     /// The last row of the log.
     pub(super) end: LogPosition,
-    /// The last row of the log that the stored heads of accounts include.
+    /// The last row of the log at the last checkpoint. The stored heads (states of accounts)
+    /// include all rows up to this one.
     pub(super) checkpoint: LogPosition,
 }
 

@@ -84,7 +84,7 @@ struct Walk<'a> {
 /// The state of one account after the rows read so far.
 #[derive(Clone, Copy)]
 struct AccountState {
-    /// The account's balance and hash, as they follow from its rows.
+    /// The account's balance and hash, calculated from its rows.
     check: AccountCheck,
     /// The position of the account's last row.
     position: u64,

@@ -206,7 +206,8 @@ impl SqliteLedger {
         self.is_charging.load(Ordering::Acquire)
     }
 
-    /// Returns the account's balance from memory; `None` if the account's head is not in memory.
+    /// Returns the account's balance from memory; `None` if the account's head (its state after its
+    /// last row) is not in memory.
     fn known_balance(&self, account: AccountId) -> Option<Credits> {
         self.heads.get(account).map(|head| head.last.balance)
     }

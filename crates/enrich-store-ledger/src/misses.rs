@@ -19,8 +19,8 @@ use rusqlite::{Connection, TransactionBehavior, params};
 /// Maximum number of counts that a transaction writes.
 const PER_TRANSACTION: usize = 100;
 
-/// Writes the collected counts, and calls `pause` after each transaction. Counts that cannot be
-/// written stay in memory and are written later.
+/// Writes the collected counts of missed names. Calls `pause` after each transaction, so that
+/// charges can be written. Counts that cannot be written stay in memory and are written later.
 pub(crate) fn write(
     counter: &MissCounter,
     connection: &mut Connection,

@@ -35,7 +35,7 @@ const ROUND: Duration = Duration::from_secs(5);
 const MARK_ROUND: Duration = Duration::from_secs(60);
 /// Interval between writes of the counts of missed names: company names that look-ups did not find.
 const MISSES_ROUND: Duration = Duration::from_secs(60);
-/// Interval between deletions of expired counts of missed names.
+/// Interval between deletions of expired counts of missed names (names that look-ups did not find).
 const TIDY_ROUND: Duration = Duration::from_secs(60 * 60);
 /// Maximum number of counts that are written in one transaction. Such a transaction takes about a
 /// millisecond. The number is also the maximum number of API keys whose last use is written in one
@@ -70,8 +70,8 @@ enum DaysError {
 
 impl SqliteUsage {
     /// Opens the usage counters of the ledger at `path`, which must already have its tables, and
-    /// starts the writing thread. If `misses` is present, this thread writes the counts of missed
-    /// names too.
+    /// starts the writing thread. If `misses` is present, this thread also writes the counts of
+    /// missed names (names that look-ups did not find).
     pub(crate) fn open(path: &Path, misses: Option<Arc<MissCounter>>) -> Result<Self, OpenError> {
         let connection = sqlite::writer(path, Durability::Checkpoint)
             .map_err(|source| OpenError::of_sqlite(path, source))?;
@@ -145,7 +145,8 @@ struct UsageWriter {
     marked_at: Instant,
     misses: Option<Arc<MissCounter>>,
     missed_at: Instant,
-    /// When expired counts of missed names were last deleted; `None` if this was not done yet.
+    /// When expired counts of missed names (names that look-ups did not find) were last deleted;
+    /// `None` if this was not done yet.
     tidied_at: Option<Instant>,
 }
 

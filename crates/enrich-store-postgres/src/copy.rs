@@ -69,7 +69,7 @@ impl From<tokio_postgres::Error> for CopyError {
 /// Whether nodes charge. They must not charge during a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Nodes charge.
+    /// Nodes charge for calls, as usual.
     Serving,
     /// No node charges, because the ledger is being copied or was moved to another store.
     Copying,

@@ -1,4 +1,5 @@
-//! Reads from the database, and changes it in transactions, for the ports.
+//! Reads from the database, and changes it in transactions, for the ports (the traits through which
+//! the core uses the store).
 //!
 //! Statements are unnamed (`query_typed`, `execute_typed`), and settings apply only to their
 //! transaction. So the statements also work through a pooler that gives each transaction another

@@ -120,7 +120,7 @@ impl StoreReport {
     }
 
     /// Adds a failed check to the problems of the report. But if the check itself could not run,
-    /// returns its error.
+    /// returns the error instead.
     fn note(&mut self, checked: Result<(), OpenError>) -> Result<(), OpenError> {
         match checked {
             Ok(()) => Ok(()),

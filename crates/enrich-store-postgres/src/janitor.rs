@@ -69,14 +69,15 @@ const REMOVE_LOCAL_JOBS: &str =
 const REMOVE_MISSES: &str = "DELETE FROM missed_name WHERE day <= $1";
 const REMOVE_TEXTS: &str = "UPDATE missed_name SET name = NULL WHERE name IS NOT NULL";
 
-/// The janitor of one node.
+/// The task that counts idempotency records and removes expired rows, on one node.
 struct Janitor {
     node: Uuid,
     background: Background,
     readings: watch::Receiver<Arc<Reading>>,
     /// Whether the texts of missed names (company names that look-ups did not find) are stored.
     keeps_texts: bool,
-    /// When expired counts of missed names were last removed; `None` if never.
+    /// When expired counts of missed names (names that look-ups did not find) were last removed;
+    /// `None` if never.
     misses_removed_at: Option<Instant>,
 }
 

@@ -179,7 +179,8 @@ impl PostgresLedger {
         sum
     }
 
-    /// Returns the counts of all lanes since the store was opened: their groups and jobs.
+    /// Returns how many groups of charges and jobs all lanes together have processed since the
+    /// store was opened, and how long this took.
     pub fn lane_counts(&self) -> LaneCounts {
         let mut sum = LaneCounts::default();
         for (queue, status) in &self.lanes {

@@ -41,13 +41,15 @@ const ONE: &str = "SELECT coalesce(sum(calls), 0)::bigint FROM missed_name
     WHERE hash = ANY($1) AND day > $2";
 const FORGET: &str = "DELETE FROM missed_name WHERE hash = ANY($1)";
 
-/// Writes the counts of missed names that one node has collected in memory.
+/// Writes the counts of missed names (names that look-ups did not find) that one node has collected
+/// in memory.
 pub(crate) struct MissWriter {
     counter: Arc<MissCounter>,
     background: Background,
 }
 
-/// Reads and deletes the counts of missed names, which all nodes write.
+/// Reads and deletes the counts of missed names: company names that look-ups did not find. All
+/// nodes write these counts.
 pub struct MissedNames {
     database: Database,
     secrets: Secrets,
@@ -137,7 +139,7 @@ impl MissedNames {
         reading.await
     }
 
-    /// Deletes the counts of a name. Returns the number of deleted counts: one for each day.
+    /// Deletes the counts of a name on all days. Returns how many counts were deleted.
     ///
     /// # Errors
     ///

@@ -151,8 +151,8 @@ struct UsageWriter {
 /// Whether a caller waits for a write of counts. This decides which counts the write includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pace {
-    /// A regular write in the background. The last uses of keys are included only every
-    /// [`MARK_ROUND`], and missed names only every [`MISSES_ROUND`].
+    /// A regular write in the background. The times when keys were last used are included only
+    /// every [`MARK_ROUND`], and counts of missed names only every [`MISSES_ROUND`].
     Steady,
     /// A write for which a caller waits. It includes all counts.
     Hurried,

@@ -247,8 +247,8 @@ impl Readers {
     }
 }
 
-/// Converts an error of SQLite to a [`StoreError`]. If another process holds the database, the
-/// result is [`StoreError::Unavailable`], so the caller can try again.
+/// Converts an error of SQLite to a [`StoreError`]. If another connection has locked the database,
+/// the result is [`StoreError::Unavailable`], so the caller can try again.
 pub fn store_error(error: rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy) => StoreError::unavailable(error),

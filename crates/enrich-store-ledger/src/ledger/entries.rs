@@ -1,11 +1,11 @@
 //! Reads the rows of one account, which are scattered over the log.
 //!
 //! Each row stores the position of the account's previous row, and every 256th row is in the
-//! sequence index. To read a row, the next index entry at or after the row is found first. From
-//! there, the read goes back row by row, by the stored positions of previous rows. So reading a row
-//! costs about the same everywhere in the log, and writing a row needs no index of all rows. A
-//! search by time first reads the index entries: each entry contains the earliest and the latest
-//! time of the rows since the previous entry.
+//! sequence index. A read of a row begins at the next row in the index. From there, it goes back
+//! row by row, by the stored positions. For example, a read of row 700 begins at row 768. So
+//! reading a row costs about the same everywhere in the log, and writing a row needs no index of
+//! all rows. A search by time first reads the index entries: each entry contains the earliest and
+//! the latest time of the rows since the previous entry.
 
 use std::ops::ControlFlow;
 
@@ -219,9 +219,9 @@ fn unreadable(account: AccountId, sequence: u64) -> NotAsWritten {
     NotAsWritten::new(format!("account {account}, row {sequence}: cannot be read"))
 }
 
-/// Finds the row at which a read of row `last` begins: the read goes back from there, row by row.
-/// This is the first row at or after `last` that is in the sequence index. If there is no such row,
-/// it is the account's last row. Returns the sequence and the position of the row.
+/// Finds the row from which a read of row `last` goes back, row by row. This is the first row at or
+/// after `last` that is in the sequence index (every 256th row of an account). If there is no such
+/// row, it is the account's last row. Returns the sequence and the position of the row.
 fn begin_at(
     connection: &Connection,
     account: AccountId,

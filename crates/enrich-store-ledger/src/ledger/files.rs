@@ -54,8 +54,8 @@ pub(crate) enum FileFault {
 }
 
 impl LedgerFiles {
-    /// Stores the identities of the files of the ledger at `path`, which must already have its
-    /// tables.
+    /// Stores the identities (device and inode numbers) of the files of the ledger at `path`, which
+    /// must already have its tables.
     pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
         let failed = |source| OpenError::of_sqlite(path, source);
         let connection = sqlite::writer(path, Durability::Commit).map_err(failed)?;

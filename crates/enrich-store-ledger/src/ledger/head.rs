@@ -60,8 +60,9 @@ impl Span {
         }
     }
 
-    /// Adds a row to the sequence index. This span covers the account's rows after its previous row
-    /// in the index, up to and including this row.
+    /// Adds a row of an account to the sequence index, with this span. The span is the earliest and
+    /// the latest time of the account's rows after its previous row in the index, including this
+    /// row.
     pub(super) fn write_mark(
         self,
         connection: &Connection,

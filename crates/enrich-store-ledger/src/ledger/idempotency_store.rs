@@ -171,7 +171,7 @@ pub(super) fn write(
 }
 
 /// Removes at most `limit` idempotency records that have expired at `now`, the oldest first.
-/// Returns by how much their number has changed: 0, or a negative number.
+/// Returns the change of the number of records: 0, or a negative number.
 pub(super) fn prune(
     connection: &Connection,
     now: Timestamp,

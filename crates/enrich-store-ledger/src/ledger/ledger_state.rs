@@ -328,9 +328,9 @@ impl WriteBatch<'_> {
         Ok(())
     }
 
-    /// Writes the new seal, and adds rows to the sequence index. After [`CHECKPOINT_ROWS`] rows,
-    /// also writes a checkpoint: the heads of all accounts that have rows since the last
-    /// checkpoint.
+    /// Writes the new seal (a keyed hash over all rows), and adds rows to the sequence index (the
+    /// table `mark`). After [`CHECKPOINT_ROWS`] rows, also writes a checkpoint: the heads of all
+    /// accounts that have rows since the last checkpoint.
     pub(super) fn close(mut self) -> rusqlite::Result<Written> {
         let seal = &mut self.written.seal;
         if seal.end == self.ledger_state.seal.end {

@@ -55,7 +55,7 @@ pub(super) async fn elsewhere(
     account: AccountId,
     folder: Option<u128>,
 ) -> Result<Vec<RemoteJob>, StoreError> {
-    // The query leaves out the lists in this folder. `None` becomes the nil id (0), which no folder
+    // The query leaves out the lists in `folder`. `None` becomes the nil id (0), which no folder
     // has, so that the query leaves out nothing.
     let folder = Uuid::from_u128(folder.unwrap_or_default());
     let read = move |row: &Row| -> Result<RemoteJob, Failure> {

@@ -40,8 +40,9 @@ pub(super) struct Plan<'g> {
     /// The accounts and key hashes of the new idempotency records. A record has one key hash for
     /// each secret in `secret.key`. The database looks for existing records with these hashes.
     names: Vec<(AccountId, &'g [u8])>,
-    /// Idempotency records with this time or an earlier time have expired for every job of the
-    /// group of charges. `None` if the group adds no record.
+    /// Stored idempotency records with this time or an earlier time have expired. Each job has its
+    /// own time for this, and this is the earliest one. So no job replaces a record that is still
+    /// valid for it. `None` if the group of charges adds no record.
     expired_at: Option<Timestamp>,
     /// The accounts whose jobs the plan does not decide: it contains no decisions, rows or records
     /// of them. The node must lock these accounts and read their last rows instead, which takes two

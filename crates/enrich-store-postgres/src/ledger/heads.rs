@@ -70,10 +70,10 @@ struct Sharing {
     /// The number of next groups of charges that must wait for the account's lock; 0 if the account
     /// is not contended.
     locked_groups: u32,
-    /// The number of groups of charges that waited for the lock when the account was last
-    /// contended. The next time, twice this number of groups wait: at least 2, and at most
-    /// [`MAX_LOCKED_GROUPS`]. For example, 2 groups wait, then 4, then 8. Each group that can use
-    /// the account without waiting halves this number.
+    /// Controls how many groups of charges wait for the lock when the account next becomes
+    /// contended: twice this number, but at least 2 and at most [`MAX_LOCKED_GROUPS`]. That number
+    /// then becomes the new value: for example 2, then 4, then 8. Each group that can use the
+    /// account without waiting halves the value.
     backoff: u32,
 }
 

@@ -1,5 +1,6 @@
-//! A lane is a task that decides charges and grants (jobs). It has one connection and works on one
-//! group of jobs at a time. While the lane works on a group, it collects the next one.
+//! A lane is a task that decides charges and grants (jobs): it writes or refuses them. It has one
+//! connection and works on one group of jobs at a time. While the lane works on a group, it
+//! collects the next one.
 //!
 //! An account has the same lane while the number of used lanes stays the same
 //! ([`lane_choice`](super::lane_choice)). After this number has changed, two lanes may charge the

@@ -160,8 +160,9 @@ struct Decider<'g> {
 type Decided = Result<Decision, ChargeError>;
 
 impl<'g> Decider<'g> {
-    /// Decides a job. If PostgreSQL's reply to an earlier commit of this job was lost, that commit
-    /// may still succeed. So the job gets [`ChargeError::Unknown`] instead of the error `NotTaken`.
+    /// Decides a job. If this fails, the job gets the error `NotTaken`. But if PostgreSQL's reply
+    /// to an earlier commit of the job was lost, that commit may still succeed. Then the job gets
+    /// [`ChargeError::Unknown`] instead.
     fn decide(&mut self, job: &'g Job) -> Decided {
         match self.decide_anew(job) {
             Err(ChargeError::NotTaken(error)) if job.doubted.is_some() => {

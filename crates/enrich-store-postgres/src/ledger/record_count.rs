@@ -17,7 +17,8 @@ const VALID_FOR: Duration = Duration::from_secs(1);
 /// use a recent count instead.
 const COUNTED_EACH_TIME: u64 = 10_000;
 
-/// The number of idempotency records, from the janitor's counts and this node's own counts.
+/// The number of idempotency records, as the janitor (a task on one of the nodes) or this node has
+/// counted them.
 pub(super) struct RecordCount {
     readings: Readings,
     most: u64,

@@ -1,5 +1,5 @@
-//! Takes the jobs (charges and grants) out of a group that cannot be decided now. A job may have to
-//! wait for an earlier job, or is refused.
+//! Takes out of a group the jobs that cannot be decided now. A job is a charge or a grant. It may
+//! have to wait for an earlier job, or is refused.
 
 use std::time::Duration;
 

@@ -164,7 +164,7 @@ impl Window {
     }
 
     /// Returns for how many requests this node must reserve room next: for all waiting requests, or
-    /// for a part of the requests that are left in the window, whichever is more. With the part,
+    /// for a part of the room that is left in the window, whichever is more. Because of the part,
     /// later requests need not wait. Returns 0 if the window is full, or if this node still has
     /// reserved room.
     pub(super) fn places_to_reserve(&self, live_nodes: u32) -> u64 {

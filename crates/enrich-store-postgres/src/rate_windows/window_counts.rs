@@ -10,8 +10,8 @@ use uuid::Uuid;
 use super::exchange::{Addition, Sum};
 use super::window::{Counted, Window};
 
-/// Minimum size of the map of windows for a removal of ended windows. They are removed when the map
-/// is full and a new API key or account needs a window.
+/// Ended windows are removed only if the map of windows has at least this size. They are removed
+/// when the map is full and a new API key or account needs a window.
 const SWEEP_FROM: usize = 4096;
 /// Maximum number of windows in one exchange of counts with the database.
 const PER_EXCHANGE: usize = 1_000;

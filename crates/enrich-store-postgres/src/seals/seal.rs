@@ -14,7 +14,7 @@ const PLACE_BYTES: usize = 16 + 8 + 32;
 /// Length of a stored [`Seen`] in bytes: a node, a number and a hash.
 const SEEN_BYTES: usize = 16 + 8 + 32;
 
-/// A ledger row in a seal: the last row of an account that the node knew when it made the seal.
+/// A ledger row in a seal: the last row of an account, as the node knew it when it made the seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SealedRow {
     pub(super) account: AccountId,

@@ -14,8 +14,8 @@ use crate::columns::{Value, micros};
 use crate::database::Connections;
 use crate::failure::Failure;
 
-/// Maximum number of counts in a batch. Also the maximum number of keys whose last use is in a
-/// batch.
+/// Maximum number of counts in a batch. Also the maximum number of keys in a batch whose time of
+/// last use is written.
 const SIZE: usize = 5_000;
 /// Maximum number of attempts to write a batch in one call. Another attempt is made if the outcome
 /// of the last attempt is unknown, or if the database lost the last batches.

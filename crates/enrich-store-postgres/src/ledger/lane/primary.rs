@@ -109,8 +109,8 @@ impl Lane {
     }
 
     /// Whether the database now has the rows whose absence made charging stop. Checks the accounts
-    /// of the groups of charges that made it stop: the database must have all their rows that this
-    /// process has read. For example, the lane was connected to an old primary when charging
+    /// of the groups of charges that made charging stop: the database must have all their rows that
+    /// this process has read. For example, the lane was connected to an old primary when charging
     /// stopped, and is connected to the right one now.
     async fn has_caught_up(&mut self) -> bool {
         let Some(connection) = &self.state.connection else { return false };

@@ -76,8 +76,8 @@ fn bound(connection: &Connection, day: i64, most: u32) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Deletes counts that are older than 30 days. If `keeps_texts` is false, also deletes all texts of
-/// names.
+/// Deletes counts of missed names that are older than 30 days. If `keeps_texts` is false, also
+/// deletes the texts of all missed names.
 pub(crate) fn tidy(
     connection: &Connection,
     now: Timestamp,

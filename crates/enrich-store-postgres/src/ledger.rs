@@ -180,7 +180,7 @@ impl PostgresLedger {
     }
 
     /// Returns how many groups of charges and jobs all lanes together have processed since the
-    /// store was opened, and how long this took.
+    /// store was opened, how long this took, and how many jobs wait now.
     pub fn lane_counts(&self) -> LaneCounts {
         let mut sum = LaneCounts::default();
         for (queue, status) in &self.lanes {

@@ -173,8 +173,9 @@ impl Record {
         Ok(Self { account, name, sealed, recorded, at: timestamp(row.try_get(7)?)?, items })
     }
 
-    /// Returns the stored response, or [`StoredResponse::OtherRequest`] if `name` belongs to
-    /// another request than this idempotency record.
+    /// Returns the stored response. If the idempotency key was used for another request, returns
+    /// [`StoredResponse::OtherRequest`]. `name` contains the keyed hashes of the key and of the
+    /// request.
     pub(super) fn response(
         &self,
         name: &ResponseName,

@@ -1,4 +1,5 @@
-//! The arguments that all measurements have: the data folders, the program, the report.
+//! Command-line arguments that all measurements share: the folder for the data, the program to
+//! measure, and the file for the report.
 
 use std::fs;
 use std::io::Write;

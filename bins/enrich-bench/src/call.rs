@@ -42,9 +42,10 @@ impl Call {
         self
     }
 
-    /// Returns the request in two parts: before and after the API key. Between them, the load
-    /// generator can put the key of any account; every key has `key_bytes` bytes. In API version 1,
-    /// the key is in the body; in version 2, in a header.
+    /// Returns the request in two parts: before and after the API key. The load generator puts the
+    /// key of any account between them. In API version 1, the key is in the body. So
+    /// `Content-Length` includes the length of a key, which is `key_bytes` for every key. In
+    /// version 2, the key is in a header.
     pub(crate) fn halves(&self, key_bytes: usize, idempotency_key: Option<&str>) -> Halves {
         let quoted = |text: &str| Value::from(text).to_string();
         let inputs: Vec<String> = self

@@ -1,4 +1,5 @@
-//! Sends the same requests as the load generator. Returns the answers, so that they can be checked.
+//! Sends the same requests as the load generator, and returns the answers, so that they can be
+//! checked. The load generator itself does not check answers.
 
 use std::net::SocketAddr;
 use std::thread;

@@ -67,7 +67,7 @@ pub(crate) struct Load {
     pub(crate) round: u64,
 }
 
-/// A workload, with the servers that are measured under it.
+/// A workload (a kind of load), and the servers that are measured under it.
 pub(crate) struct Contest {
     workload: Workload,
     yardstick: Server,
@@ -94,8 +94,8 @@ struct Service {
     first_answer: Duration,
 }
 
-/// A report of what one service charged under a workload, and of the time until its first answer.
-/// It is no account of a customer.
+/// What one service charged under a workload, and the time until its first charged answer. This is
+/// not the account of a customer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Account {
     pub(crate) charges: u64,
@@ -226,10 +226,9 @@ impl Service {
 }
 
 impl Service {
-    /// Puts load on the server. At the same time, sends the requests of the sample again and again,
-    /// and checks their answers, because answers must also be right under load. Only the warm-up
-    /// calls this function. Returns the results of the load generator, and the number of checked
-    /// answers.
+    /// Puts load on the server. Meanwhile, sends the requests of the sample again and again, and
+    /// checks that their answers are right under load too. Only the warm-up calls this function.
+    /// Returns the results of the load generator, and the number of checked answers.
     fn checked(
         &self,
         workload: Workload,
@@ -254,8 +253,8 @@ impl Service {
     }
 }
 
-/// Waits until `/readyz` says that the server is ready. Until then, a server over PostgreSQL may
-/// refuse to charge.
+/// Waits until `/readyz` says that the server is ready. Before that, a server that uses PostgreSQL
+/// may refuse to charge.
 pub(crate) fn wait_until_ready(address: SocketAddr) -> anyhow::Result<()> {
     let started = Instant::now();
     loop {

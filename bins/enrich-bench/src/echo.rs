@@ -27,7 +27,7 @@ pub(crate) struct Echo {
     /// Number of threads that answer requests [default: one for each processor]
     #[arg(long, value_name = "THREADS")]
     workers: Option<NonZeroUsize>,
-    /// Size of the text in the answer of a path, without the echo of the request, in bytes
+    /// Size of the text in the answers at a path, in bytes; the repeated query does not count
     #[arg(long = "answer", value_name = "PATH=BYTES", value_parser = filled_path)]
     answers: Vec<(String, usize)>,
 }

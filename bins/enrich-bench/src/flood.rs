@@ -64,7 +64,7 @@ pub(crate) struct Flood {
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "64,512",
           value_parser = clap::value_parser!(u16).range(1..))]
     flood: Vec<u16>,
-    /// Number of measurements with each flood, in turn
+    /// Number of rounds; each round measures without a flood, and with each number of --flood
     #[arg(long, value_name = "N", default_value_t = 3,
           value_parser = clap::value_parser!(u64).range(1..))]
     rounds: u64,
@@ -88,16 +88,16 @@ struct Report {
     rows: Vec<Row>,
 }
 
-/// The results of look-ups by domain during a flood over `flood` connections. If `flood` is 0,
-/// there is no flood.
+/// The results of look-ups by domain during a flood of misspelt names over `flood` connections. If
+/// `flood` is 0, there was no flood.
 #[derive(Debug, Serialize)]
 struct Row {
     flood: u16,
     requests_per_second: f64,
     p99_micros: f64,
-    /// The requests per second, divided by the requests per second without a flood.
+    /// The ratio of `requests_per_second` to the same figure without a flood.
     to_alone: f64,
-    /// The number of searches of the flood that were answered per second.
+    /// How many of the flood's name searches the service answered per second.
     searched_per_second: f64,
     refused_per_second: f64,
     /// The private memory of the service at the end of the measurement, in bytes.
@@ -230,7 +230,8 @@ impl Flood {
         self.wrk(&folder.join("calm"), &Requests { calls, keys, fresh_after: None })
     }
 
-    /// Returns the load generator of the flood. All its requests use one account.
+    /// Returns the load generator that sends the flood of misspelt names. All its requests use one
+    /// account.
     fn flooding(&self, world: &World, folder: &Path) -> anyhow::Result<Wrk> {
         let names = NameGenerator::new(world.generated, 1).names(Kind::Misspelt, NAMES)?;
         let keys = vec![world.keys.hot.clone()];

@@ -24,7 +24,8 @@ pub(crate) const SHARED: &str = "directory.sqlite";
 #[derive(Clone, Debug)]
 pub(crate) struct Scratch(PathBuf);
 
-/// The numbers that identify a data folder.
+/// What a data folder contains: how many companies, and how many charges. These numbers identify
+/// the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FolderSpec {
     pub(crate) companies: u64,
@@ -34,9 +35,9 @@ pub(crate) struct FolderSpec {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {
-    /// The keys of the accounts that share the load.
+    /// The API keys of the accounts that share the load.
     pub(crate) many: Vec<String>,
-    /// The key of one more account, for load on a single account.
+    /// The API key of one more account, for workloads that use a single account.
     pub(crate) hot: String,
 }
 

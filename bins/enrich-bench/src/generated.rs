@@ -1,4 +1,4 @@
-//! The generated companies and people as records. Requests and expected answers are made from them.
+//! Generated companies and people. Requests and their expected answers are made from these records.
 
 use anyhow::Context;
 use enrich_testkit::generate::Generator;
@@ -58,7 +58,7 @@ impl Generated {
         Self { generator: Generator::new(SEED), companies, people }
     }
 
-    /// Returns all records as lines in the native format, companies first.
+    /// Returns all records as lines in the native format of `enrich import`, companies first.
     pub(crate) fn lines(self) -> impl Iterator<Item = String> {
         let companies = (0..self.companies).map(move |index| self.generator.company(index));
         let people =

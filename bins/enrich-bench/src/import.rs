@@ -53,11 +53,11 @@ Exit status: 1 also if a limit does not hold.")]
 pub(crate) struct Import {
     #[command(flatten)]
     place: BenchArgs,
-    /// Companies of the first source
+    /// Number of companies in the first source
     #[arg(long, value_name = "N", default_value_t = 1_000_000,
           value_parser = clap::value_parser!(u64).range(1..))]
     companies: u64,
-    /// Records of the second source [default: as many as --companies, at most 2000000]
+    /// Number of records in the second source [default: as many as --companies, at most 2000000]
     #[arg(long, value_name = "N")]
     second: Option<u64>,
     /// Measure without the yardstick
@@ -156,7 +156,7 @@ impl Import {
         })
     }
 
-    /// Measures look-ups before and while the file of a third source is imported.
+    /// Measures look-ups before the file of a third source is imported, and during the import.
     fn look_ups(
         &self,
         program: &Program,

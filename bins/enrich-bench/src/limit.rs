@@ -1,4 +1,4 @@
-//! A limit for a measured value, and the lines of the report about limits.
+//! Limits for measured values, and the lines about them in the report.
 
 use std::io::{self, Write};
 

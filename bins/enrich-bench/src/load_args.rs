@@ -1,4 +1,5 @@
-//! The arguments of a load, and the measurement of several services under the same workloads.
+//! The arguments that describe a load (connections, rounds, seconds), and the measurement of
+//! several services under the same workloads.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -47,8 +47,9 @@ fn model_of(cpuinfo: &str) -> Option<&str> {
 }
 
 /// Returns the type of the file system that contains `path`. `mounts` is the text of
-/// `/proc/self/mounts`. If `path` is below several mount points, the longest mount point is used.
-/// If this mount point occurs several times, its last occurrence is used.
+/// `/proc/self/mounts`. If `path` is below several mount points, the longest one is used, because
+/// it is the closest to `path`. If this mount point occurs several times, its last occurrence is
+/// used, because a later mount hides an earlier one.
 fn file_system_of<'a>(mounts: &'a str, path: &Path) -> Option<&'a str> {
     let mounts = mounts.lines().filter_map(|line| {
         let mut fields = line.split(' ').skip(1);

@@ -1,8 +1,8 @@
 //! Measures the service against a bare handler: `just bench`.
 //!
 //! This program measures Enrich from outside, over HTTP. Some parts are also measured without a
-//! server: look-ups by name, imports, and charges over PostgreSQL. The rules of the service and
-//! their tests are in other crates.
+//! server: look-ups by name, imports, and charges over PostgreSQL. The code of the service and its
+//! tests are in other crates.
 
 mod bench_args;
 mod call;
@@ -89,15 +89,15 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Measure the yardstick and the service in turn, in one run
+    /// Measure the service and, in the same run, the yardstick (the server of `echo`)
     Run(Run),
     /// Measure look-ups of companies by name, without a server
     Names(Names),
     /// Measure look-ups by domain beside a flood of misspelt names
     Flood(Flood),
-    /// Measure charges over PostgreSQL, without HTTP
+    /// Measure charges to a ledger in PostgreSQL, without HTTP
     Pg(Pg),
-    /// Measure several servers over PostgreSQL against one over a data folder
+    /// Measure several servers that share a PostgreSQL database, against one with a data folder
     Nodes(Nodes),
     /// Measure the copy of a ledger to PostgreSQL, and back
     Copy(Copy),

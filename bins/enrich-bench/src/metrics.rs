@@ -27,7 +27,7 @@ pub(crate) struct Counts {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally(pub(crate) BTreeMap<String, Counts>);
 
-/// The pages whose requests are not counted as answers.
+/// The admin pages. Requests to them are not counted, because these pages are not endpoints.
 const PAGES: [&str; 3] = ["/metrics", "/healthz", "/readyz"];
 
 impl Tally {

@@ -11,7 +11,7 @@ use crate::folder::World;
 use crate::generated::{Company, Person};
 use crate::prober::Prober;
 
-/// Number of calls of each endpoint. If there are fewer inputs, they are repeated.
+/// Number of calls of each endpoint. If fewer inputs are found, they are used several times.
 const CALLS: usize = 200;
 /// Number of names that are tried as inputs of an endpoint. More are tried than [`CALLS`], because
 /// a look-up by name may find nothing.
@@ -21,8 +21,8 @@ const TRIED: usize = 2000;
 /// error.
 const LOOKED_AT: usize = 200_000;
 
-/// Maximum length of a Twitter handle, in characters. No longer handle was ever allowed. Some
-/// generated handles are longer, and an import drops them.
+/// Maximum length of a Twitter handle, in characters. Twitter has never allowed longer handles.
+/// Some generated handles are longer; an import drops them.
 const MAX_TWITTER: usize = 20;
 
 /// The source of an endpoint's inputs: a function that makes a call from a record. The function
@@ -308,7 +308,7 @@ impl Inputs {
     }
 }
 
-/// Draws at most `number` calls, from at most `LOOKED_AT` records.
+/// Draws random calls until there are `number` calls, or until `LOOKED_AT` records were examined.
 fn drawn(
     number: usize,
     mut draw: impl FnMut() -> anyhow::Result<Option<Call>>,

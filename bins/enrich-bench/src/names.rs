@@ -195,7 +195,7 @@ fn ask(
 }
 
 impl Wrong {
-    /// Repeats a look-up with a wrong answer, to describe the answer.
+    /// Repeats a look-up that gave a wrong answer, and describes the answer.
     fn new(directory: &SqliteDirectory, asked: &Asked) -> anyhow::Result<Self> {
         let found = pollster::block_on(directory.find(&asked.question, Projection::Profile))?;
         let name = found.as_ref().and_then(Found::company).map(|company| company.name.clone());

@@ -1,5 +1,5 @@
-//! `enrich-bench nodes`: several servers over one PostgreSQL database, against one server over a
-//! data folder.
+//! `enrich-bench nodes`: measures several servers that share one PostgreSQL database, against one
+//! server with a data folder.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ pub(crate) struct Nodes {
     #[arg(long, value_name = "N", default_value_t = 1_000_000,
           value_parser = clap::value_parser!(u64).range(1..))]
     companies: u64,
-    /// Number of servers over the database
+    /// Number of servers that share the database
     #[arg(long, value_name = "N", default_value_t = 3,
           value_parser = clap::value_parser!(u16).range(1..))]
     nodes: u16,
@@ -56,8 +56,8 @@ pub(crate) struct Nodes {
     /// Give the database a synchronous standby
     #[arg(long)]
     standby: bool,
-    /// Least rate of all servers over the database together, as a ratio to the rate of the server
-    /// over a data folder
+    /// Minimum rate of all servers that share the database, as a ratio to the rate of the server
+    /// with a data folder
     #[arg(long, value_name = "RATIO", default_value_t = 0.4)]
     least: f64,
 }

@@ -1,4 +1,4 @@
-//! Measures only the ledger over PostgreSQL: charges per second, compared with a bare insert of the
+//! Measures only the ledger in PostgreSQL: charges per second, compared with a bare insert of the
 //! same rows.
 //!
 //! The measurement starts its own PostgreSQL servers. The database, the nodes and the load share
@@ -23,7 +23,7 @@ use crate::pg::load::{Load, run_together};
 use crate::pg::report::{Figure, write_report};
 use crate::pg::setting::{HeldSnapshot, Setting};
 
-/// Measure charges over PostgreSQL, without HTTP
+/// Measure charges to a ledger in PostgreSQL, without HTTP
 ///
 /// Needs PostgreSQL's programs on this machine (`apt-get install postgresql`). Each case is
 /// measured in every round, so that a short disturbance of the machine affects all cases.
@@ -50,15 +50,15 @@ pub(crate) struct Pg {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Case {
-    /// 1,000 accounts on one store, 400 charges at a time
+    /// 1,000 accounts on one node, 400 charges at a time
     Accounts400,
-    /// 1,000 accounts on one store, 2,000 charges at a time
+    /// 1,000 accounts on one node, 2,000 charges at a time
     Accounts2000,
-    /// 1,000 accounts on two stores, 400 charges at a time
+    /// 1,000 accounts on two nodes, 400 charges at a time
     Nodes400,
-    /// One account on one store, 100 charges at a time
+    /// One account on one node, 100 charges at a time
     One100,
-    /// One account on four stores, 400 charges at a time
+    /// One account on four nodes, 400 charges at a time
     OneOnFour400,
     /// Like accounts400, each charge with an idempotency key
     Keyed400,

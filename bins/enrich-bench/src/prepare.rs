@@ -34,7 +34,7 @@ Example:
 What is there is left as it is; what was begun is completed. `enrich-bench run` prepares what it
 needs by itself.")]
 pub(crate) struct Prepare {
-    /// Folder for the data folders
+    /// Folder that contains the data folders
     #[arg(long, value_name = "DIR")]
     scratch: PathBuf,
     /// Number of companies
@@ -44,7 +44,7 @@ pub(crate) struct Prepare {
     /// Number of charges in the ledger before the measurement
     #[arg(long, value_name = "N", default_value_t = 0)]
     charges: u64,
-    /// The program
+    /// The `enrich` program, which creates the data folders
     #[arg(long, value_name = "FILE", default_value = "target/release/enrich")]
     enrich: PathBuf,
 }

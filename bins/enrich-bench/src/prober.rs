@@ -55,7 +55,8 @@ impl<'a> Prober<'a> {
         Ok(found)
     }
 
-    /// Sends every call once with an idempotency key. Returns the requests.
+    /// Sends every call once with an idempotency key, and checks the answer. Returns the requests,
+    /// so that they can be repeated.
     pub(crate) fn answered_once(&mut self, calls: Vec<Call>) -> anyhow::Result<Vec<Sampled>> {
         let sampled = self.with_keys(calls, |number| Some(format!("repeat-{number}")));
         check_sample(self.address, &sampled, Outcome::Found, self.prices)?;

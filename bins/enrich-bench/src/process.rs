@@ -44,9 +44,10 @@ impl Process {
     }
 }
 
-/// Returns the sum of `utime` and `stime` in the text of `/proc/PID/stat`, in clock ticks. They
-/// are the fields 14 and 15 (proc_pid_stat(5)). The second field is the program's name in
-/// brackets, which may contain any characters.
+/// Returns the sum of the fields `utime` and `stime` in the text of `/proc/PID/stat`, in clock
+/// ticks. They are the fields 14 and 15 (proc_pid_stat(5)). The second field is the program's name
+/// in brackets. The name may contain any characters, even brackets. So the fields are counted after
+/// the last bracket, from field 3 on.
 fn ticks_of(stat: &str) -> Option<u64> {
     let (_, behind_name) = stat.rsplit_once(')')?;
     let mut fields = behind_name.split_whitespace().skip(14 - 3);

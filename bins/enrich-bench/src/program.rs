@@ -178,7 +178,8 @@ impl Program {
         }
     }
 
-    /// Returns a command without the environment variables that are settings of Enrich.
+    /// Returns a command without the environment variables that are settings of Enrich, so that
+    /// settings in the user's shell do not change the measurement.
     pub(crate) fn command<const N: usize>(&self, words: [&str; N]) -> Command {
         let mut command = Command::new(&self.0);
         command.args(words);

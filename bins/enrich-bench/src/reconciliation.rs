@@ -95,7 +95,7 @@ impl Reconciliation {
         Ok(last)
     }
 
-    /// Checks that the counters since the previous reconciliation are as expected.
+    /// Checks that the counters have grown as expected since the previous reconciliation.
     pub(crate) fn expect(&mut self, expected: &Expected, prices: &Prices) -> anyhow::Result<()> {
         expected.check(&self.reconcile()?, prices)
     }

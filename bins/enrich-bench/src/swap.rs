@@ -45,11 +45,11 @@ Exit status: 1 also if a limit does not hold.")]
 pub(crate) struct Swap {
     #[command(flatten)]
     place: BenchArgs,
-    /// Companies in the directory
+    /// Number of companies in the directory
     #[arg(long, value_name = "N", default_value_t = 100_000,
           value_parser = clap::value_parser!(u64).range(1..))]
     companies: u64,
-    /// Servers over the database
+    /// Number of servers that share the database
     #[arg(long, value_name = "N", default_value_t = 3,
           value_parser = clap::value_parser!(u16).range(1..))]
     nodes: u16,
@@ -74,15 +74,15 @@ struct Times {
     publish_ended: f64,
     /// The times at which the first node and the last node began to answer from the new snapshot.
     changed: [f64; 2],
-    /// The duration from the command to go back to the earlier snapshot until all nodes answered
-    /// from it.
+    /// How long it took until all nodes answered from the earlier snapshot again, after the command
+    /// to go back to it.
     back_seconds: f64,
-    /// The duration from the command to use the new snapshot again until all nodes answered from
-    /// it.
+    /// How long it took until all nodes answered from the new snapshot again, after the command to
+    /// use it again.
     forward_seconds: f64,
     forgetting_began: f64,
-    /// The duration from the start of `enrich forget` until no node answered with the forgotten
-    /// email address any more.
+    /// How long it took until no node answered with the forgotten email address, after `enrich
+    /// forget` had started.
     forgotten_seconds: f64,
 }
 

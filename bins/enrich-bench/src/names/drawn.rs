@@ -15,7 +15,7 @@ use crate::generated::Generated;
 
 /// Minimum number of letters of a word that gets a typing error.
 const FEWEST_LETTERS: usize = 5;
-/// Maximum number of companies that are tried to find a name that can be misspelt.
+/// Maximum number of companies that are tried until one has a name that can be misspelt.
 const TRIES: usize = 100;
 /// The rows of letters on a keyboard. A typing error hits the key to the left or the right of a
 /// letter.
@@ -39,16 +39,17 @@ pub(crate) enum Kind {
     Misspelt,
     /// A name that no company has, made of the same kinds of words
     Unknown,
-    /// A name, or part of a name, that several companies have
+    /// A name without some of its words, so that it fits several companies
     Ambiguous,
 }
 
-/// A name to look up, with the company that it means.
+/// A name to look up, and the company that should be found.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) text: String,
     pub(crate) question: Question,
-    /// The name of the company that should be found; `None` if the name means no company.
+    /// The name of the company that should be found; `None` if no company should be found, because
+    /// the name is unknown or ambiguous.
     pub(crate) meant: Option<String>,
 }
 

@@ -30,14 +30,17 @@ pub(crate) struct Row {
     pub(crate) median_micros: f64,
     pub(crate) p99_micros: f64,
     pub(crate) longest_micros: f64,
-    /// The mean processor time of a look-up, of all threads together, in microseconds. It is
-    /// measured over all names that were drawn. `None` if some of these names are not of this kind.
+    /// The mean processor time of a look-up, of all threads together, in microseconds. The time can
+    /// only be measured for all drawn names together. So it is `None` if some of these names turned
+    /// out to be of another kind.
     pub(crate) processor_micros: Option<f64>,
     /// The share of look-ups that found a company.
     pub(crate) found: f64,
-    /// The share of look-ups that found the right company; `None` if the names mean no company.
+    /// The share of look-ups that found the right company; `None` for names that should find no
+    /// company.
     pub(crate) right: Option<f64>,
-    /// Some wrong answers: another company than the right one, or any company for an unknown name.
+    /// Some wrong answers: another company than the right one, or any company for a name that
+    /// should find none.
     pub(crate) wrong: Vec<Wrong>,
     /// The private memory of the process after these look-ups, in bytes.
     pub(crate) private_bytes: u64,
@@ -57,7 +60,7 @@ pub(crate) struct Wrong {
 pub(crate) struct Timed {
     pub(crate) took: Duration,
     pub(crate) is_found: bool,
-    /// Whether the answer is the right company; `None` if the name means no company.
+    /// Whether the answer is the right company; `None` if the name should find no company.
     pub(crate) is_right: Option<bool>,
 }
 

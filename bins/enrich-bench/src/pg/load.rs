@@ -1,4 +1,4 @@
-//! Charges in a closed loop: when a charge is decided, the client makes the next one.
+//! Charges in a closed loop: each client makes its next charge when the previous one is decided.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;

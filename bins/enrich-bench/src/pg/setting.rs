@@ -1,4 +1,5 @@
-//! A PostgreSQL cluster with the schema, behind a proxy that delays the bytes.
+//! A PostgreSQL cluster with Enrich's tables, behind a proxy that delays the bytes as a network
+//! does.
 
 use std::time::Duration;
 

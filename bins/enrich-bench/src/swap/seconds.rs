@@ -38,7 +38,8 @@ impl Seconds {
     }
 
     /// Summarises the latencies of a part of the run. The part begins `from` seconds and ends `to`
-    /// seconds after the load began. A second that is only partly in it is included completely.
+    /// seconds after the load began. A second that is only partly in this part is included
+    /// completely.
     pub(crate) fn window(&self, what: &'static str, from: f64, to: f64) -> Window {
         let (from, to) = (from.max(0.0).floor() as usize, to.ceil());
         let seconds = self.0.iter().enumerate().skip(from);

@@ -30,7 +30,7 @@ pub(crate) fn all(store: &Store, half: &Half) -> anyhow::Result<(Vec<Answered>, 
     let mut times = Times::new();
     for file in FILES {
         for query in queries::of_half(half, file)? {
-            // A look-up uses the query's country only for the queries in the file `country`.
+            // Only the queries in the file `country` are looked up together with their country.
             let country = Country::from_code(&query.country).ok().filter(|_| file == "country");
             let begun = Instant::now();
             let answer = match CompanyName::parse(&query.query) {

@@ -47,7 +47,7 @@ struct Alias {
     alias: String,
 }
 
-/// Which catalogue is imported, and where.
+/// The catalogue (the companies of an evaluation set) to import, and the folder to import it into.
 #[derive(Debug, Args)]
 pub(crate) struct Catalogue {
     /// Folder with the set of names and queries
@@ -62,7 +62,8 @@ pub(crate) struct Catalogue {
     pub(crate) aliases: bool,
 }
 
-/// Imports the catalogue into its data folder and opens the folder.
+/// Imports the catalogue (the companies of an evaluation set) into its data folder, and opens the
+/// folder.
 pub(crate) fn open(catalogue: &Catalogue) -> anyhow::Result<Store> {
     let mut aliases: HashMap<String, Vec<String>> = HashMap::new();
     if catalogue.aliases {

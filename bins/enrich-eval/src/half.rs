@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-/// The names of the halves. If no name is given, the first half with query files is used.
+/// The names of the halves. If the user names no half, the first half whose query files exist is
+/// used.
 const NAMES: [&str; 2] = ["dev", "test"];
 
 /// The environment variable with the path of a folder of query files. The evaluation set's

@@ -28,9 +28,9 @@ struct Plan {
     further: Vec<FurtherDomain>,
     /// Maps every domain of a company, main or further, to the company's main domain.
     known: HashMap<String, String>,
-    /// Maps each page to the companies that have it. Pages are equal here if look-ups treat them as
-    /// equal. For each company, the value has the page's handle as the evaluation set writes it,
-    /// and the company's main domain.
+    /// Maps each page to the companies that have it. The key is the form of the page that look-ups
+    /// compare, so different spellings of one page have the same key. For each company, the value
+    /// has the page's handle as the evaluation set writes it, and the company's main domain.
     owners: HashMap<String, Vec<(String, String)>>,
 }
 

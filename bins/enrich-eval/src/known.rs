@@ -76,7 +76,7 @@ pub(crate) struct KnownSet {
     pub(crate) data: PathBuf,
 }
 
-/// Asks for the names of a set of well-known organisations, and counts the answers by kind.
+/// Looks up the names of a set of well-known organisations, and counts the answers by kind.
 #[derive(Debug, Args)]
 pub(crate) struct Known {
     #[command(flatten)]
@@ -213,10 +213,11 @@ pub(crate) fn open(set: &Path, folder: &Path, least: Confidence) -> anyhow::Resu
     Ok(store)
 }
 
-/// Names of companies. A name is cut before its first bracket.
+/// Names of companies. A name is cut before its first bracket: `Quill (UK)` becomes `Quill`.
 pub(crate) struct Names {
     pub(crate) all: BTreeSet<String>,
-    /// The names of the companies whose first domain has a page rank in the files.
+    /// The names of the companies whose first domain has a page rank (a measure of how well known a
+    /// website is).
     pub(crate) of_ranked: BTreeSet<String>,
 }
 

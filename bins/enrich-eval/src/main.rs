@@ -33,11 +33,11 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Send a set's queries to a store, score the answers and draw charts
+    /// Look up the queries of an evaluation set, score the answers and draw charts
     Run(run::Run),
-    /// Ask for well-known organisations by name, and count the answers by kind
+    /// Look up well-known organisations by name, and count the answers by kind
     Known(known::Known),
-    /// Train the weights on a set's queries
+    /// Train the weights of the name matching on the queries of an evaluation set
     Train(train::Train),
     /// Train the weights of prominence on well-known names
     Prominence(prominence::TrainProminence),

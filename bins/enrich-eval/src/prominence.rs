@@ -101,7 +101,7 @@ pub(crate) struct TrainProminence {
     /// Number of steps of the training
     #[arg(long, value_name = "N", default_value_t = 300)]
     rounds: u32,
-    /// Number of parts of the cross-validation; all queries for a company are in one part
+    /// Number of parts of the cross-validation; all queries for a company are in the same part
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..))]
     folds: u64,
     /// File with the weights; those of prominence are replaced

@@ -1,4 +1,4 @@
-//! Sends the queries of an evaluation set to a store, scores the answers and draws charts.
+//! Looks up the queries of an evaluation set, scores the answers and draws charts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -32,7 +32,8 @@ the folder that EVAL_DIR names, in the half's own, beside the script.")]
 pub(crate) struct Run {
     #[command(flatten)]
     catalogue: Catalogue,
-    /// Half of the set whose queries are sent: dev or test [default: dev, or the half that exists]
+    /// Half of the set whose queries are looked up: dev or test [default: dev, or the half that
+    /// exists]
     #[arg(long, value_name = "HALF")]
     half: Option<String>,
     /// Folder for answers and charts

@@ -50,10 +50,10 @@ pub(crate) struct Train {
     /// Number of steps of the training
     #[arg(long, value_name = "N", default_value_t = 800)]
     rounds: u32,
-    /// Number of parts of the cross-validation; all queries for a company are in one part
+    /// Number of parts of the cross-validation; all queries for a company are in the same part
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..))]
     folds: u64,
-    /// File for the cross-validated answers, in the format of the set's script
+    /// File for the cross-validated answers, in the format that the set's score.py reads
     #[arg(long, value_name = "FILE")]
     answers: Option<PathBuf>,
     /// File for the weights

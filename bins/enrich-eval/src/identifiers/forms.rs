@@ -11,8 +11,8 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'
 pub(crate) type Form = (&'static str, String);
 
 /// Returns the spellings of a social-media page whose handle (its name in the network) is `handle`.
-/// If `handle` contains a character that no handle can have, such as `/`, it is a part of a URL.
-/// Then only `handle` itself is returned.
+/// If `handle` contains a character that no handle can have, such as `/`, then `handle` is a part
+/// of a URL. In this case, only `handle` itself is returned.
 pub(crate) fn of_page(network: Network, handle: &str) -> Vec<Form> {
     if handle.contains(['/', '?', '#', '%']) || handle.contains(char::is_whitespace) {
         return vec![("it was given", handle.to_owned())];

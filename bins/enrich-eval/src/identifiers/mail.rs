@@ -29,9 +29,9 @@ pub(crate) struct MailRow {
 enum Expected<'a> {
     /// The imported company with this main domain must be found.
     Company(&'a str),
-    /// Nothing may be found, because anybody can get an address at this domain.
+    /// The look-up must find nothing, because anybody can get an address at this domain.
     PublicHost,
-    /// Nothing may be found, because no company with this domain was imported.
+    /// The look-up must find nothing, because no company with this domain was imported.
     Unknown,
 }
 

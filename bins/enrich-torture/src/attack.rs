@@ -51,7 +51,7 @@ pub(crate) struct Case {
     /// accounts with credits.
     pub(crate) prepare: fn(&Setting, &World) -> Result<()>,
     /// Attacks the server until the time of the attack is over. Returns the figures of the attack.
-    /// These figures are judged together with the figures of memory and health.
+    /// They are compared with their limits, as the figures of memory and health are.
     pub(crate) attack: fn(&Target<'_>) -> Result<Vec<Figure>>,
 }
 

@@ -1,4 +1,5 @@
-//! The error for a promise that Enrich has broken.
+//! The error for a promise that Enrich has broken. One promise is, for example, that the ledger
+//! contains every charge that a client was told of.
 //!
 //! Every other error means that the test itself failed to run.
 

@@ -58,7 +58,8 @@ pub(crate) enum Fate {
     /// The client received the answer that the call was charged. So the ledger must have a row for
     /// it.
     Charged,
-    /// The call was answered as not charged, or its price is 0, so no row may exist.
+    /// The call was answered as not charged, or its price is 0. So the ledger must have no row for
+    /// it.
     Free,
     /// The call got no complete answer, or its answer says that the outcome is unknown. So the
     /// ledger may or may not have a row for it.

@@ -68,7 +68,8 @@ enum FolderTorture {
         /// File system whose power is cut
         #[arg(long, value_name = "KIND", default_value = "ext4")]
         filesystem: FileSystem,
-        /// Run a control, which must lose charges, and fail if it loses none
+        /// Run a control: a variant that must lose charges. The command fails if the control loses
+        /// none
         #[arg(long, value_name = "WHAT", num_args = 0..=1, default_missing_value = "checkpoint")]
         control: Option<Control>,
         #[command(flatten)]
@@ -113,7 +114,7 @@ enum FolderTorture {
         /// Accept flips that only SQLite's own integrity check finds
         #[arg(long)]
         allow_check: bool,
-        /// Accept that SQLite treats a damaged write-ahead log as one that ends at the damage
+        /// Accept flips that make SQLite read the write-ahead log only up to the damage
         #[arg(long)]
         allow_cut: bool,
         /// Continue after a flip that is not allowed, and print each such flip

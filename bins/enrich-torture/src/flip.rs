@@ -44,8 +44,8 @@ pub(crate) struct Plan {
     pub(crate) log_percent: u8,
     /// Whether the torture accepts a flip that only SQLite's own integrity check finds.
     pub(crate) allow_check: bool,
-    /// Whether the torture accepts that SQLite treats a damaged write-ahead log as one that ends at
-    /// the damage.
+    /// Whether the torture accepts that SQLite reads a damaged write-ahead log only up to the
+    /// damage.
     pub(crate) allow_cut: bool,
     /// Whether to continue after a flip with a result that is not allowed. Then the torture prints
     /// each such flip, and ends with an error after the last flip. Otherwise, it ends with an error

@@ -143,7 +143,8 @@ pub(crate) fn check() -> Result<()> {
 
 /// Runs the torture at `positions` positions, beginning with `first`. At position N, a server is
 /// started in which the N-th system call of each thread fails. After every
-/// `POSITIONS_PER_CHECKPOINT` positions, a call in a checkpoint fails as well.
+/// `POSITIONS_PER_CHECKPOINT` positions, one more server is started, in which a call in a
+/// checkpoint fails.
 pub(crate) fn run(
     setting: &Setting,
     (failing, first, positions): (FailingCall, u64, u64),

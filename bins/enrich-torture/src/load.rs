@@ -19,13 +19,14 @@ const KEYED_PERCENT: u8 = 30;
 /// Of the requests with an idempotency key, this percentage repeats a request whose outcome is
 /// unknown. If no outcome is unknown, only [`REPEATED_PERCENT`] applies.
 const UNSETTLED_PERCENT: u8 = 50;
-/// Of the requests with an idempotency key that do not fall under [`UNSETTLED_PERCENT`], this
-/// percentage repeats any earlier request. The rest are new requests.
+/// Of the other requests with an idempotency key (those that repeat no request with an unknown
+/// outcome), this percentage repeats any earlier request. The rest are new requests.
 const REPEATED_PERCENT: u8 = 40;
 /// Percentage of requests that the account with few credits sends.
 const POOR_PERCENT: u8 = 10;
-/// Of the requests that repeat an earlier request, this percentage has one of the [`NEWEST`] newest
-/// idempotency keys. Then the first request with this key may still run, which is also tested.
+/// Of the requests that repeat any earlier request, this percentage repeats one of the [`NEWEST`]
+/// newest. The server may still be answering the first request with this idempotency key. The
+/// torture tests this case too.
 const NEWEST_PERCENT: u8 = 50;
 const NEWEST: usize = 32;
 
@@ -64,7 +65,7 @@ pub(crate) struct Load<'a> {
 }
 
 impl Keys {
-    /// Notes a request whose outcome is unknown.
+    /// Stores a request whose outcome is unknown, so that a client repeats it later.
     pub(crate) fn unsettled(&self, keyed: Keyed) {
         held(&self.unsettled).push(keyed);
     }

@@ -41,8 +41,8 @@ pub(crate) enum Case {
         /// Number of failovers
         #[arg(long, value_name = "NUMBER", default_value_t = 100)]
         rounds: u64,
-        /// Run a control with an asynchronous standby, which must lose charges, and fail if it
-        /// loses none
+        /// Run a control with an asynchronous standby, which must lose charges. The command fails
+        /// if the control loses none
         #[arg(long)]
         asynchronous: bool,
         #[command(flatten)]

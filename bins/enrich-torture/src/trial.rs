@@ -170,12 +170,12 @@ impl<'a> Trial<'a> {
         Ok(acted)
     }
 
-    /// Notes calls that another part of the program has made.
+    /// Adds calls that another part of the program has made, so that they are judged too.
     pub(crate) fn add_calls(&mut self, calls: Vec<Call>) {
         self.calls.extend(calls);
     }
 
-    /// Notes a grant that another process made.
+    /// Adds a grant that another process made, so that it is judged too.
     pub(crate) fn granted(&mut self, grant: GrantCall) {
         self.grants.push(grant);
     }

@@ -61,7 +61,7 @@ impl World {
     /// Creates a data folder with companies and accounts. Also returns the first grant of each
     /// account.
     pub(crate) fn create(enrich: &Path, data: PathBuf) -> Result<(Self, Vec<GrantCall>)> {
-        // The seed is fixed, because it does not matter which companies are generated.
+        // The torture does not depend on which companies are generated, so any fixed seed will do.
         let generator = Generator::new(1);
         let companies: Vec<String> = (0..COMPANIES).map(|index| generator.company(index)).collect();
         import(enrich, &data, &companies)?;

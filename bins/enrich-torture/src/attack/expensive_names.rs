@@ -1,5 +1,5 @@
-//! Attack: a customer sends expensive names over many connections, while another customer sends
-//! misspelt names, one at a time.
+//! Attack: a customer sends names that are expensive to search, over many connections. Meanwhile,
+//! another customer sends misspelt names, one at a time.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;

@@ -1,5 +1,5 @@
-//! Attack: a customer with one credit stores as many responses of free misses as the server
-//! accepts.
+//! Attack: a customer with one credit makes the server store as many responses as it accepts. Each
+//! response belongs to a look-up that finds nothing, which is free.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,13 +19,13 @@ use enrich_testkit::http::Connection;
 /// Number of connections of the attacker.
 const SENDERS: usize = 8;
 /// Minimum number of stored responses that belong to the attacker. With fewer, the attack would
-/// prove nothing. The server stores no more responses for the attacker when 2,000 are stored: half
-/// of the limit (`--max-kept 4000`). A few of the 2,000 belong to the victim (the other customer),
+/// prove nothing. The server refuses the attacker when half of the limit (`--max-kept 4000`) is
+/// used: when 2,000 responses are stored. A few of these belong to the victim (the other customer),
 /// so this minimum is a little lower.
 const MIN_KEPT: f64 = 1_900.0;
 /// Number of calls of the victim (the other customer) during the attack. When half of the limit
-/// (`--max-kept 4000`) is used, an account may still have 250 stored responses: a sixteenth of the
-/// limit. The victim makes fewer calls, so none of them may be refused.
+/// (`--max-kept 4000`) is used, the server still stores up to 250 responses of each account: a
+/// sixteenth of the limit. The victim makes fewer calls, so none of them may be refused.
 const VICTIM_CALLS: u32 = 200;
 /// Minimum number of the victim's calls that must be answered. With fewer, the attack would prove
 /// nothing.

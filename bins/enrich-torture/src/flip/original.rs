@@ -262,8 +262,8 @@ impl Original {
     }
 }
 
-/// Makes the charges of one client, one after the other. For each charge, also counts a call that
-/// found nothing.
+/// Makes the charges of one client, one after the other. For each charge, adds two calls to the
+/// usage counters: one that found something, and one that found nothing.
 fn charge_all(store: &Store, charges: Vec<Charge>) -> Result<()> {
     for charge in charges {
         let (account, key, at) = (charge.account, charge.key, charge.at);

@@ -154,9 +154,9 @@ impl Fleet {
         self.clients
     }
 
-    /// Waits until some node reports a successful charge. `nodes` selects the nodes by their
-    /// number, and the charge must have been requested after `time`. The first `told` reports are
-    /// ignored. Returns the time at which the node learnt that the charge has succeeded.
+    /// Waits until a node reports a successful charge that was requested after `time`. Only nodes
+    /// whose number `nodes` accepts count, and the first `told` reports are ignored. Returns the
+    /// time at which the node learnt that the charge has succeeded.
     pub(crate) fn wait_for_charge(
         &self,
         nodes: impl Fn(usize) -> bool,

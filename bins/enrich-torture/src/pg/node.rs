@@ -40,8 +40,8 @@ const POOR_PERCENT: u8 = 6;
 /// Of the charges of all accounts except the one with few credits, this percentage has an
 /// idempotency key. Grants, and charges of the account with few credits, never have such a key.
 const KEYED_PERCENT: u8 = 40;
-/// The interval, in microseconds, at which one more idempotency key comes into use, on all nodes at
-/// the same time. Key n is used when n intervals have passed since `World::since`.
+/// The interval, in microseconds, at which all nodes begin to use one more idempotency key. They
+/// use key n when n intervals have passed since `World::since`.
 const KEY_MICROS: Micros = 2_000;
 /// Number of idempotency keys that count as the newest. Most calls with an idempotency key use one
 /// of the newest keys.

@@ -61,7 +61,7 @@ impl Trial {
         Ok(node)
     }
 
-    /// Notes a fault that happened at `time`.
+    /// Records the time of a fault, to find the calls that were in flight at that time.
     pub(crate) fn note_fault(&mut self, time: Micros) {
         self.faults.push(time);
     }

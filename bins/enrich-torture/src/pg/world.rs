@@ -29,8 +29,8 @@ pub(crate) struct World {
     pub(crate) folder: PathBuf,
     /// The accounts, each with the id of its API key.
     pub(crate) accounts: Vec<(AccountId, KeyId)>,
-    /// The time at which idempotency key 0 comes into use. After every interval of `KEY_MICROS`,
-    /// the key with the next number comes into use, on all nodes at the same time.
+    /// The time at which all nodes begin to use idempotency key 0. After every interval of
+    /// `KEY_MICROS`, they begin to use the key with the next number.
     pub(crate) since: Micros,
 }
 

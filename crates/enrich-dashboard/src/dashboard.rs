@@ -32,8 +32,7 @@ const UPLOADS: usize = 8;
 /// Maximum number of uploads of one account that run at the same time.
 const UPLOADS_OF_ONE: usize = 2;
 
-/// The store has the time of each session's last use. This time is updated at most once in this
-/// interval.
+/// Minimum time between two updates of a session's last use in the store.
 const NOTED_EACH: SignedDuration = SignedDuration::from_mins(1);
 
 /// The state that the pages of all accounts share, such as the settings and the login throttle.

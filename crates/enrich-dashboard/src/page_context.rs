@@ -109,7 +109,8 @@ impl PageContext<'_> {
     }
 
     /// Returns the title of the endpoint at `path`; empty if there is none. Look-ups of candidates
-    /// have a title too: that of the path [`Candidate::PURPOSE`].
+    /// (companies that a name may mean) belong to no endpoint. Their `path` is
+    /// [`Candidate::PURPOSE`], and they have a title too.
     pub(crate) fn title(&self, path: &str) -> &'static str {
         if path == Candidate::PURPOSE {
             return "Companies that a name may mean";

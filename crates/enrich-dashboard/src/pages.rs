@@ -24,8 +24,8 @@ pub(crate) struct EndpointChoice {
     pub(crate) is_chosen: bool,
 }
 
-/// Returns an option of a `select` element for every endpoint, in the order of the API versions.
-/// The endpoint at the path `chosen` is selected.
+/// Returns the options of a `select` element: one for every endpoint, in the order of the API
+/// versions. The endpoint at the path `chosen` is selected.
 pub(crate) fn endpoint_choices(context: &PageContext<'_>, chosen: &str) -> Vec<EndpointChoice> {
     let choice = |Target { endpoint: &Endpoint { path, title, .. }, .. }| EndpointChoice {
         path,

@@ -46,8 +46,8 @@ struct JobPage {
     reading: Reading,
     asked: Option<OrderForm>,
     held_up: Option<HeldUp>,
-    /// The suggested ceiling (the most credits that the list may cost) in the form that continues a
-    /// stopped list.
+    /// The ceiling (the most credits that the list may cost), as the form that continues a stopped
+    /// list shows it.
     ceiling: Ceiling,
     keys: Vec<KeyChoice>,
 }

@@ -14,7 +14,7 @@ use super::on_list;
 use super::reading::Choice;
 use super::terms::{Ceiling, Complaint};
 
-/// The content of the form for the order of a list, with the estimated cost.
+/// The content of the form in which the user orders the look-up of a list, with the estimated cost.
 pub(crate) struct OrderForm {
     pub(crate) path: &'static str,
     pub(crate) title: &'static str,

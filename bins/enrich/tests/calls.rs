@@ -48,7 +48,8 @@ fn folder(endpoint: &Endpoint) -> PathBuf {
     fixtures().join("calls").join(below)
 }
 
-/// Returns a clock that stands still, 20 seconds after the beginning of a minute.
+/// Returns a clock that always shows the same time, 20 seconds after the beginning of a minute. So
+/// in every answer, the rate-limit window ends in 40 seconds.
 fn clock() -> FakeClock {
     FakeClock::at("2026-11-20T12:00:20Z")
 }

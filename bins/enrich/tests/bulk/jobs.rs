@@ -1,5 +1,5 @@
-//! Tests of jobs that call the metered service in the same process, like the jobs of the account
-//! page.
+//! Tests of jobs (look-ups of whole lists) that call the metered service in the same process, like
+//! the jobs of the account page.
 
 use std::io::Read;
 use std::path::Path;

@@ -157,7 +157,8 @@ fn dropped_values_are_summed_up_by_field_and_reason() {
     let text = fixture.run(&["import", "crm.jsonl"]);
     assert_eq!(text.status, 0);
     assert!(text.out.contains("\ndropped    3\n"), "{text:?}");
-    // Under another source name, the record is new. So the record is parsed again.
+    // Under another source name, the record is new. So it is parsed again, and its dropped values
+    // are reported again.
     let json = fixture.run(&["import", "crm.jsonl", "--json", "--source", "again"]);
     for summary in [&text.out, &json.err] {
         let line = summary.lines().find(|line| line.contains("emails")).unwrap();

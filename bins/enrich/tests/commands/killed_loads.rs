@@ -14,8 +14,8 @@ const KILLS: usize = 20;
 /// The number of records that the test imports. They are several batches, so some kills come before
 /// a commit, some during it and some after it.
 const RECORDS: usize = 16_000;
-/// The number of a kill, counted from 0. Before this kill, the test waits until the import has
-/// stored records. So this kill comes after a commit. The import commits while its input is still
+/// The number of the kill that certainly comes after a commit, counted from 0. Before this kill,
+/// the test waits until the import has stored records. The import commits while its input is still
 /// open, because the input is more than two batches.
 const AFTER_A_COMMIT: usize = 11;
 const LOAD: [&str; 4] = ["import", "-", "--source", "register"];

@@ -127,7 +127,8 @@ fn a_later_import_leaves_out_what_a_list_has() {
     assert_eq!(fixture.json(&["import", "records.jsonl"])["dropped"], 2);
     assert_eq!(emails(&fixture), json!(["info@quill.example"]));
 
-    // After the entry is taken back, an import of the same file adds the value again.
+    // The file `Removed` takes an entry of the list back. Then an import of the same file adds the
+    // value again.
     fixture.file("20260501_4821_Removed.csv", format!("ID,Hash,ListType\na,{ANNA},Email\n"));
     assert_eq!(fixture.json(&["forget", "--list", "20260501_4821_Removed.csv"])["taken_back"], 1);
     assert_eq!(fixture.json(&["import", "records.jsonl"])["dropped"], 1);
@@ -139,8 +140,8 @@ fn an_entry_is_taken_back_and_forget_stays_final() {
     let fixture = fixture();
     fixture.file(EMAIL_FILE, format!("ID,Hash\na,{ANNA}\nb,{ADA}\n"));
     assert_eq!(fixture.json(&["forget", "--list", EMAIL_FILE])["values"], 2);
-    // `ada@quill.example` is also forgotten without a list. So this address stays suppressed when
-    // the list's entry for it is taken back.
+    // `ada@quill.example` is also forgotten by a command of its own, without a list. So the address
+    // stays suppressed when the list's entry for it is taken back.
     fixture.json(&["forget", "ada@quill.example"]);
     let removed = format!("ID,Hash,ListType\na,{ANNA},Email\nb,{ADA},Email\nc,{NOBODY},MAID\n");
     fixture.file("20260501_4821_Removed.csv", removed);
@@ -150,8 +151,8 @@ fn an_entry_is_taken_back_and_forget_stays_final() {
     assert_eq!(fixture.json(&["import", "records.jsonl"])["dropped"], 1);
     assert_eq!(emails(&fixture), json!(["info@quill.example", "anna.smith@domain.com"]));
 
-    // If the same list is loaded again, the entries that were taken back do not suppress their
-    // values again.
+    // The same list is loaded again. Its entries that were taken back do not suppress their values
+    // again.
     fixture.json(&["forget", "--list", EMAIL_FILE, "--answers", "again"]);
     assert_eq!(emails(&fixture), json!(["info@quill.example", "anna.smith@domain.com"]));
     // A new list has the address too, so the address is suppressed again.

@@ -172,7 +172,8 @@ fn export(program: &Program, data: &Data) -> anyhow::Result<Child> {
     Ok(command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?)
 }
 
-/// Returns the length of the texts if they are equal, else `None`. Reads both to their ends.
+/// Compares two inputs, and reads both to their ends. Returns their length if they are equal, else
+/// `None`.
 fn compare(mut one: impl Read, mut other: impl Read) -> io::Result<Option<u64>> {
     let (mut length, mut is_same) = (0, true);
     loop {

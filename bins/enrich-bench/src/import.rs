@@ -27,7 +27,8 @@ use yardstick::Yardstick;
 
 /// The seed of the generated companies. It is fixed, so that measurements can be compared.
 const SEED: u64 = 20_261_121;
-/// Minimum number of companies for which the limits for large look-up data apply.
+/// If the first source has at least this number of companies, the limits for large look-up data
+/// apply.
 const LARGE: u64 = 10_000_000;
 /// The number of companies in one step of an import. The time of each step is measured, to show
 /// whether the import becomes slower.

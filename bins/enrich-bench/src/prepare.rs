@@ -57,7 +57,8 @@ impl Prepare {
     }
 }
 
-/// Prepares the parts of a folder that do not exist yet. Returns the keys of the folder's accounts.
+/// Creates what a prepared folder still lacks: companies, accounts or charges. Returns the API keys
+/// of its accounts.
 pub(crate) fn prepare(
     scratch: &Scratch,
     program: &Program,

@@ -33,13 +33,13 @@ const FIRST_LINE: &str = "POST /v1/dtc HTTP/1.1";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Workload {
-    /// `/v1/dtc` by a company's main domain, each company equally likely, over 1,000 accounts
+    /// Look-ups at `/v1/dtc` by the main domains of random companies, over 1,000 accounts
     Found,
     /// Like found, all on one account
     Hot,
-    /// `/v1/dtc` by unknown domains
+    /// Look-ups at `/v1/dtc` by domains that no company has
     Missing,
-    /// `/v1/cuf` by names that find one company
+    /// Look-ups at `/v1/cuf` by names that find one company
     Name,
     /// All 29 endpoints in equal shares, each with inputs that find something
     Mixed,
@@ -68,7 +68,7 @@ impl fmt::Display for Workload {
 }
 
 impl Workload {
-    /// Returns options of `enrich serve` that differ from its defaults.
+    /// Returns the options of `enrich serve` that this workload needs.
     pub(crate) fn options(self) -> Vec<String> {
         match self {
             // A run stores more responses than the default limit allows.

@@ -84,7 +84,7 @@ pub(crate) struct Known {
     /// Uses the data folder as it is, without importing the set's files again
     #[arg(long)]
     keep: bool,
-    /// The least confidence of an answer
+    /// Minimum confidence of an answer
     #[arg(long, value_name = "PERCENT", default_value_t = 90)]
     min_confidence: u8,
     /// Shows the best candidates of each query without a right answer

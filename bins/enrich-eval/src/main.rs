@@ -39,7 +39,7 @@ enum Command {
     Known(known::Known),
     /// Train the weights of the name matching on the queries of an evaluation set
     Train(train::Train),
-    /// Train the weights of prominence on well-known names
+    /// Train the weights of prominence (how well known a company is) on well-known names
     Prominence(prominence::TrainProminence),
 }
 

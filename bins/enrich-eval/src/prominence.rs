@@ -90,7 +90,7 @@ const PLACES: [&str; 24] = [
     "Toronto",
 ];
 
-/// Trains the weights of prominence on the names of a set.
+/// Trains the weights of prominence (how well known a company is) on the names of a set.
 #[derive(Debug, Args)]
 pub(crate) struct TrainProminence {
     #[command(flatten)]

@@ -103,7 +103,7 @@ enum FolderTorture {
     },
     /// Flip bytes in copies of a ledger
     Flip {
-        /// Number of flips, each in its own copy
+        /// Number of flips, each in its own copy of the ledger
         #[arg(long, value_name = "NUMBER", default_value_t = 1000)]
         rounds: u64,
         /// Percentage of the flips that are made in the write-ahead log instead of another file;

@@ -38,7 +38,7 @@ const ROUNDS_PER_LINE: u64 = 250;
 /// How many flips to make, and which results are allowed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
-    /// The number of flips, each in its own copy.
+    /// The number of flips, each in its own copy of the ledger.
     pub(crate) rounds: u64,
     /// The percentage of flips that are made in a write-ahead log.
     pub(crate) log_percent: u8,

@@ -68,7 +68,7 @@ pub(crate) enum Kind {
     Answer,
 }
 
-/// A promise that Enrich has broken.
+/// A promise that Enrich has broken, for example that an acknowledged charge is in the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Breach {
     pub(crate) kind: Kind,

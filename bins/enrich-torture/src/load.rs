@@ -70,7 +70,8 @@ impl Keys {
         held(&self.unsettled).push(keyed);
     }
 
-    /// Removes all requests whose outcome is unknown, and returns them.
+    /// Returns all requests whose outcome is unknown, and removes them from the list of such
+    /// requests.
     pub(crate) fn take_unsettled(&self) -> Vec<Keyed> {
         std::mem::take(&mut held(&self.unsettled))
     }

@@ -56,7 +56,8 @@ pub(crate) enum Case {
         #[command(flatten)]
         setting: Setting,
     },
-    /// Stop and cut the connections of a node to the database, also during COMMIT
+    /// Hold back the bytes between nodes and the database, or cut the connections, also during
+    /// COMMIT
     Cut {
         /// Number of cuts
         #[arg(long, value_name = "NUMBER", default_value_t = 60)]
@@ -73,7 +74,7 @@ pub(crate) struct Setting {
     #[arg(long, value_name = "NUMBER", default_value_t = fastrand::u64(..1 << 20))]
     pub(crate) seed: u64,
     /// Number of clients of each node, each with one call at a time; with more than 256, a node
-    /// uses all its lanes
+    /// uses all its lanes (connections for charges)
     #[arg(long, value_name = "NUMBER", default_value_t = 300)]
     pub(crate) clients: usize,
     /// Folder for the data; the torture creates a folder in it, and removes it at the end

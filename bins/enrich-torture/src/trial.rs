@@ -44,7 +44,8 @@ pub(crate) struct Trial<'a> {
     /// The calls that were made since the last judgement.
     calls: Vec<Call>,
     grants: Vec<GrantCall>,
-    /// The number of names that [`Self::name`] has returned. Each name contains it, to be unique.
+    /// The number of names that [`Self::name`] has returned. Each name contains this number, so
+    /// that all names differ.
     named: u64,
 }
 

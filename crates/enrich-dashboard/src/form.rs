@@ -7,7 +7,8 @@ use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 /// Maximum number of fields that are read. No form of these pages has so many fields.
 const MAX_FIELDS: usize = 256;
 
-/// The submitted fields. The methods treat a missing field like a field with an empty value.
+/// The submitted fields. [`Self::raw`] and [`Self::text`] treat a missing field like a field with
+/// an empty value.
 #[derive(Default)]
 pub(crate) struct Form(Vec<(String, String)>);
 

@@ -86,8 +86,8 @@ impl Tally {
         self.right as f64 / self.asked as f64
     }
 
-    /// Adds `title`, the title of this report, to the list `short` if the share of correct answers
-    /// is less than [`REQUIRED`]. Without look-ups, adds nothing.
+    /// Adds `title` to `short`, the list of reports whose share of correct answers is below
+    /// [`REQUIRED`]. Adds nothing if the share is high enough, or if there were no look-ups.
     pub(crate) fn hold_to_required(&self, title: &str, short: &mut Vec<String>) {
         if self.asked > 0 && self.share() < REQUIRED {
             short.push(title.to_owned());

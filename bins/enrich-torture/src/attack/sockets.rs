@@ -1,4 +1,4 @@
-//! Many connections that one thread uses in turn.
+//! The connections of an attack, up to several thousand. One thread uses them in turn.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};

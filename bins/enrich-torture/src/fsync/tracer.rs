@@ -44,7 +44,7 @@ pub(super) enum File {
     Other,
 }
 
-/// What is known of a thread after the lines of the trace that were read so far.
+/// The state of a thread of the server, after the lines of the trace that were read so far.
 #[derive(Default)]
 struct Thread {
     /// The file of the thread's current system call, and whether this call belongs to a checkpoint;

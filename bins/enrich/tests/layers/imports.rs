@@ -104,8 +104,8 @@ impl Sources {
         sources
     }
 
-    /// Returns the modules that each module imports, without its submodules and without the
-    /// modules that contain it.
+    /// Returns, for each module, the modules that it imports. The module's own submodules and the
+    /// modules that contain it are left out.
     fn graph(&self) -> BTreeMap<Module, BTreeSet<Module>> {
         let is_inside = |one: &Module, other: &Module| other.starts_with(one);
         let imports = |(module, text): (&Module, &String)| {

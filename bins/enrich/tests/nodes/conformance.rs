@@ -20,8 +20,8 @@ use super::process::Process;
 use super::{Nodes, fresh, look_up};
 
 const NODES: [&str; 3] = ["a", "b", "c"];
-/// The credits of the account that sends a recorded call. Only a call that needs an account without
-/// credits gets none.
+/// The credits of the account that sends a recorded call. If the call needs an account without
+/// credits, the account has 0 credits instead.
 const CREDITS: i64 = 100;
 
 fn fixtures() -> PathBuf {

@@ -15,7 +15,7 @@ use super::{Nodes, fresh};
 /// Time limit for a change to take effect. It is long enough even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Returns the location to which snapshots are published.
+/// Returns the folder to which snapshots are published. Creates the folder if it does not exist.
 fn location(nodes: &Nodes) -> PathBuf {
     let location = nodes.folder.path().join("location");
     fs::create_dir_all(&location).unwrap();

@@ -1,5 +1,5 @@
-//! Tests of commands and servers over PostgreSQL. If there is no PostgreSQL, the tests are skipped
-//! and say so.
+//! Tests of commands and servers that use PostgreSQL. If PostgreSQL is not installed, the tests are
+//! skipped and say so.
 
 #![allow(
     clippy::unwrap_used,
@@ -45,7 +45,8 @@ struct Ran {
 }
 
 impl Nodes {
-    /// Creates the schema in a database, and a first node, whose look-up data has one company.
+    /// Creates Enrich's tables in a database, and the data folder of a first node, whose look-up
+    /// data has one company.
     fn over(url: String) -> Self {
         let nodes = Self { folder: tempfile::tempdir().unwrap(), url };
         assert_eq!(nodes.json("a", &["store", "migrate"])["new_secret_key"], true);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use enrich_testkit::http::{Client, Reply};
 use process::{Process, enrich};
 
-/// Reads the rest of the greeting, after its first line. The last line that this returns says how to
+/// Reads the rest of the greeting, after its first line. The last line that is returned says how to
 /// stop the demo.
 fn greeting(process: &mut Process) -> Vec<String> {
     let mut lines = Vec::new();
@@ -96,7 +96,8 @@ fn its_data_is_gone_with_it() {
 
 #[test]
 fn a_taken_address_is_said_to_be_taken() {
-    // The first process is killed at the test's end. So it leaves its folder behind in `temporary`.
+    // The first process is killed at the test's end, so it cannot remove its folder. The folder is
+    // in `temporary`, which the test removes.
     let temporary = tempfile::tempdir().unwrap();
     let mut command = enrich(&["demo", "--listen", "127.0.0.1:0"]);
     let first = Process::start(command.env("TMPDIR", temporary.path()));

@@ -87,7 +87,7 @@ fn look_ups_and_charges_go_on_while_the_directory_is_compacted() {
         let before = size();
         fixture.json(&["compact"]);
         assert!(size() < before / 4, "{before} then {}", size());
-        // After the compaction, the running service must still notice changes of the directory.
+        // After the compaction, the running service must still notice changes of the look-up data.
         fixture.json(&["import", "many.jsonl"]);
         is_over.store(true, Ordering::SeqCst);
         for caller in callers {

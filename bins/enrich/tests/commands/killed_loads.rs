@@ -48,7 +48,8 @@ fn load(fixture: &Fixture, lines: &[String]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Returns the counts of the directory, which must have no fault.
+/// Returns the counts of the look-up data, as `enrich check` prints them. The check must find no
+/// fault.
 fn checked(fixture: &Fixture) -> Value {
     let report = fixture.json(&["check"]);
     assert_eq!(report["ok"], true, "{report}");

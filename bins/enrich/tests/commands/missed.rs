@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, call, server};
 
-/// Creates a data folder, and looks up `names` through a service over it. `count_misses` says how
-/// the service counts names that are not found.
+/// Creates a data folder, and looks up `names` through a service that uses this folder.
+/// `count_misses` says how the service counts names that are not found.
 fn asked(count_misses: CountMisses, names: &[&str]) -> Fixture {
     let fixture = Fixture::with_records();
     let (_, key) = fixture.account(100);

@@ -38,7 +38,7 @@ const NORTHMOOR: &str = r#"{"type":"company","name":"Northmoor Lanterns Ltd","co
 struct Fixture {
     folder: TempDir,
     ids: BTreeMap<String, String>,
-    /// Replaces an id in a page's command if `ids` has no replacement for it.
+    /// The id that replaces an id in a page's command, if `ids` has no other id for it.
     default_id: String,
 }
 

@@ -36,7 +36,7 @@ Exit status: 1 also if a copy takes longer than the limit of --most.")]
 pub(crate) struct Copy {
     #[command(flatten)]
     place: BenchArgs,
-    /// Number of companies in the directory; the directory is not copied
+    /// Number of companies in the look-up data; the look-up data is not copied
     #[arg(long, value_name = "N", default_value_t = 10_000,
           value_parser = clap::value_parser!(u64).range(1..))]
     companies: u64,

@@ -51,7 +51,7 @@ off the others as well.")]
 pub(crate) struct Flood {
     #[command(flatten)]
     place: BenchArgs,
-    /// Number of companies in the directory
+    /// Number of companies in the look-up data
     #[arg(long, value_name = "N", default_value_t = 1_000_000,
           value_parser = clap::value_parser!(u64).range(1..))]
     companies: u64,

@@ -159,8 +159,9 @@ pub(crate) fn copy(original: &Path, copy: &Path) -> anyhow::Result<()> {
     Ok(File::open(copy)?.sync_all()?)
 }
 
-/// Creates a data folder without accounts at `copy`, for a server over PostgreSQL. The new folder
-/// has a copy of the `secret.key` of `original`, and a link to its `directory.sqlite`.
+/// Creates a data folder without accounts at `copy`, for a server whose accounts are in PostgreSQL.
+/// The new folder has a copy of the `secret.key` of `original`, and a link to its
+/// `directory.sqlite`.
 pub(crate) fn copy_node(original: &Path, copy: &Path) -> anyhow::Result<()> {
     DirBuilder::new().mode(0o700).create(copy).with_context(|| copy.display().to_string())?;
     symlink(original.join(SHARED).canonicalize()?, copy.join(SHARED))?;

@@ -93,7 +93,7 @@ enum Command {
     Run(Run),
     /// Measure look-ups of companies by name, without a server
     Names(Names),
-    /// Measure look-ups by domain beside a flood of misspelt names
+    /// Measure look-ups by domain during a flood of misspelt names
     Flood(Flood),
     /// Measure charges to a ledger in PostgreSQL, without HTTP
     Pg(Pg),
@@ -103,7 +103,7 @@ enum Command {
     Copy(Copy),
     /// Measure large imports against `sqlite3`
     Import(Import),
-    /// Measure look-ups while nodes change to another snapshot of the directory
+    /// Measure look-ups while nodes change to another snapshot of the look-up data
     Swap(Swap),
     /// Make the data folders that a run needs
     Prepare(Prepare),

@@ -54,7 +54,7 @@ it alone.")]
 pub(crate) struct Names {
     #[command(flatten)]
     place: BenchArgs,
-    /// Number of companies in the directory; if several numbers are given, each is measured
+    /// Number of companies in the look-up data; if several numbers are given, each is measured
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "70000,1000000,10000000",
           value_parser = clap::value_parser!(u64).range(1..))]
     companies: Vec<u64>,

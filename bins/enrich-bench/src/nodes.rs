@@ -37,7 +37,7 @@ Exit status: 1 also if the nodes are slower than the limit of --least.")]
 pub(crate) struct Nodes {
     #[command(flatten)]
     place: BenchArgs,
-    /// Number of companies in the directory
+    /// Number of companies in the look-up data
     #[arg(long, value_name = "N", default_value_t = 1_000_000,
           value_parser = clap::value_parser!(u64).range(1..))]
     companies: u64,

@@ -1,5 +1,5 @@
-//! `enrich-bench run`: prepares the data folders, measures a service over each, and writes the
-//! report.
+//! `enrich-bench run`: prepares the data folders, measures a service with each of them, and writes
+//! the report.
 
 use std::io::Write;
 use std::path::Path;
@@ -30,7 +30,7 @@ holds exactly the charges that were answered: anything else is an error.")]
 pub(crate) struct Run {
     #[command(flatten)]
     place: BenchArgs,
-    /// Number of companies in the directory; if several numbers are given, a server with each
+    /// Number of companies in the look-up data; if several numbers are given, a server with each
     /// number is measured
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1000000",
           value_parser = clap::value_parser!(u64).range(1..))]

@@ -45,7 +45,7 @@ Exit status: 1 also if a limit does not hold.")]
 pub(crate) struct Swap {
     #[command(flatten)]
     place: BenchArgs,
-    /// Number of companies in the directory
+    /// Number of companies in the look-up data
     #[arg(long, value_name = "N", default_value_t = 100_000,
           value_parser = clap::value_parser!(u64).range(1..))]
     companies: u64,

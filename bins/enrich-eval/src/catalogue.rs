@@ -53,7 +53,7 @@ pub(crate) struct Catalogue {
     /// Folder with the set of names and queries
     #[arg(value_name = "SET")]
     pub(crate) set: PathBuf,
-    /// Folder for the imported catalogue; if it already has a directory, the folder is deleted
+    /// Folder for the imported catalogue; if it already has look-up data, the folder is deleted
     /// first
     #[arg(long, value_name = "DIR", default_value = "target/eval")]
     pub(crate) data: PathBuf,

@@ -70,7 +70,7 @@ pub(crate) struct KnownSet {
     /// Folder with the lists of names; its subfolder `native` contains the files to import
     #[arg(value_name = "SET")]
     pub(crate) set: PathBuf,
-    /// Data folder into which the set is imported; if it already has a directory, the folder is
+    /// Data folder into which the set is imported; if it already has look-up data, the folder is
     /// deleted first
     #[arg(long, value_name = "DIR", default_value = "target/eval-known")]
     pub(crate) data: PathBuf,

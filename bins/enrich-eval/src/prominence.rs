@@ -265,7 +265,7 @@ fn made(store: &Store, names: &Names) -> anyhow::Result<Vec<Asked>> {
         for (text, weight, is_there) in variants.into_iter().chain(words) {
             let Ok(parsed) = CompanyName::parse(&text) else { continue };
             let mut candidates = store.directory.judged(&parsed, None::<Country>)?;
-            // If a company in the directory has the generated name, the name is not used: it is
+            // If a company in the look-up data has the generated name, the name is not used: it is
             // neither a misspelling nor an unknown name.
             let has_exact =
                 candidates.iter().any(|one| one.evidence.of(Feature::SameStripped) > 0.0);

@@ -20,7 +20,7 @@ pub(crate) struct Report {
     pub(crate) rows: Vec<Row>,
 }
 
-/// The results for one kind of name in one directory.
+/// The results for one kind of name, in look-up data with this number of companies.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Row {
     pub(crate) companies: u64,

@@ -1,5 +1,5 @@
-//! The yardstick for charges over PostgreSQL. It inserts the rows that the ledger would insert, in
-//! groups of 100 over four connections, but without accounts, comparisons or locks.
+//! The yardstick for charges to a ledger in PostgreSQL. It inserts the rows that the ledger would
+//! insert, in groups of 100 over four connections, but without accounts, comparisons or locks.
 
 use std::time::{Duration, Instant};
 

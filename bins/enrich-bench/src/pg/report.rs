@@ -1,4 +1,4 @@
-//! The measurements of the ledger over PostgreSQL, as a table and as JSON.
+//! The measurements of the ledger in PostgreSQL, as a table and as JSON.
 
 use std::fs;
 use std::io::Write;

@@ -42,7 +42,7 @@ pub(crate) struct Outcome {
 }
 
 impl Trial {
-    /// Creates the schema and the accounts in the empty database at `url`.
+    /// Creates Enrich's tables and the accounts in the empty database at `url`.
     pub(crate) fn begin(
         setting: &Setting,
         url: &str,

@@ -35,7 +35,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Creates the schema and the accounts in an empty database.
+    /// Creates Enrich's tables and the accounts in an empty database.
     pub(crate) fn create(url: &str, folder: &Path) -> Result<Self> {
         let secrets = Secrets::create(&folder.join(SECRET_FILE))?;
         migrate(url, &secrets)?;

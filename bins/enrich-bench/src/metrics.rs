@@ -17,7 +17,7 @@ pub(crate) struct Counts {
     pub(crate) found: u64,
     /// Look-ups that found nothing.
     pub(crate) missed: u64,
-    /// Answers that are replays for an `Idempotency-Key`.
+    /// Stored answers that were sent again, because the request repeated an `Idempotency-Key`.
     pub(crate) replayed: u64,
     pub(crate) credits: u64,
 }

@@ -98,8 +98,8 @@ pub enum AccountChange {
     },
     /// Accepts the account's keys again.
     Resume,
-    /// Closes the account permanently. Its keys and sessions end, and nobody can sign in to it
-    /// again. Its ledger entries stay.
+    /// Closes the account permanently. Its API keys end, its owner is signed out, and nobody can
+    /// sign in to it again. Its ledger entries stay.
     Close {
         /// Time of closing.
         at: Timestamp,
@@ -203,9 +203,8 @@ pub struct KeyInfo {
     /// The key is refused from this time on, because it expires, was revoked or was replaced by
     /// another key. `None` if the key does not expire.
     pub expires_at: Option<Timestamp>,
-    /// Whether the end of the key is final, because the key was revoked, or because the store has
-    /// recorded that its end has passed. A key with a final end stays refused, even if the clock
-    /// is set back.
+    /// Whether the key has ended for good: it was revoked, or the store has recorded that
+    /// `expires_at` has passed. Such a key stays refused, even if the clock is set back.
     pub has_ended: bool,
     /// Time of the last known use; `None` if no use is known. The key may have been used later,
     /// because uses are stored with a delay.

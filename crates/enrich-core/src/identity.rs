@@ -23,10 +23,12 @@ use enrich_text::{
 
 use crate::record::{CompanyRecord, PersonRecord};
 
-/// Whether the ids of a record contradict the ids of a company: for some scheme (such as `lei`),
-/// both have ids, but no id in common. `ids` are the record's ids. `known` are the company's ids
-/// as texts, such as `lei:…`. If the ids contradict each other, the record and the company are
-/// merged only if they have a common id of another scheme.
+/// Whether the external ids of a record contradict those of a company. An external id is an id in a
+/// register, such as `lei:…`. The ids contradict each other if, for one register, both sides have
+/// ids but none in common. Then the record and the company are merged only if they have a common id
+/// of another register.
+///
+/// `ids` are the record's ids, and `known` are the company's.
 pub fn ids_differ(ids: &[ExternalId], known: &[String]) -> bool {
     let known = known.iter().map(String::as_str);
     differing_ids(ids.iter().map(ExternalId::as_str), known).is_some()

@@ -8,7 +8,8 @@ use crate::id::id;
 use crate::subject::DirectoryRevision;
 
 id!(
-    /// The id of a ledger entry. It is created before the entry is written.
+    /// The id of a ledger entry of any kind: a charge, a grant or an adjustment. It is created
+    /// before the entry is written.
     ChargeId
 );
 

@@ -158,9 +158,10 @@ pub fn weigh(mut all: Vec<ScoredCandidate>, weights: &Weights) -> Vec<ScoredCand
     all
 }
 
-/// Returns the calibrated probability of a candidate. The calibration was measured with companies
-/// that are not prominent. So it is used completely if the prominence is 0, and not at all if the
-/// prominence is [`CALIBRATED_FROM`] or higher. Between these values, the result is interpolated.
+/// Returns the calibrated probability of a candidate: the share of right answers that was measured
+/// for this raw probability. The measurement used only companies that are not prominent. So the
+/// calibration is used completely if the prominence is 0, and not at all if the prominence is
+/// [`CALIBRATED_FROM`] or higher. Between these values, the result is interpolated.
 fn calibrated(raw: f64, prominence: f64, weights: &Weights) -> f64 {
     let share = (prominence / CALIBRATED_FROM).min(1.0);
     share * raw + (1.0 - share) * weights.calibrated(raw)
@@ -277,9 +278,9 @@ pub struct DirectoryRarity {
 }
 
 impl DirectoryRarity {
-    /// The number of additional companies that are assumed to be in the directory, with the usual
-    /// frequency of each word. Without them, the rarity in a small directory would depend on few
-    /// names.
+    /// The number of additional companies that are assumed to be in the directory. These companies
+    /// have each word as often as organisation names in general. Without them, the rarity in a
+    /// small directory would depend on few names.
     const AT_LARGE: f64 = 20_000.0;
     /// The assumed share of organisation names that contain a certain word, if this word is not
     /// in the list of common words.

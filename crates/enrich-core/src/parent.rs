@@ -62,7 +62,8 @@ impl Parent {
         }
     }
 
-    /// Returns the reference by which the directory looks up the parent organisation.
+    /// Returns the reference by which the parent organisation is looked up in the directory (the
+    /// look-up data).
     pub fn company_ref(&self) -> CompanyRef {
         match self {
             Self::Id(id) => CompanyRef::Id(id.clone()),

@@ -1,11 +1,11 @@
 //! The ports: traits through which the service uses the stores and the clock.
 //!
-//! The caller passes the present time to a store, and also the ids of new accounts, keys and
-//! ledger entries. The store does not create them itself. One exception: the clock of the store
-//! decides when the lease of a job ends ([`jobs`]).
+//! The caller passes the present time to a store, and also the ids of new accounts, keys and ledger
+//! entries. The store does not create them itself. There is one exception: the store's own clock
+//! decides when the lease of a job (the right of one process to run the job) ends ([`jobs`]).
 //!
-//! If a method returns `Ok(None)`, the requested thing does not exist. If it returns an error,
-//! the store failed.
+//! If a method returns `Ok(None)`, the requested thing does not exist. If it returns an error, the
+//! store failed.
 
 pub mod accounts;
 pub mod clock;

@@ -34,7 +34,7 @@ pub enum CompanyRef {
     /// One of the company's domains. The look-up tries exactly this host first, then its
     /// registrable domain: `quill.example` for `shop.quill.example`.
     Domain(Domain),
-    /// One of the company's pages.
+    /// One of the company's pages on social networks, such as `linkedin.com/company/quill`.
     Page(PageUrl),
     /// One of the company's ids in registers and data sets. No endpoint has an input for ids.
     /// They are used to find the [parent](crate::Parent) of a company, and to look up a company
@@ -67,7 +67,7 @@ pub enum CompanyRef {
 pub enum PersonRef {
     /// An email address. If it has a `+tag`, it is tried with the tag first, then without it.
     Email(EmailAddress),
-    /// The page of the person.
+    /// The LinkedIn page of the person, such as `linkedin.com/in/ada`.
     Page(PersonPage),
     /// A phone number of the person.
     Phone(Phone),

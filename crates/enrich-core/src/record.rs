@@ -90,7 +90,7 @@ pub struct CompanyRecord {
     /// The company's domains; the first is the main domain. Each has the country for which its
     /// website is made, or `None` if the record gives no country.
     pub sites: Vec<(Domain, Option<Country>)>,
-    /// The company's pages; answers contain the first page of each network.
+    /// The company's pages on social networks. Answers contain the first page on each network.
     pub pages: Vec<PageUrl>,
     /// The company's email addresses, in the record's order.
     pub emails: Vec<EmailAddress>,

@@ -42,7 +42,7 @@ pub use call::{Answer, Ask, Call, Outcome, WriteAnswer};
 pub use look_up::{LookUp, LookUpAnswer};
 pub use look_up_value::LookUpValue;
 
-/// Answers and meters calls.
+/// Answers calls, and meters them: checks, charges and counts each call.
 pub struct Service {
     /// The directory, which holds the look-up data.
     pub directory: Arc<dyn Directory>,
@@ -83,7 +83,7 @@ pub struct AdmittedCall<'a> {
     now: Timestamp,
 }
 
-/// The ports that a service needs.
+/// The ports that a service needs: traits for the stores and the clock.
 pub struct ServicePorts {
     /// The directory, which holds the look-up data.
     pub directory: Arc<dyn Directory>,
@@ -214,8 +214,9 @@ impl AdmittedCall<'_> {
         }
     }
 
-    /// Returns the account's remaining credits. If this call has read the balance, `balance` has
-    /// it. Otherwise, the ledger's cached balance is returned; `None` if it cannot be read.
+    /// Returns the account's remaining credits. `balance` is the last balance that this call has
+    /// read from the ledger. If the call has read none, returns the ledger's cached balance; `None`
+    /// if it cannot be read.
     async fn remaining(&self, balance: Option<Credits>) -> Option<Credits> {
         match balance {
             Some(balance) => Some(balance),

@@ -76,9 +76,9 @@ impl Shortfalls {
         }
     }
 
-    /// If the account has reached the daily maximum of shortfalls, returns its lowest balance
-    /// since its last shortfall; otherwise `None`. If the present balance is higher than the
-    /// result, the account has received credits.
+    /// If the account has reached the daily maximum of shortfalls (answers that its balance did not
+    /// pay for), returns its lowest balance since the last of them; otherwise `None`. If the
+    /// present balance is higher than the result, the account has received credits.
     pub(crate) fn used_up(&self, account: AccountId, now: Timestamp) -> Option<Credits> {
         let known = self.accounts.lock();
         let shortfall = known.get(&account)?;

@@ -1,4 +1,5 @@
-//! The suppressed values, and the check whether a text contains one of them.
+//! The suppressed values (values that no answer may contain), and the check whether a text contains
+//! one of them.
 //!
 //! A stored response, or a list that an account has uploaded, may contain a value that was
 //! suppressed later. The value may be written in different ways, such as `+44 20 7946 0123` or
@@ -15,11 +16,11 @@ use crate::port::importer::Suppressed;
 
 pub use screening::{names_suppressed, without_suppressed};
 
-/// The suppressed values at one point in time.
+/// The values that are suppressed at one point in time. No answer may contain them.
 pub trait SuppressedValues: Send + Sync {
-    /// Returns the version of the suppressed values. It changes whenever a value is suppressed or
-    /// released. So if it is the same as before, the values are also the same as before. It is 0 if
-    /// no value was ever suppressed.
+    /// Returns the version of the suppressed values. It changes whenever a value is suppressed, or
+    /// is allowed again. So if it is the same as before, the values are also the same as before. It
+    /// is 0 if no value was ever suppressed.
     fn version(&self) -> u64;
 
     /// Whether no value is suppressed.

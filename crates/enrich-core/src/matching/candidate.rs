@@ -33,8 +33,8 @@ pub(super) struct Compared {
     /// parsed.
     pair: Option<Pair>,
     labels: Labels,
-    /// Whether the company's own name and the label of its main domain both equal the requested
-    /// name.
+    /// Whether the company's own name equals the requested name, and the label of its main domain
+    /// (`quill` of `quill.example`) equals it too.
     is_own_label: bool,
 }
 

@@ -73,47 +73,53 @@ features! {
     /// different words: `Quill Pens`, `Quillpens`.
     SameJoined "same_joined",
     /// How much of the requested name matches: the total rarity of its matching words, as a share
-    /// of the total rarity of all its words.
+    /// of the total rarity of all its words. So a rare word counts more than a common word.
     AskedCovered "asked_covered",
-    /// How much of the candidate's name matches: the total rarity of its matching words, as a
-    /// share of the total rarity of all its words.
+    /// How much of the candidate's name matches: the total rarity of its matching words, as a share
+    /// of the total rarity of all its words. So a rare word counts more than a common word.
     HeldCovered "held_covered",
     /// The harmonic mean of `AskedCovered` and `HeldCovered` (how much of each name matches), minus
     /// 0.5. It is 0 if the mean is below 0.5.
     CoveredOverHalf "covered_over_half",
-    /// The rarity of the rarest word that only the requested name has, in units of 10 nats.
+    /// The requested name has words that the candidate's name lacks. The value is the highest
+    /// rarity of these words in nats, divided by 10.
     AskedMissingMost "asked_missing_most",
-    /// The total rarity of the words that only the requested name has, in units of 10 nats, at most
-    /// 3.
+    /// The requested name has words that the candidate's name lacks. The value is the sum of their
+    /// rarities in nats, divided by 10, at most 3.
     AskedMissing "asked_missing",
-    /// The total rarity of the words that only the candidate's name has, in units of 10 nats, at
-    /// most 3.
+    /// The candidate's name has words that the requested name lacks. The value is the sum of their
+    /// rarities in nats, divided by 10, at most 3.
     HeldMissing "held_missing",
-    /// The total rarity of the words that match in both names, in units of 10 nats, at most 3.
+    /// How rare the words are that match in both names. The value is the sum of their rarities in
+    /// nats, divided by 10, at most 3.
     Agreed "agreed",
-    /// The total rarity of the words that match in both names, in units of 10 nats, at most 1. This
-    /// feature has its own weight, so that the first 10 nats can count more than further nats.
+    /// The value of `Agreed` (the total rarity of the matching words), but at most 1. With this
+    /// additional feature, the first 10 nats of rarity can have a higher weight than further nats.
     AgreedSome "agreed_some",
-    /// The total rarity of the words that match in both names, in units of 10 nats, at most 3.
-    /// General words, such as `university`, and places are left out.
+    /// How rare the words are that match in both names. The value is the sum of their rarities in
+    /// nats, divided by 10, at most 3. General words, such as `university`, and places are left
+    /// out.
     AgreedSpecific "agreed_specific",
-    /// The total rarity of the words that match in both names, in units of 10 nats, at most 0.8.
-    /// General words, such as `university`, and places are left out. This feature has its own
-    /// weight, so that the first 8 nats can count more than further nats.
+    /// The value of `AgreedSpecific` (the total rarity of the matching words, without general words
+    /// and places), but at most 0.8. With this additional feature, the first 8 nats of rarity can
+    /// have a higher weight than further nats.
     AgreedSpecificSome "agreed_specific_some",
     /// No words match, or all matching words are general words, such as `university`, or places.
     NoSpecific "no_specific",
-    /// The rarity of the rarest word that the requested name has and the candidate's name lacks, in
-    /// units of 10 nats. General words, such as `university`, and places are left out.
+    /// The requested name has words that the candidate's name lacks. The value is the highest
+    /// rarity of these words in nats, divided by 10. General words, such as `university`, and
+    /// places are left out.
     AskedMissingSpecific "asked_missing_specific",
-    /// The rarity of the rarest word that the candidate's name has and the requested name lacks, in
-    /// units of 10 nats. General words, such as `university`, and places are left out.
+    /// The candidate's name has words that the requested name lacks. The value is the highest
+    /// rarity of these words in nats, divided by 10. General words, such as `university`, and
+    /// places are left out.
     HeldMissingSpecific "held_missing_specific",
-    /// The total rarity of the words that match only as translations or other forms, such as
-    /// `university` and `Universität`. It is a share of the total rarity of all matching words.
+    /// Some matching words are translations or other forms of each other, such as `university` and
+    /// `Universität`. The value is the total rarity of these words, as a share of the total rarity
+    /// of all matching words.
     Equivalent "equivalent",
-    /// The total rarity of the words that match apart from a spelling mistake, as a share of the
-    /// total rarity of all matching words.
+    /// Some matching words differ by a spelling mistake. The value is the total rarity of these
+    /// words, as a share of the total rarity of all matching words.
     Misspelt "misspelt",
     /// The first word of the requested name matches a word of the candidate's name. A match by an
     /// abbreviation or an initial is ignored.
@@ -162,15 +168,16 @@ features! {
     SlipNear "slip_near",
     /// A word of the requested name is misspelt: its first letter is wrong.
     SlipFirst "slip_first",
-    /// How unusual a misspelt word of the requested name is: its [oddity](enrich_text::oddity)
-    /// minus the oddity of the correct word, in units of 10 nats, from −1 to 1. A word has a high
-    /// oddity if its sequence of letters is unusual. The value is 0 if no word is misspelt.
+    /// How much more unusual the letters of a misspelt word are than the letters of the correct
+    /// word: the difference of their [oddities](enrich_text::oddity) in nats, divided by 10, from
+    /// −1 to 1. A word has a high oddity if its sequence of letters is unusual. The value is 0 if
+    /// no word is misspelt.
     SlipOdd "slip_odd",
-    /// The value of `SlipOdd`: how unusual the letters of the misspelt word are. It is set only if
-    /// all other words of the two names match; else 0.
+    /// The value of `SlipOdd` (how unusual the letters of the misspelt word are), if all other
+    /// words of the two names match; else 0.
     SlipAloneOdd "slip_alone_odd",
     /// How common a misspelt word of the requested name is in names: the highest possible rarity
-    /// minus the rarity of this word, in units of 10 nats. A common word is probably spelt as
+    /// minus the rarity of this word, in nats, divided by 10. A common word is probably spelt as
     /// intended. The value is 0 if no word is misspelt.
     SlipKnown "slip_known",
     /// The requested name and the candidate's name have the same legal form, such as `GmbH`.
@@ -211,8 +218,8 @@ features! {
     /// A domain label consists of the beginnings of all words of the requested name: `quipen` for
     /// `Quill Pens`.
     LabelOfPartsFull "label_of_parts_full",
-    /// A word of the requested name equals a domain label. The value is the rarity of this word,
-    /// in units of 10 nats.
+    /// A word of the requested name equals a domain label (`quill` of `quill.example`). The value
+    /// says how rare the word is: its rarity in nats, divided by 10.
     WordIsLabel "word_is_label",
     /// A domain label begins with a word of the requested name: `quillworks` begins with `Quill`.
     /// The value is the length of the word, as a share of the length of the label.
@@ -228,62 +235,70 @@ features! {
     LabelIsNameLong "label_is_name_long",
     /// All words of the requested name and of the candidate's name match.
     ShapeAll "shape_all",
-    /// How well a domain label of the company fits the requested name, from 0 to 1, if `ShapeAll`
-    /// is 1: all words of both names match. Else 0.
+    /// How well a domain label (`quill` of `quill.example`) fits the requested name, from 0 to 1.
+    /// It is set only if all words of both names match; else 0.
     ShapeAllLabel "shape_all_label",
     /// All words of the candidate's name match. The requested name has additional words, and all of
     /// these are general words or places: `Quill University` for `Quill`.
     ShapeMoreGeneral "shape_more_general",
-    /// How well a domain label of the company fits the requested name, from 0 to 1, if
-    /// `ShapeMoreGeneral` is 1: `Quill University` is requested, the candidate is `Quill`. Else 0.
+    /// How well a domain label (`quill` of `quill.example`) fits the requested name, from 0 to 1.
+    /// It is set only if `ShapeMoreGeneral` is 1, as for the requested name `Quill University` and
+    /// the candidate's name `Quill`; else 0.
     ShapeMoreGeneralLabel "shape_more_general_label",
     /// All words of the candidate's name match. The requested name has additional words, and at
     /// least one of these is neither a general word nor a place: `Quill Feather` for `Quill`.
     ShapeMore "shape_more",
-    /// How well a domain label of the company fits the requested name, from 0 to 1, if `ShapeMore`
-    /// is 1: `Quill Feather` is requested, the candidate is `Quill`. Else 0.
+    /// How well a domain label (`quill` of `quill.example`) fits the requested name, from 0 to 1.
+    /// It is set only if `ShapeMore` is 1, as for the requested name `Quill Feather` and the
+    /// candidate's name `Quill`; else 0.
     ShapeMoreLabel "shape_more_label",
     /// All words of the requested name match. The candidate's name has additional words, and all of
     /// these are general words or places: `Quill` for `Quill University`.
     ShapeLessGeneral "shape_less_general",
-    /// How well a domain label of the company fits the requested name, from 0 to 1, if
-    /// `ShapeLessGeneral` is 1: `Quill` is requested, the candidate is `Quill University`. Else 0.
+    /// How well a domain label (`quill` of `quill.example`) fits the requested name, from 0 to 1.
+    /// It is set only if `ShapeLessGeneral` is 1, as for the requested name `Quill` and the
+    /// candidate's name `Quill University`; else 0.
     ShapeLessGeneralLabel "shape_less_general_label",
     /// All words of the requested name match. The candidate's name has additional words, and at
     /// least one of these is neither a general word nor a place: `Quill` for `Quill Feather`.
     ShapeLess "shape_less",
-    /// How well a domain label of the company fits the requested name, from 0 to 1, if `ShapeLess`
-    /// is 1: `Quill` is requested, the candidate is `Quill Feather`. Else 0.
+    /// How well a domain label (`quill` of `quill.example`) fits the requested name, from 0 to 1.
+    /// It is set only if `ShapeLess` is 1, as for the requested name `Quill` and the candidate's
+    /// name `Quill Feather`; else 0.
     ShapeLessLabel "shape_less_label",
     /// Some words of the two names match, and each name has additional words. All additional words
     /// are general words or places: `Quill University` for `Quill London`.
     ShapeBothGeneral "shape_both_general",
-    /// How well a domain label of the company fits the requested name, from 0 to 1, if
-    /// `ShapeBothGeneral` is 1: `Quill University` is requested, the candidate is `Quill London`.
-    /// Else 0.
+    /// How well a domain label (`quill` of `quill.example`) fits the requested name, from 0 to 1.
+    /// It is set only if `ShapeBothGeneral` is 1, as for the requested name `Quill University` and
+    /// the candidate's name `Quill London`; else 0.
     ShapeBothGeneralLabel "shape_both_general_label",
     /// Some words of the two names match, and each name has additional words. At least one
     /// additional word is neither a general word nor a place: `Quill Feather` for `Quill London`.
     ShapeBoth "shape_both",
-    /// How well a domain label of the company fits the requested name, from 0 to 1, if `ShapeBoth`
-    /// is 1: `Quill Feather` is requested, the candidate is `Quill London`. Else 0.
+    /// How well a domain label (`quill` of `quill.example`) fits the requested name, from 0 to 1.
+    /// It is set only if `ShapeBoth` is 1, as for the requested name `Quill Feather` and the
+    /// candidate's name `Quill London`; else 0.
     ShapeBothLabel "shape_both_label",
     /// The requested name and the candidate's name differ only by words for a municipality, such as
     /// `city`: `City of Quill`, `Quill`.
     OnlyMunicipality "only_municipality",
-    /// How well a domain label of the company fits the requested name, from 0 to 1, if the two
-    /// names differ only by words for a municipality, such as `city`. Else 0.
+    /// How well a domain label (`quill` of `quill.example`) fits the requested name, from 0 to 1.
+    /// It is set only if the two names differ only by words for a municipality, such as `city`;
+    /// else 0.
     OnlyMunicipalityLabel "only_municipality_label",
     /// The requested name looks like an acronym: it is one short word in capitals.
     Acronym "acronym",
-    /// The requested name looks like an acronym and equals a domain label.
+    /// The requested name looks like an acronym and equals a domain label: `QPI`, `qpi.example`.
     AcronymLabel "acronym_label",
-    /// The requested name looks like an acronym and equals the initials of the candidate's name.
+    /// The requested name looks like an acronym and equals the initials of the candidate's name:
+    /// `QPI`, `Quill Pen Ink`.
     AcronymInitials "acronym_initials",
-    /// The requested name equals the initials of the candidate's name, and also a domain label.
+    /// The requested name equals the initials of the candidate's name, and also a domain label:
+    /// `QPI`, `Quill Pen Ink`, `qpi.example`.
     InitialsAndLabel "initials_and_label",
-    /// The similarity of a domain label and the requested name, from 0 to 1. It is set only if a
-    /// word of the requested name is misspelt.
+    /// The similarity of a domain label (`quill` of `quill.example`) and the requested name, from 0
+    /// to 1. It is set only if a word of the requested name is misspelt; else 0.
     SlipAndLabel "slip_and_label",
     /// A part of a domain is the code of the state or province in the requested name:
     /// `Jackson, WI`, `jackson.wi.us`. Dots and hyphens separate the parts. The first part and the
@@ -310,51 +325,61 @@ features! {
     OtherDomain "other_domain",
     /// The requested name is one word.
     SingleWord "single_word",
-    /// The total rarity of the words of the requested name, in units of 10 nats, at most 4.
+    /// How rare the words of the requested name are: the sum of their rarities in nats, divided by
+    /// 10, at most 4.
     RarityOfAll "rarity_of_all",
     /// The number of words of the requested name, divided by 5, at most 2.
     Words "words",
     /// The number of letters of the requested name, divided by 10, at most 3.
     Length "length",
-    /// The company's prominence (how well known it is, from 0 to 1), if its own name equals the
-    /// requested name, apart from legal forms and spaces.
+    /// How well known the company is (its prominence, from 0 to 1). It is set only if its own name
+    /// equals the requested name, apart from legal forms and spaces; else 0.
     ProminentName "prominent_name",
-    /// The company's prominence (how well known it is, from 0 to 1), if one of its aliases equals
-    /// the requested name, apart from legal forms and spaces.
+    /// How well known the company is (its prominence, from 0 to 1). It is set only if one of its
+    /// aliases equals the requested name, apart from legal forms and spaces; else 0.
     ProminentAlias "prominent_alias",
-    /// The company's prominence, if its own name and the label of its main domain both equal the
-    /// requested name.
+    /// How well known the company is (its prominence, from 0 to 1). It is set only if its own name
+    /// and the label of its main domain (`quill` of `quill.example`) both equal the requested name;
+    /// else 0.
     ProminentOwnLabel "prominent_own_label",
-    /// The company's prominence, if a domain label equals the requested name.
+    /// How well known the company is (its prominence, from 0 to 1). It is set only if a domain
+    /// label (`quill` of `quill.example`) equals the requested name; else 0.
     ProminentLabel "prominent_label",
-    /// The company's prominence, if the requested name looks like an acronym, and equals an alias
-    /// of the company or the initials of the candidate's name.
+    /// How well known the company is (its prominence, from 0 to 1). It is set only if the requested
+    /// name looks like an acronym, and equals an alias of the company or the initials of the
+    /// candidate's name; else 0.
     ProminentAcronym "prominent_acronym",
-    /// The company's prominence, if the requested name is probably a misspelling of the candidate's
-    /// name. The two names are not equal, but one of these is true: all their words match, or the
-    /// whole names without spaces differ only by a spelling mistake.
+    /// How well known the company is (its prominence, from 0 to 1). It is set only if the requested
+    /// name is probably a misspelling of the candidate's name; else 0. This is so if the two names
+    /// are not equal, but all their words match, or the whole names without spaces differ only by a
+    /// spelling mistake.
     ProminentSlip "prominent_slip",
-    /// The value of [`ProminentSlip`](Self::ProminentSlip), times the similarity of a domain
-    /// label and the requested name.
+    /// The value of [`ProminentSlip`](Self::ProminentSlip), times the similarity of a domain label
+    /// (`quill` of `quill.example`) and the requested name.
     ProminentSlipLabel "prominent_slip_label",
     /// The value of [`ProminentSlip`](Self::ProminentSlip), times a number from 0 to 1: 0 if the
     /// misspelt word is in hardly any name, 1 if it is in many names. A word of many names, such as
     /// `channel`, is probably no misspelling of a famous name.
     ProminentSlipKnown "prominent_slip_known",
-    /// The company's prominence, if the requested name is the candidate's name and an addition,
-    /// such as a place, at its end or in parentheses: `Quill London` for `Quill`.
+    /// How well known the company is (its prominence, from 0 to 1). It is set only if the requested
+    /// name is the candidate's name and an addition, such as a place, at its end or in parentheses:
+    /// `Quill London` for `Quill`.
     ProminentAddition "prominent_addition",
-    /// The company's prominence, if only the requested name has additional words, as in
-    /// `Quill Insurance` for `Quill`. It is 0 if these words are only an addition, such as a place.
+    /// How well known the company is (its prominence, from 0 to 1). It is set only if the requested
+    /// name has additional words, as in `Quill Insurance` for `Quill`. It is 0 if these words are
+    /// only an addition, such as a place.
     ProminentMore "prominent_more",
-    /// The company's prominence, if only the candidate's name has additional words: `Quill` for
-    /// `Quill Insurance`.
+    /// How well known the company is (its prominence, from 0 to 1). It is set only if the
+    /// candidate's name has additional words, as in `Quill Insurance` for the requested name
+    /// `Quill`.
     ProminentLonger "prominent_longer",
-    /// The company's prominence, if a domain label equals the requested name, and only the
-    /// candidate's name has additional words.
+    /// How well known the company is (its prominence, from 0 to 1). It is set only if a domain
+    /// label (`quill` of `quill.example`) equals the requested name, and only the candidate's name
+    /// has additional words.
     ProminentLongerLabel "prominent_longer_label",
-    /// The company's prominence, if some words of the names match, and each name has additional
-    /// words. It is 0 if the whole names without spaces differ only by a spelling mistake.
+    /// How well known the company is (its prominence, from 0 to 1). It is set only if some words of
+    /// the names match, and each name has additional words. It is 0 if the whole names without
+    /// spaces differ only by a spelling mistake.
     ProminentBoth "prominent_both",
     /// The company is well known (its prominence is above 0), but has no domain for the requested
     /// country. Neither a head office nor the main domain shows in which country the company is.

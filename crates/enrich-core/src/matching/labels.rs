@@ -41,8 +41,8 @@ pub(super) struct Labels {
     /// 1 if a domain label consists of the beginnings of all words of the requested name, such as
     /// `quipen` for `Quill Pens`; else 0.
     pub(super) parts_full: f64,
-    /// For a domain label that equals a word of the requested name: the rarity of this word, in
-    /// units of 10 nats. 0 if there is no such label.
+    /// For a domain label that equals a word of the requested name: how rare this word is. The
+    /// value is the rarity of the word in nats, divided by 10. 0 if there is no such label.
     pub(super) word_is: f64,
     /// For a domain label that begins with a word of the requested name, as `quillworks` begins
     /// with `Quill`: the length of the word, as a share of the length of the label. 0 if there is

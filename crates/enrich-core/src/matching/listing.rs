@@ -32,13 +32,13 @@ pub struct Candidates<'a> {
 
 impl Candidates<'_> {
     /// Returns the companies that the name may mean, the likeliest first, at most
-    /// [`Candidate::MAX_LISTED`]. `trust` returns the confidence that the sources give to a name of
-    /// a company; no candidate gets a higher confidence.
+    /// [`Candidate::MAX_LISTED`]. `trust` returns the confidence that the data sources give to a
+    /// name of a company. The confidence of a candidate is never higher than this.
     ///
-    /// If several companies have the same main domain, or are one company for another reason,
-    /// only one of them is listed. Bare companies, of which only the name is known, come last. If
-    /// only bare companies were found, the list is empty, because they tell people nothing more
-    /// than the name itself.
+    /// If several candidates are really one company, for example because they have the same main
+    /// domain, only one of them is listed. Bare companies, of which only the name is known, come
+    /// last. If only bare companies were found, the list is empty, because they tell people nothing
+    /// more than the name itself.
     ///
     /// # Errors
     ///

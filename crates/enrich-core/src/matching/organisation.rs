@@ -1,5 +1,6 @@
-//! Finds candidates that are really one company. The directory may contain a company several
-//! times, from different records. These candidates must not count as rivals of each other.
+//! Finds candidates that are really one company. The directory may contain a company several times,
+//! from different records. Such candidates must not make the answer ambiguous, so they do not count
+//! as rivals of each other.
 
 use std::cell::OnceCell;
 

@@ -139,8 +139,9 @@ fn listed(words: &[NameWord], places: Vec<usize>) -> String {
     }
 }
 
-/// Puts a text in straight quotation marks. [`crate::holds_suppressed`] reads a text between such
-/// marks as one value. So it recognises an explanation that contains a suppressed value.
+/// Puts a text in straight quotation marks. [`crate::holds_suppressed`] searches answers for
+/// suppressed values (values that no answer may contain). It reads a text between such marks as one
+/// value, so it also finds a suppressed value in an explanation.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "'"))
 }

@@ -164,7 +164,7 @@ fn sort_domains(values: &mut [Value], name: Option<&str>) {
 /// 2. a name that does not consist of small letters only;
 /// 3. the name that more sources give, in any spelling;
 /// 4. a name that is the label of a domain of the company;
-/// 5. the name with the lower second value from [`faults`];
+/// 5. the name with fewer [`faults`], such as a country in the name, or capitals only;
 /// 6. the name that more sources give in exactly this spelling.
 fn names_in_order(values: Vec<Value>, domains: &[Value]) -> Vec<Value> {
     if values.len() < 2 {

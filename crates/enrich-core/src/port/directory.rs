@@ -27,8 +27,8 @@ impl From<AccountId> for Tenant {
 /// Answers questions from the look-up data.
 #[async_trait]
 pub trait Directory: Send + Sync {
-    /// Finds the company, the candidates, the person or the domain that `question` asks for, with
-    /// at least the parts in `projection`.
+    /// Finds the company, the candidates, the person or the domain that `question` asks for. The
+    /// result has at least the parts in `projection`, such as the phone numbers.
     ///
     /// Returns `None` if nothing fits the question. Also returns `None` if the question asks for
     /// one company or person, several fit the name, and it is unclear which of them is meant.

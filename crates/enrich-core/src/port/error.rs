@@ -7,7 +7,8 @@ pub enum StoreError {
     #[error("too many requests are waiting for the store")]
     Overloaded,
     /// The store cannot be used for now: it cannot be reached, another process holds it, it has
-    /// stopped, or it is being closed. Nothing was changed. The source has no password.
+    /// stopped, or it is being closed. Nothing was changed. The source error never contains a
+    /// database password.
     #[error("the store cannot be used for now")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The store failed. Nothing was changed.

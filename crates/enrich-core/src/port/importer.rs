@@ -1,4 +1,4 @@
-//! Imports records into the directory.
+//! Imports records into the directory (the look-up data).
 
 use async_trait::async_trait;
 use enrich_text::{Domain, EmailAddress, PersonPage, Phone};
@@ -64,10 +64,10 @@ pub enum Atomic {
 /// ones, and always imports facts of domains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NewSubjects {
-    /// The import adds them.
+    /// The import adds companies and people that are not stored yet.
     Add,
-    /// The import skips them. The effect of a record that describes such a company or person is
-    /// [`Effect::NotHeld`].
+    /// The import skips companies and people that are not stored yet. The effect of a record that
+    /// describes one of these is [`Effect::NotHeld`].
     Skip,
 }
 
@@ -80,7 +80,7 @@ pub struct ImportOutcome {
     pub suppressed_values: u32,
 }
 
-/// The effect of a record on the directory.
+/// The effect of an imported record on the directory (the look-up data).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// The company, person or domain of the record was not stored yet, and was added.
@@ -111,7 +111,7 @@ pub enum Suppressed {
     Domain(Domain),
 }
 
-/// A source whose records were imported.
+/// A named source, such as a file, whose records were imported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceInfo {
     /// The source's name.
@@ -171,8 +171,9 @@ pub trait Importer: Send + Sync {
     async fn forget(&self, what: &[Suppressed], at: Timestamp) -> Result<Removed, StoreError>;
 }
 
-/// A running import. If it is dropped without [`finish`](Self::finish), no record of the import is
-/// stored with [`Atomic::Whole`]. With [`Atomic::InParts`], the batches before stay stored.
+/// A running import. If it is dropped without [`finish`](Self::finish), it is incomplete. With
+/// [`Atomic::Whole`], none of its records is stored then. With [`Atomic::InParts`], the batches
+/// that the store has already committed stay stored.
 #[async_trait]
 pub trait ImportSession: Send {
     /// Imports a batch of records. Returns one [`ImportOutcome`] for each record, in the order of

@@ -21,12 +21,12 @@ use crate::port::error::StoreError;
 /// The time for which a lease lasts after its last renewal.
 pub const LEASE: Duration = Duration::from_secs(30);
 
-/// The phase of a job. It says what a node must do with the job.
+/// The phase of a job: whether a node (a server process) must run it, stop it, or delete its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobPhase {
     /// There is nothing to run: the job was not started, or has ended.
     Idle,
-    /// The job waits for a node that runs it.
+    /// The job waits until a node (a server process) takes it and runs it.
     Waiting,
     /// A node runs the job.
     Running,
@@ -37,7 +37,8 @@ pub enum JobPhase {
     Removing,
 }
 
-/// Whether a node has the lease of a job.
+/// The state of a job's lease. The lease is the right of one node (a server process) to work on the
+/// job. It ends if the node does not renew it in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobLease {
     /// No node has the lease. If a node had it before, that node has released the job properly.
@@ -49,7 +50,7 @@ pub enum JobLease {
     Expired,
 }
 
-/// A stored job.
+/// A job as it is stored. A job looks up all rows of a list that an account has uploaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobRow {
     /// The job's id: 128 random bits.
@@ -59,7 +60,8 @@ pub struct JobRow {
     /// The job's phase: whether it waits, runs or is idle.
     pub phase: JobPhase,
     /// The job's turn: a number that grows when a node gets the lease, and with each change of a
-    /// job that is [free](JobLease::Free).
+    /// job that is [free](JobLease::Free). By this number, a node notices that another node has
+    /// taken or changed the job.
     pub turn: u64,
     /// Whether a node has the lease of the job.
     pub lease: JobLease,
@@ -108,8 +110,8 @@ pub struct RemoteJob {
     pub node: String,
 }
 
-/// Stores the records of jobs that all nodes share. If a method fails and it is unknown whether
-/// the change was made, the caller may call the method again.
+/// Stores the records of jobs that all nodes (server processes) share. If a method fails and it is
+/// unknown whether the change was made, the caller may call the method again.
 #[async_trait]
 pub trait JobRecords: Send + Sync {
     /// Adds a job of an account. If a job with this id exists already, changes nothing.
@@ -125,8 +127,9 @@ pub trait JobRecords: Send + Sync {
     /// above `after`.
     async fn rows_after(&self, after: u128, limit: u32) -> Result<Vec<JobRow>, StoreError>;
 
-    /// Changes a [free](JobLease::Free) job, and raises its turn by one. Returns `false` and
-    /// changes nothing if the job is not free, or if its turn is not the turn in `job`.
+    /// Changes a job on which no node works ([`JobLease::Free`]), and raises its turn by one.
+    /// Returns `false` and changes nothing if the job is not free, or if its turn is not the turn
+    /// in `job`.
     async fn change(&self, job: &JobChange) -> Result<bool, StoreError>;
 
     /// Gets the lease of a job if no node has the lease. With the lease, the caller may work on the

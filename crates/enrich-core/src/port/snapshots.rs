@@ -1,7 +1,8 @@
 //! The published snapshots and the suppressions. A snapshot is a copy of the directory (the look-up
-//! data); nodes answer from this copy. A suppression forbids a value in all answers. A snapshot may
-//! contain a value that was suppressed after the copy was made. Until the nodes answer from a newer
-//! snapshot without the value, each node removes the value from its answers.
+//! data); nodes (server processes) answer from this copy. A suppression forbids a value in all
+//! answers. A snapshot may contain a value that was suppressed after the copy was made. Until the
+//! nodes answer from a newer snapshot without the value, each node removes the value from its
+//! answers.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -13,12 +14,12 @@ use crate::subject::DirectoryRevision;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SnapshotNumber(pub u64);
 
-/// A published snapshot: one directory file.
+/// A published snapshot: a file with a copy of the look-up data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     /// The snapshot's number.
     pub number: SnapshotNumber,
-    /// The revision of the directory that the snapshot contains.
+    /// The revision (version number) of the look-up data in the snapshot.
     pub revision: DirectoryRevision,
     /// The length of the uncompressed file, in bytes.
     pub bytes: u64,
@@ -32,14 +33,16 @@ pub struct Snapshot {
     /// The version of the rules by which the look-up data in the file was calculated from the
     /// imported facts.
     pub derived_by: u32,
-    /// The time when the file was copied from the directory.
+    /// The time when the look-up data was copied into the file.
     pub at: Timestamp,
 }
 
-/// Which snapshot is in use, and which suppression is the newest.
+/// Which snapshot (copy of the look-up data) is in use, and which suppression (a value that no
+/// answer may contain) is the newest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SnapshotState {
-    /// The snapshot from which nodes must answer; `None` before the first snapshot.
+    /// The snapshot (copy of the look-up data) from which all nodes must answer; `None` before the
+    /// first snapshot.
     pub in_use: Option<SnapshotNumber>,
     /// The number of the newest suppression; 0 before the first suppression.
     pub suppression: u64,
@@ -66,7 +69,8 @@ pub struct SecretCheck {
     pub hash: [u8; 32],
 }
 
-/// Stores the snapshots and the suppressions, which are the same for all nodes.
+/// Stores the snapshots (copies of the look-up data) and the suppressions (values that no answer
+/// may contain). All nodes (server processes) share them.
 #[async_trait]
 pub trait Snapshots: Send + Sync {
     /// Returns from memory which snapshot is in use, and which suppression is the newest. If other
@@ -88,7 +92,8 @@ pub trait Snapshots: Send + Sync {
     /// has this number.
     async fn answer_from(&self, number: SnapshotNumber) -> Result<bool, StoreError>;
 
-    /// Notes that this node now answers from this snapshot, so that the operator can see it.
+    /// Records that this node (server process) now answers from this snapshot, so that the operator
+    /// can see it.
     fn note_live(&self, number: SnapshotNumber);
 
     /// Suppresses the values with these keyed hashes. If a hash was already suppressed, the time of

@@ -56,7 +56,7 @@ impl DigestKind {
 /// A digest of a value, as a list contains it: 16, 20 or 32 bytes.
 pub type Digest = Box<[u8]>;
 
-/// A list that is to be loaded.
+/// A suppression list that is to be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewList {
     /// The name of the list's file.
@@ -72,11 +72,11 @@ pub struct NewList {
     pub at: Timestamp,
 }
 
-/// The number of a list in its store.
+/// The number by which the store identifies a suppression list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListNumber(pub u64);
 
-/// A list that is being loaded, or was loaded.
+/// A suppression list that is being loaded, or was loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenedList {
     /// The number of the list.
@@ -90,8 +90,8 @@ pub struct OpenedList {
 pub struct ListCounts {
     /// The number of lists that were loaded.
     pub lists: u64,
-    /// The number of different digests in all loaded lists. Digests that were taken back are not
-    /// counted.
+    /// The number of different digests in all loaded lists. Digests that are no longer in force
+    /// ([`SuppressionLists::take_back`]) are not counted.
     pub entries: u64,
     /// The number of suppressed values. A value is suppressed by
     /// [`Importer::forget`](crate::port::importer::Importer::forget), or when it is removed

@@ -21,9 +21,9 @@ const WORLDWIDE: [&str; 7] = ["com", "org", "net", "int", "eu", "info", "biz"];
 /// not compared with names.
 const INITIALS: std::ops::RangeInclusive<usize> = 2..=8;
 
-/// The prefix of [`RecordKey::record`] if the source gives an id to the record. If the source gives
-/// no id, [`RecordKey::record`] is a digest or empty. A digest contains no space, so it never
-/// begins with this prefix.
+/// The prefix of a [`RecordKey::record`] that contains the id from the source. Without such an id,
+/// [`RecordKey::record`] is a digest or empty. A digest contains no space, so it never begins with
+/// this prefix.
 const ID: &str = "id ";
 
 /// Identifies a record among the records of all sources. Records are sorted by their keys.
@@ -32,8 +32,8 @@ pub struct RecordKey {
     /// The name of the source. The number of the source in the database is not used, because it
     /// depends on the order of imports.
     pub source: String,
-    /// Identifies the record within its source: a prefix, and then the id that the source gives to
-    /// the record. If the source gives no id, a digest of the record's content. Empty if the
+    /// Identifies the record within its source. This is a prefix and the id that the source gives
+    /// to the record, or a digest of the record's content if the source gives no id. Empty if the
     /// records of the source cannot be distinguished.
     pub record: String,
 }
@@ -86,8 +86,8 @@ impl Host {
     }
 }
 
-/// What one record says about its company, as far as entity resolution compares it with other
-/// records.
+/// The values of one record that entity resolution compares with other records, to decide which
+/// records describe the same company.
 #[derive(Clone, Debug)]
 pub struct RecordClaims {
     pub(super) key: RecordKey,

@@ -15,8 +15,8 @@ use super::links::{Link, MAX_BEARERS, SharedKeys, has_compatible_seats, link, sh
 /// are one company. The numbers begin at 0 and are assigned in the order of the records' keys.
 ///
 /// `shared` contains the values that identify no company, because many organisations share them.
-/// `decisions` have priority over all other evidence. A merge unites records even if their ids
-/// differ. A split keeps records apart even if they have common values.
+/// `decisions` come from an operator, and have priority over all other evidence. A merge unites
+/// records even if their ids differ. A split keeps records apart even if they have common values.
 pub fn clusters(
     records: &[&RecordClaims],
     shared: &SharedKeys,
@@ -59,9 +59,10 @@ enum BlockKey<'a> {
     Page(&'a str),
     Phone(&'a str),
     Name(&'a str),
-    /// A name, and the registrable domain of a host of the same record.
+    /// A name, and the registrable domain of a host of the same record: `quill.example` of
+    /// `eu.quill.example`.
     NameAt(&'a str, &'a str),
-    /// A name, and the label of a domain of the same record.
+    /// A name, and the label of a domain of the same record: `quill` of `quill.example`.
     NameAsLabel(&'a str, &'a str),
     NameAlone(&'a str),
 }
@@ -232,8 +233,9 @@ struct Clusters<'a> {
     /// The external ids of each cluster. The index is the cluster's root: the record that
     /// represents the cluster.
     ids: Vec<BTreeSet<&'a str>>,
-    /// For each cluster, the split decisions that name a record of the cluster. The index is the
-    /// cluster's root: the record that represents the cluster. An element is the index of a
+    /// For each cluster, the split decisions that name a record of the cluster. A split is an
+    /// operator's decision that the records on its two sides are different companies. The index is
+    /// the cluster's root: the record that represents the cluster. An element is the index of a
     /// decision, and the side of the decision (0 or 1) that contains the record.
     sides: Vec<BTreeSet<(usize, usize)>>,
 }
@@ -253,7 +255,7 @@ impl<'a> Clusters<'a> {
     }
 
     /// Unites the clusters of two records, unless the clusters have different ids of one scheme
-    /// (such as two LEIs), or a decision splits them.
+    /// (such as two LEIs), or an operator's decision keeps them apart.
     fn unite(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
         if self.may_unite(a, b) {
@@ -261,8 +263,8 @@ impl<'a> Clusters<'a> {
         }
     }
 
-    /// Unites the clusters of two records, because a decision says that the records are one
-    /// company. Does nothing if another decision splits these clusters.
+    /// Unites the clusters of two records, because an operator has decided that the records are one
+    /// company. Does nothing if another decision keeps these clusters apart.
     fn unite_by_decision(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
         if !self.are_split(a, b) {
@@ -285,7 +287,8 @@ impl<'a> Clusters<'a> {
     }
 
     /// Whether two clusters may be united: their ids do not contradict each other, and no decision
-    /// splits them. `a` and `b` are the roots of the clusters: the records that represent them.
+    /// of an operator keeps them apart. `a` and `b` are the roots of the clusters: the records that
+    /// represent them.
     fn may_unite(&self, a: usize, b: usize) -> bool {
         !self.differ(a, b) && !self.are_split(a, b)
     }

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::claims::RecordClaims;
 
-/// What a decision says about the records on its two sides.
+/// What an operator decides about two groups of records, the two sides of the decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecisionKind {
     /// All records of both sides are one company, even if their ids differ.
@@ -48,7 +48,8 @@ pub struct Decision {
     pub number: u64,
     /// Whether the decision merges or splits the records.
     pub kind: DecisionKind,
-    /// The records of the two sides.
+    /// The records that the decision names, in two groups. A merge unites all of them. A split
+    /// keeps the records of one group apart from those of the other.
     pub sides: [Vec<DecidedRecord>; 2],
 }
 

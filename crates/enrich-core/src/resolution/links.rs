@@ -74,15 +74,14 @@ pub fn is_shared(bearers: &[&RecordClaims]) -> bool {
     bearers.len() > MAX_BEARERS || organisations(bearers) > MAX_ORGANISATIONS
 }
 
-/// Whether a company with these names and domains may have a link by name: a link between two
-/// companies that have a name in common, but no host, page, phone number or id.
+/// Whether a company may have a link by name: a link to another company with which it has a name in
+/// common, but no host, page, phone number or id. `names` and `domains` must be those of all
+/// records of the company.
 ///
-/// A store searches for links by name only at two kinds of companies: companies for which the
-/// result is `true`, and companies with a record that has neither a domain nor a page. Of two
-/// companies with a link by name, at least one is of these kinds. So the store finds all of these
-/// links. This function does not check the second kind.
-///
-/// `names` and `domains` must be those of all records of the company.
+/// With this function, a store avoids useless searches. It searches for links by name only at two
+/// kinds of companies: those for which the result is `true`, and those with a record that has
+/// neither a domain nor a page (this function does not check the second kind). Each link by name
+/// leads to at least one such company, so no link is missed.
 pub fn is_linkable_by_name<'a>(
     mut names: impl Iterator<Item = (&'a CompanyName, &'a NameForm)>,
     domains: impl Iterator<Item = &'a Domain>,

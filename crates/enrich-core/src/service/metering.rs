@@ -79,7 +79,7 @@ impl<'a> MeteredCall<'a> {
         }
     }
 
-    /// Finds the subject, charges the price, and returns the answer.
+    /// Finds the company, person or domain, charges the price, and returns the answer.
     pub(super) async fn run(&mut self) -> Result<Answer, Refusal> {
         match self.call.idempotency_key {
             None => self.find_and_charge(None).await,
@@ -99,7 +99,7 @@ impl<'a> MeteredCall<'a> {
         let guard = self.service.in_flight.enter(self.key.account, &key);
         match self.stored_response(&key, &request_bytes).await? {
             // An earlier call with this idempotency key has ended, and its response is stored. The
-            // stored response is returned, even if a third call with the key is still running.
+            // stored response is returned, even if another call with this key is still running.
             Some(stored) => self.replay(stored).await,
             None if guard.is_none() => Err(Refusal::StillRunning),
             None => {
@@ -185,10 +185,11 @@ impl<'a> MeteredCall<'a> {
         Ok(before)
     }
 
-    /// Makes the look-up and writes the answer. `before` is a balance that was read earlier. Reads
-    /// at most one item more than `before` pays for. If the list has this additional item, reads
-    /// the present balance. If the present balance pays for all items that were read, reads the
-    /// list again, with this balance as `before`. Otherwise refuses the call.
+    /// Makes the look-up and writes the answer. `before` is a balance that was read earlier. The
+    /// look-up reads at most one item more than `before` pays for. If there is such an additional
+    /// item, `before` does not pay for the whole list, but the account may have received credits.
+    /// So the present balance is read. If it pays for all items that were read, the list is read
+    /// again, with this balance as `before`. Otherwise, the call is refused.
     async fn find_and_write(&mut self, mut before: Credits) -> Result<WrittenAnswer, Refusal> {
         let (service, account, price) = (self.service, self.key.account, self.call.price);
         loop {

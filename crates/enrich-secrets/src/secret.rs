@@ -59,7 +59,7 @@ pub enum SecretError {
         /// The line's number, from 1.
         line: usize,
     },
-    /// Data in a database was made with a secret that is not in the file.
+    /// Data in a database was encrypted or hashed with a secret that is not in the file.
     #[error("secret {id} is missing, which the {database} was made with; put its line back")]
     Missing {
         /// The number of the missing secret.
@@ -117,12 +117,14 @@ purposes! {
     LedgerChain = "enrich 2026-11 ledger chain",
     /// Makes the digest of all rows in the ledger's log.
     LedgerDigest = "enrich 2026-11 ledger digest",
-    /// Authenticates the head of an account (its last entry and balance) in a checkpoint.
+    /// Makes the hash that protects the head of an account (its last ledger row and its balance)
+    /// against changes. Heads are stored, so that a start need not read the whole ledger.
     LedgerHead = "enrich 2026-11 ledger head",
-    /// Authenticates the seal, which shows where the ledger's log ends.
+    /// Makes the hash of the ledger's seal. The seal shows whether somebody has removed or
+    /// reordered rows of the ledger.
     LedgerSeal = "enrich 2026-11 ledger seal",
-    /// Authenticates a seal of a node: a hash of the last rows of the accounts that the node has
-    /// charged.
+    /// Makes the hash of a node's seal. The seal contains the last ledger rows of the accounts that
+    /// the node (a server process) has charged. It shows whether such rows were removed.
     NodeSeal = "enrich 2026-11 node seal",
     /// Makes the hash by which a store finds an idempotency record.
     IdempotencyKey = "enrich 2026-11 idempotency key hash",
@@ -144,9 +146,9 @@ purposes! {
     SignInEmailSeal = "enrich 2026-11 sign-in email seal",
     /// Encrypts the hash of a password.
     PasswordSeal = "enrich 2026-11 password seal",
-    /// Makes the hash by which a store finds an invitation.
+    /// Makes the hash by which a store finds an invitation to set a password.
     InvitationToken = "enrich 2026-11 invitation token hash",
-    /// Makes the hash by which a store finds a session.
+    /// Makes the hash by which a store finds the session of a signed-in owner.
     SessionToken = "enrich 2026-11 session token hash",
     /// Makes the hash by which a store finds the count of a company name that look-ups did not
     /// find.

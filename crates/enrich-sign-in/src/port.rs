@@ -1,4 +1,5 @@
-//! [`SignIns`], the port that stores sign-ins to account pages, invitations and sessions.
+//! [`SignIns`], the port (a trait) that stores how owners sign in to account pages, their
+//! invitations and their sessions.
 
 use async_trait::async_trait;
 use enrich_core::AccountId;
@@ -21,7 +22,9 @@ pub enum EmailSet {
     NoAccount,
 }
 
-/// Stores sign-ins, invitations and sessions. Of a token, only the keyed hash is stored.
+/// Stores with which email address and password the owner of an account signs in, and stores
+/// invitations and sessions. Of the token of an invitation or a session, only a keyed hash is
+/// stored.
 #[async_trait]
 pub trait SignIns: Send + Sync {
     /// Sets the email address with which the owner of an account signs in. Changes nothing if the
@@ -33,15 +36,17 @@ pub trait SignIns: Send + Sync {
         now: Timestamp,
     ) -> Result<EmailSet, StoreError>;
 
-    /// Returns the sign-in of an account; `None` if the account has no address or does not exist.
+    /// Returns how the owner of an account signs in (email address and password hash). Returns
+    /// `None` if the account has no address or does not exist.
     async fn sign_in(&self, account: AccountId) -> Result<Option<SignIn>, StoreError>;
 
-    /// Returns the sign-in with this address; `None` if no account has the address.
+    /// Returns the sign-in (account and password hash) of the owner with this email address; `None`
+    /// if no account has the address.
     async fn by_email(&self, email: &EmailAddress) -> Result<Option<SignIn>, StoreError>;
 
     /// Creates an invitation: with `token`, the owner can set the account's password once, before
     /// the time `until`. An earlier invitation of the account becomes invalid. Returns `false` if
-    /// the account has no sign-in.
+    /// no email address is set for the account.
     async fn invite(
         &self,
         account: AccountId,
@@ -64,7 +69,7 @@ pub trait SignIns: Send + Sync {
 
     /// Changes the password of an account. In the same transaction, ends all sessions of the
     /// account except the session with the token `kept`, and invalidates its invitation. Returns
-    /// `false` if the account has no sign-in.
+    /// `false` if no email address is set for the account.
     async fn set_password(
         &self,
         account: AccountId,

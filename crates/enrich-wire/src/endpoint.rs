@@ -1,4 +1,5 @@
-//! The types in the tables of endpoints: an endpoint, its wire file, and an API version.
+//! The types in the tables of endpoints: an endpoint, its wire file (its inputs and its answer, and
+//! the functions that read and write them), and an API version.
 
 use enrich_core::{
     AdmittedCall, Ask, Call, Found, InvalidFields, Outcome, Price, RequestId, ResponseTemplate,

@@ -26,9 +26,9 @@ pub enum Kind {
     PersonName,
     /// A person's first name or last name.
     NamePart,
-    /// A country by name or code.
+    /// A country: its English name, or its alpha-2 or alpha-3 code, such as `DE` or `DEU`.
     Country,
-    /// A country by its alpha-2 code.
+    /// A country by its alpha-2 code, such as `DE`.
     CountryCode,
     /// Maximum number of items in the answer's list. It is a whole number, as a JSON number or as a
     /// text.

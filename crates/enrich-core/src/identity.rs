@@ -62,13 +62,15 @@ fn scheme_of(id: &str) -> &str {
 pub enum Identity<'a> {
     /// The record describes the company with this domain.
     Domain(&'a Domain),
-    /// The record describes the company with this page.
+    /// The record describes a company with the same name, apart from case, accents and punctuation.
+    /// The countries are the record's seats (the countries of its head offices); the company must
+    /// have a seat in one of them. If the record has no seat, the company must have none either.
     Page(&'a PageUrl),
     /// The record describes a company with the same name, apart from case, accents and punctuation.
     /// The countries are the record's seats (the countries of its head offices); the company must
     /// have a seat in one of them. If the record has no seat, the company must have none either.
     NameAndSeats(&'a CompanyName, &'a [Country]),
-    /// The record describes the person with this page.
+    /// The record describes the person with this LinkedIn page.
     PersonPage(&'a PersonPage),
     /// The record describes the person with one of these email addresses. Exception: if the person
     /// and the record both have a LinkedIn page, they are two people. Their pages differ, because
@@ -83,7 +85,7 @@ pub enum Identity<'a> {
 impl CompanyRecord {
     /// Returns the value by which a store searches for the company: the record's main domain. If
     /// the record has no domain, returns its LinkedIn page. If it has no LinkedIn page either,
-    /// returns its name and seats.
+    /// returns its name and seats (the countries of its head offices).
     pub fn identity(&self) -> Identity<'_> {
         if let Some((main, _)) = self.sites.first() {
             return Identity::Domain(main);
@@ -97,8 +99,9 @@ impl CompanyRecord {
 }
 
 impl PersonRecord {
-    /// Returns the values by which a store searches for the person: first the page, then the email
-    /// addresses, then name and employer. The first value that fits a stored person decides.
+    /// Returns the values by which a store searches for the person: first the LinkedIn page, then
+    /// the email addresses, then name and employer. The first value that fits a stored person
+    /// decides.
     ///
     /// Two people may have the same email address or name. So if the store finds a person by an
     /// address or by the name, and this person has another page than the record, the record

@@ -159,9 +159,9 @@ pub fn weigh(mut all: Vec<ScoredCandidate>, weights: &Weights) -> Vec<ScoredCand
 }
 
 /// Returns the calibrated probability of a candidate: the share of right answers that was measured
-/// for this raw probability. The measurement used only companies that are not prominent. So the
-/// calibration is used completely if the prominence is 0, and not at all if the prominence is
-/// [`CALIBRATED_FROM`] or higher. Between these values, the result is interpolated.
+/// for this raw probability. The measurement used only companies that are not prominent (well
+/// known). So the calibration is used completely if the prominence is 0, and not at all if the
+/// prominence is [`CALIBRATED_FROM`] or higher. Between these values, the result is interpolated.
 fn calibrated(raw: f64, prominence: f64, weights: &Weights) -> f64 {
     let share = (prominence / CALIBRATED_FROM).min(1.0);
     share * raw + (1.0 - share) * weights.calibrated(raw)
@@ -237,12 +237,13 @@ const SAME: f64 = 0.02;
 /// treated as nearly as likely as the best one. The value is ln 4: the odds of the candidate are
 /// more than a quarter of the best odds.
 const TIED: f64 = 1.386;
-/// Minimum prominence of a company that is preferred to another company with the same name. Its
-/// score must also be higher by at least [`UNRIVALLED`]. A company that is known only by pages on a
-/// few networks does not reach this prominence.
+/// A company is preferred to another company with the same name only if its prominence (how well
+/// known it is, from 0 to 1) is at least this value. Its score must also be higher by at least
+/// [`UNRIVALLED`]. A company that is known only by pages on a few social networks does not reach
+/// this prominence.
 const KNOWN: f64 = 0.15;
-/// A company without a domain for the requested country needs at least this prominence to stay a
-/// candidate.
+/// A company without a domain for the requested country stays a candidate only if its prominence
+/// (how well known it is, from 0 to 1) is at least this value.
 const KNOWN_ABROAD: f64 = 0.25;
 /// Minimum prominence of a company whose raw probability is used without calibration. The
 /// calibration was measured with companies that are not prominent, so it does not fit well-known
@@ -253,8 +254,8 @@ const CALIBRATED_FROM: f64 = 0.3;
 /// known.
 const WITHIN_REACH: f64 = 12.0;
 /// A company is preferred to another company with the same name if its score is higher by at least
-/// this value, and its prominence is at least [`KNOWN`]. The value is ln 7.4: the company is at
-/// least 7.4 times as likely as the other.
+/// this value, and it is well known (its prominence is at least [`KNOWN`]). The value is ln 7.4:
+/// the company is at least 7.4 times as likely as the other.
 const UNRIVALLED: f64 = 2.0;
 
 /// The highest rarity of a word, in nats. A higher rarity is lowered to this value, because

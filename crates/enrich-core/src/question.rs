@@ -21,7 +21,8 @@ pub enum Question {
     },
     /// Find a person, by an identifier, or by a name together with a country or an employer.
     Person(PersonRef),
-    /// Find the facts (IP address and page rank) that are stored for exactly this host.
+    /// Find the facts (IP address and page rank) that are stored for exactly this host, such as
+    /// `shop.quill.example`.
     Host(Domain),
     /// Find the facts (IP address and page rank) that are stored for this host. If there are
     /// none, find those of its registrable domain: `quill.example` for `shop.quill.example`.
@@ -130,7 +131,8 @@ impl CompanyRef {
 }
 
 impl Projection {
-    /// Returns the projection with at most `most` employees.
+    /// Limits the number of employees that are read to `most`. [`Self::Profile`] reads none, so it
+    /// stays the same.
     pub fn at_most(self, most: u64) -> Self {
         match self {
             Self::Profile => Self::Profile,

@@ -30,8 +30,9 @@ const SWEEP_FROM: usize = 4096;
 #[derive(Debug, Default)]
 pub(crate) struct Shortfalls {
     accounts: Mutex<FxHashMap<AccountId, Shortfall>>,
-    /// Whether any account has had a shortfall since the start of the process. Every charge reads
-    /// this flag first: while it is `false`, the charge needs no lock.
+    /// Whether any account has had a shortfall (an answer that its balance did not pay for) since
+    /// the start of the process. Every charge reads this flag first: while it is `false`, the
+    /// charge needs no lock.
     are_any: AtomicBool,
 }
 
@@ -39,8 +40,8 @@ pub(crate) struct Shortfalls {
 struct Shortfall {
     day: i64,
     refusals: u32,
-    /// The lowest balance since the last shortfall. If the present balance is higher, the account
-    /// has received credits.
+    /// The lowest balance since the last shortfall (an answer that the balance did not pay for). If
+    /// the present balance is higher, the account has received credits.
     balance: Credits,
 }
 
@@ -65,7 +66,8 @@ impl Shortfalls {
     }
 
     /// Takes note of the present balance of an account. Only the lowest balance since the account's
-    /// last shortfall is stored. A later, higher balance shows that the account received credits.
+    /// last shortfall (an answer that the balance did not pay for) is stored. A later, higher
+    /// balance shows that the account received credits.
     pub(crate) fn note(&self, account: AccountId, balance: Credits) {
         if !self.are_any.load(Ordering::Acquire) {
             return;

@@ -104,7 +104,7 @@ impl Candidate {
     pub const PRICE: Price = Price::PerAnswer(1);
 
     /// The text of [`why`](Self::why), if there is no better explanation, or if the real
-    /// explanation contains a suppressed value.
+    /// explanation contains a value that was suppressed (no answer may contain it).
     pub const WHY_WITHOUT_NAMES: &'static str = "One of its names resembles the name.";
 
     /// The name under which the ledger and the usage counters record lists of candidates.

@@ -23,7 +23,7 @@ pub trait SuppressedValues: Send + Sync {
     /// is 0 if no value was ever suppressed.
     fn version(&self) -> u64;
 
-    /// Whether no value is suppressed.
+    /// Whether no value is suppressed, so that answers may contain every value.
     fn is_empty(&self) -> bool;
 
     /// Whether exactly this value is suppressed. For a domain, the domains above it are not
@@ -34,7 +34,7 @@ pub trait SuppressedValues: Send + Sync {
     fn holds_suppressed_since(&self, value: &Suppressed, since: Timestamp) -> bool;
 }
 
-/// The values that were suppressed at a certain time or later.
+/// The values that were suppressed (must be in no answer) at a certain time or later.
 pub struct SuppressedSince<'a> {
     /// All suppressed values, including those that were suppressed before `since`.
     pub values: &'a dyn SuppressedValues,
@@ -60,12 +60,12 @@ impl SuppressedValues for SuppressedSince<'_> {
     }
 }
 
-/// Maximum length, in bytes, of a part of a text that is parsed as one value. Longer parts are
-/// treated as not suppressed.
+/// Maximum length, in bytes, of a part of a text that is checked for a suppressed value. A longer
+/// part is not checked.
 const MAX_BYTES: usize = 512;
 
-/// Whether a text contains a suppressed value: as the whole text, as an element of a list such as
-/// `a@quill.example|b@quill.example`, or as a word.
+/// Whether a text contains a suppressed value, which no answer may contain. The value may be the
+/// whole text, an element of a list such as `a@quill.example|b@quill.example`, or a word.
 pub fn holds_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
     let is_between_values = |letter: char| matches!(letter, '|' | ';' | ',' | '\n' | '\t' | '"');
     let is_between_words =
@@ -76,7 +76,8 @@ pub fn holds_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
     })
 }
 
-/// Whether a text is a suppressed value, or an email address at a suppressed domain.
+/// Whether a text is a suppressed value (one that no answer may contain), or an email address at a
+/// suppressed domain.
 fn is_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
     // A cell of an uploaded list may begin with an apostrophe, so that a spreadsheet does not
     // evaluate the cell as a formula. The apostrophe is not part of the value.

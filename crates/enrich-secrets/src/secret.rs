@@ -136,7 +136,8 @@ purposes! {
     ResponseTag = "enrich 2026-11 kept answer told",
     /// Decrypts stored responses of older builds, which did not use [`Self::ResponseTag`].
     OldResponseSeal = "enrich 2026-11 kept answer seal",
-    /// Makes the hash by which a suppressed value is recognised.
+    /// Makes the hash by which an import or an answer recognises a suppressed value (one that must
+    /// not be stored or returned).
     Suppression = "enrich 2026-11 suppression hash",
     /// Makes the hash by which an import recognises a record that was imported before.
     Origin = "enrich 2026-11 record origin hash",

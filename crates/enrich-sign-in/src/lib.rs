@@ -1,5 +1,5 @@
 //! Signing in to an account page: the types for email address, password, invitation and session,
-//! and [`SignIns`], the port that a store implements.
+//! and [`SignIns`], the port (a trait) that a store implements.
 //!
 //! Other crates hash passwords, set cookies, show pages and run SQL.
 

@@ -96,7 +96,7 @@ impl<'a> Input<'a> {
         Self { fields, invalid: InvalidFields::default(), parsed_fields: Vec::new() }
     }
 
-    /// Parses a required field. If the field is missing or invalid, notes what is wrong and returns
+    /// Parses a required field. If the field is missing or invalid, records the error and returns
     /// `None`.
     pub fn required<T, E: std::fmt::Display>(
         &mut self,
@@ -114,7 +114,7 @@ impl<'a> Input<'a> {
     }
 
     /// Parses an optional field. If the field is missing, returns `Some(None)`. If the field is
-    /// invalid, notes what is wrong and returns `None`.
+    /// invalid, records the error and returns `None`.
     pub fn optional<T, E: std::fmt::Display>(
         &mut self,
         name: &'static str,
@@ -129,7 +129,7 @@ impl<'a> Input<'a> {
 
     /// Parses the optional field `limit` of an endpoint with a list as answer. The value is a
     /// number, or a text of digits, and at least 1. If the field is missing, returns `Some(None)`.
-    /// If the value is invalid, notes what is wrong and returns `None`.
+    /// If the value is invalid, records the error and returns `None`.
     pub fn limit(&mut self) -> Option<Option<u64>> {
         const NAME: &str = "limit";
         let digits = match self.fields.get(NAME) {
@@ -211,7 +211,7 @@ impl<'a> Input<'a> {
     }
 
     /// Returns the trimmed text of a field; `None` if the field is missing or blank. If the value
-    /// is not a valid text, notes what is wrong and returns `Err`.
+    /// is not a valid text, records the error and returns `Err`.
     fn text(&mut self, name: &'static str) -> Result<Option<&'a str>, ()> {
         let fault = match self.fields.get(name) {
             None | Some(Value::Null) => return Ok(None),
@@ -253,7 +253,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Notes that a field is invalid. `fault` says why.
+    /// Records that a field is invalid. `fault` says why.
     pub fn note(&mut self, name: &'static str, fault: String) {
         self.invalid.0.push((name, fault));
     }

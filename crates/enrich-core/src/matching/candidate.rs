@@ -19,8 +19,8 @@ use crate::subject::Company;
 /// Few companies have more aliases than this number.
 const MAX_ALIASES: usize = 64;
 
-/// Minimum number of letters that both names must have if the requested name is treated as a
-/// misspelling of a prominent company's name. Too many shorter names differ by one letter, such as
+/// If the requested name is treated as a misspelling of a well-known company's name, both names
+/// must have at least this number of letters. Too many shorter names differ by one letter, such as
 /// `Visa` and `Visma`.
 const MIN_SLIP_LETTERS: usize = 5;
 
@@ -39,7 +39,8 @@ pub(super) struct Compared {
 }
 
 /// Compares a company with the requested name. The result does not yet contain the features that
-/// depend on the company's prominence; [`Compared::add_prominence`] adds them.
+/// depend on the company's prominence (how well known it is); [`Compared::add_prominence`] adds
+/// them.
 pub(super) fn of_company(asked: &AskedName, company: &Company, rarity: &impl Rarity) -> Compared {
     let there: Vec<usize> = asked
         .countries

@@ -32,8 +32,9 @@ macro_rules! features {
                 }
             }
 
-            /// Whether the feature is always 0 for a company that is not prominent. A company is
-            /// not prominent if only names, one domain and one page of it are known.
+            /// Whether the feature depends on the company's prominence (how well known it is). Such
+            /// a feature is always 0 if only names, one domain and one page of the company are
+            /// known.
             pub const fn is_of_prominence(self) -> bool {
                 self as usize >= Self::ProminentName as usize
             }
@@ -206,8 +207,8 @@ features! {
     /// The requested name contains a domain label: `Quill Pens` contains `quill`. The value is
     /// the length of the label, as a share of the length of the name.
     NameHoldsLabel "name_holds_label",
-    /// The similarity of a domain label and the requested name, from 0 to 1. It is 1 if both are
-    /// equal, and 0 if 30 % or more of the letters differ.
+    /// The similarity of a domain label (`quill` of `quill.example`) and the requested name, from 0
+    /// to 1. It is 1 if both are equal, and 0 if 30 % or more of the letters differ.
     LabelLikeName "label_like_name",
     /// A domain label equals the initials of the requested name: `qpi` for `Quill Pen Ink`.
     LabelIsInitials "label_is_initials",
@@ -227,11 +228,11 @@ features! {
     /// One of the company's domains is a host below a registrable domain, such as
     /// `shop.quill.example`.
     IsHost "is_host",
-    /// A domain label equals the requested name. But no words of the requested name and the
-    /// candidate's name match, apart from general words, such as `university`, and places.
+    /// A domain label (`quill` of `quill.example`) equals the requested name. But the words of the
+    /// two names do not match, apart from general words, such as `university`, and places.
     LabelIsNameGeneral "label_is_name_general",
     /// The number of letters of the requested name, divided by 10, at most 2. It is set only if a
-    /// domain label equals the name; else 0.
+    /// domain label (`quill` of `quill.example`) equals the name; else 0.
     LabelIsNameLong "label_is_name_long",
     /// All words of the requested name and of the candidate's name match.
     ShapeAll "shape_all",

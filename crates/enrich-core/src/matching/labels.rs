@@ -12,12 +12,12 @@ use crate::subject::Company;
 /// are ignored.
 const MAX_WORDS: usize = 16;
 
-/// How well the requested name fits the domain labels of a company (see the top of this file). If a
-/// company has several domains, each field contains the highest value.
+/// How well the requested name fits the domain labels of a company, such as `quill` of
+/// `quill.example`. If a company has several domains, each field contains the highest value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Labels {
-    /// 1 if a domain label, or a whole domain without its dots and hyphens, equals the requested
-    /// name without spaces; else 0.
+    /// 1 if a domain label (`quill` of `quill.example`), or a whole domain without its dots and
+    /// hyphens, equals the requested name without spaces; else 0.
     pub(super) is_name: f64,
     /// For a domain label that consists of the first words of the requested name, such as
     /// `quillpens` for `Quill Pens Paper`: the total rarity of these words, as a share of the total
@@ -29,10 +29,11 @@ pub(super) struct Labels {
     /// For a domain label that the requested name contains, as `Quill Pens` contains `quill`: the
     /// length of the label, as a share of the length of the name. 0 if there is no such label.
     pub(super) name_holds: f64,
-    /// The similarity of a domain label and the requested name, from 0 to 1. It is 1 if the two are
-    /// equal, and 0 if 30 % or more of the letters differ.
+    /// The similarity of a domain label (`quill` of `quill.example`) and the requested name, from 0
+    /// to 1. It is 1 if the two are equal, and 0 if 30 % or more of the letters differ.
     pub(super) like: f64,
-    /// 1 if a domain label equals the initials of the requested name; else 0.
+    /// 1 if a domain label equals the initials of the requested name, such as `qpi` for
+    /// `Quill Pen Ink`; else 0.
     pub(super) is_initials: f64,
     /// For a domain label that consists of beginnings of words of the requested name, such as
     /// `unsoed` for `Universitas Jenderal Soedirman`: the total rarity of these words, as a share

@@ -25,8 +25,9 @@ pub struct Candidates<'a> {
     pub only: Option<(&'a Company, Confidence)>,
     /// The companies whose names were compared with the requested name, the likeliest first.
     pub judged: &'a [ScoredCandidate],
-    /// The bare companies with this name, apart from case, accents, punctuation and legal forms. A
-    /// bare company has no head office, domain, page, email address or phone number.
+    /// The bare companies with this name, apart from case, accents, punctuation and legal forms. Of
+    /// a bare company, only the name is known: no head office, domain, page, email address or phone
+    /// number.
     pub bare: &'a [&'a Company],
 }
 

@@ -131,9 +131,9 @@ impl<'a> Traits<'a> {
 }
 
 /// Finds the candidates that are really the same company. Returns a number for each candidate: the
-/// index of the first candidate that is the same company. `chances` contains the raw probability of
-/// each candidate. A candidate whose probability is below [`MIN_CHANCE`] is not compared with
-/// others; its number is its own index.
+/// index of the first candidate that is the same company. `chances` contains the raw (not yet
+/// calibrated) probability of each candidate. A candidate whose probability is below [`MIN_CHANCE`]
+/// is not compared with others; its number is its own index.
 pub(super) fn organisations(candidates: &[ScoredCandidate], chances: &[f64]) -> Vec<usize> {
     let mut first: Vec<usize> = (0..candidates.len()).collect();
     let likely = candidates.iter().zip(chances).enumerate();

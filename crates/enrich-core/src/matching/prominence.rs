@@ -17,20 +17,23 @@ const MIN_RANK: f64 = 2.0;
 /// A page rank above this value is lowered to this value. Only the best-known companies reach it.
 const BEST_RANK: f64 = 7.0;
 /// The prominence that is added for a page rank of [`BEST_RANK`] or more. A page rank between
-/// [`MIN_RANK`] and [`BEST_RANK`] adds a proportional part of this value.
+/// [`MIN_RANK`] and [`BEST_RANK`] adds a proportional part of this value. The sum of all additions
+/// says how well known a company is, from 0 to 1.
 const OF_RANK: f64 = 0.7;
-/// The prominence that is added if the company has an entry in Wikidata.
+/// What an entry in Wikidata adds to the prominence of a company (how well known it is, from 0 to
+/// 1).
 const OF_WIKIDATA: f64 = 0.1;
-/// The prominence that is added for each kind of id, except Wikidata. All ids from one register or
-/// data set, such as all LEIs, are one kind.
+/// What each kind of id, except Wikidata, adds to the prominence of a company (how well known it
+/// is, from 0 to 1). All ids from one register or data set, such as all LEIs, are one kind.
 const OF_ID: f64 = 0.05;
 /// Maximum number of kinds of ids (registers and data sets), besides Wikidata, that add prominence.
 const MAX_IDS: usize = 2;
-/// The prominence that is added each time the number of countries with a site of the company
-/// doubles: once for two countries, twice for four, three times for eight.
+/// What is added to the prominence of a company (how well known it is, from 0 to 1) each time its
+/// number of countries with a site doubles: once for two countries, twice for four, three times for
+/// eight.
 const OF_DOUBLED_COUNTRIES: f64 = 0.05;
-/// The prominence that is added for each social network on which the company has a page, except the
-/// first network, because most companies have one page.
+/// What each social network with a page of the company adds to its prominence (how well known it
+/// is, from 0 to 1). The first network adds nothing, because most companies have one page.
 const OF_PAGE: f64 = 0.025;
 
 /// How well known a company is, and the facts that show it.
@@ -50,7 +53,8 @@ pub struct Prominence {
 }
 
 impl Prominence {
-    /// Calculates the prominence of a company. `page_rank` returns the page rank of a domain.
+    /// Calculates the prominence of a company: how well known it is. `page_rank` returns the page
+    /// rank of a domain.
     pub fn of(company: &Company, mut page_rank: impl FnMut(&str) -> Option<f64>) -> Self {
         let ranks = company.sites.iter().take(MAX_RANKED);
         let ranks = ranks.filter_map(|site| page_rank(&site.domain));
@@ -70,8 +74,8 @@ impl Prominence {
         }
     }
 
-    /// Returns the prominence as a number from 0 to 1. It is 0 if only names, one domain without
-    /// a page rank, and one page of the company are known.
+    /// Returns how well known the company is, as a number from 0 to 1. It is 0 if only names, one
+    /// domain without a page rank, and one page of the company are known.
     pub fn value(&self) -> f64 {
         let rank = self.page_rank.filter(|rank| rank.is_finite()).unwrap_or(0.0);
         let rank = ((rank - MIN_RANK) / (BEST_RANK - MIN_RANK)).clamp(0.0, 1.0);

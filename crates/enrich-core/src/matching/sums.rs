@@ -16,19 +16,19 @@ pub(super) enum Shape {
     /// `university`, or places.
     MoreGeneral,
     /// Only the requested name has additional words, and at least one of them is neither a general
-    /// word nor a place.
+    /// word, such as `university`, nor a place.
     More,
     /// Only the candidate's name has additional words, and all of them are general words, such as
     /// `university`, or places.
     LessGeneral,
     /// Only the candidate's name has additional words, and at least one of them is neither a
-    /// general word nor a place.
+    /// general word, such as `university`, nor a place.
     Less,
     /// Some words of the two names match, and each name has additional words. All additional words
     /// are general words, such as `university`, or places.
     BothGeneral,
     /// Some words of the two names match, and each name has additional words. At least one
-    /// additional word is neither a general word nor a place.
+    /// additional word is neither a general word, such as `university`, nor a place.
     Both,
 }
 

@@ -100,8 +100,9 @@ impl Weights {
         evidence.features().iter().map(|(feature, value)| self.of(*feature) * value).sum()
     }
 
-    /// Returns the raw probability of each candidate from the scores of all candidates. The sum
-    /// of these probabilities is below 1; the rest is the probability that no candidate is meant.
+    /// Returns the raw (not yet calibrated) probability of each candidate from the scores of all
+    /// candidates. The sum of these probabilities is below 1; the rest is the probability that no
+    /// candidate is meant.
     pub fn chances(&self, scores: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
         let most = scores.clone().fold(0.0, f64::max);
         let none = (-most).exp();

@@ -76,7 +76,8 @@ pub enum NewSubjects {
 pub struct ImportOutcome {
     /// The effect of the record.
     pub effect: Effect,
-    /// The number of values that were left out of the record because they are suppressed.
+    /// The number of values that were left out of the record because they are suppressed: they must
+    /// not be imported.
     pub suppressed_values: u32,
 }
 
@@ -90,7 +91,7 @@ pub enum Effect {
     /// Nothing was changed, because all values of the record were already stored.
     Unchanged,
     /// The record was not imported, because the company, person or domain that it describes is
-    /// suppressed.
+    /// suppressed: it must not be stored.
     Suppressed,
     /// The record was not imported, because its company or person is not stored, and the import
     /// adds none ([`NewSubjects::Skip`]).
@@ -128,8 +129,8 @@ pub struct SourceInfo {
     pub terms: SourceTerms,
 }
 
-/// The number of values and subjects that were removed, because a source was removed or because
-/// values were suppressed.
+/// How much was removed, because a source was removed or because values were suppressed (they must
+/// not be stored any more).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
     /// The number of removed values.
@@ -139,7 +140,8 @@ pub struct Removed {
     pub subjects: u64,
 }
 
-/// Imports records, and removes sources and suppressed values.
+/// Imports records into the directory (the look-up data), and removes sources and suppressed values
+/// from it.
 #[async_trait]
 pub trait Importer: Send + Sync {
     /// Begins an import. Only one import runs at a time. Depending on the store, a second import
@@ -166,7 +168,7 @@ pub trait Importer: Send + Sync {
     /// Removes all values of a source. Returns `None` if the source does not exist.
     async fn remove_source(&self, name: &SourceName) -> Result<Option<Removed>, StoreError>;
 
-    /// Suppresses values: removes them from the directory, and makes later imports leave them
+    /// Suppresses values: removes them from the look-up data, and makes later imports leave them
     /// out. If the call fails, none of the values is suppressed.
     async fn forget(&self, what: &[Suppressed], at: Timestamp) -> Result<Removed, StoreError>;
 }

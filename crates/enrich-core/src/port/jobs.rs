@@ -28,10 +28,10 @@ pub enum JobPhase {
     Idle,
     /// The job waits until a node (a server process) takes it and runs it.
     Waiting,
-    /// A node runs the job.
+    /// A node (a server process) runs the job.
     Running,
-    /// The node that runs the job must stop it. If that node has released the job, or if its
-    /// lease has expired, the next node that takes the job must end it.
+    /// The node (server process) that runs the job must stop it. If that node has released the job,
+    /// or if its lease has expired, the next node that takes the job must end it.
     Stopping,
     /// The job's files are being deleted.
     Removing,
@@ -41,12 +41,13 @@ pub enum JobPhase {
 /// job. It ends if the node does not renew it in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobLease {
-    /// No node has the lease. If a node had it before, that node has released the job properly.
+    /// No node (server process) has the lease of the job. If a node had it before, that node has
+    /// released the job properly.
     Free,
-    /// A node has the lease.
+    /// A node (server process) has the lease: only this node may work on the job.
     Held,
-    /// The lease ended because its node did not renew it. That node may still write the job's
-    /// files.
+    /// The lease ended because its node (a server process) did not renew it. That node may still
+    /// write the job's files.
     Expired,
 }
 
@@ -63,7 +64,7 @@ pub struct JobRow {
     /// job that is [free](JobLease::Free). By this number, a node notices that another node has
     /// taken or changed the job.
     pub turn: u64,
-    /// Whether a node has the lease of the job.
+    /// Whether a node (server process) has the lease of the job: the right to work on it.
     pub lease: JobLease,
     /// The stored data of the job as text, such as what the account has ordered and the number of
     /// rows. The store does not interpret this text.
@@ -78,8 +79,9 @@ pub struct JobRow {
 pub struct JobChange {
     /// The job's id.
     pub id: u128,
-    /// The turn of the job, as the caller knows it. If the job has another turn, the job was taken
-    /// or changed in the meantime. Then this change is not made.
+    /// The turn of the job, as the caller knows it: a number that grows when a node gets the lease,
+    /// and with each change of a free job. If the job has another turn now, another caller has
+    /// taken or changed it, and this change is not made.
     pub turn: u64,
     /// The phase of the job after the change.
     pub phase: JobPhase,
@@ -89,24 +91,26 @@ pub struct JobChange {
     pub progress: String,
 }
 
-/// A job whose files are in a folder that only one node can read. Other nodes can show the job, but
-/// cannot run it.
+/// A job whose files are in a folder that only one node (server process) can read. Other nodes can
+/// show the job, but cannot run it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalJob {
     /// The job's id.
     pub id: u128,
     /// The account that the job belongs to.
     pub account: AccountId,
-    /// The text that other nodes need to show the job. The store does not interpret this text.
+    /// The text with which other nodes (server processes) show the job. The store does not
+    /// interpret this text.
     pub summary: String,
 }
 
-/// A job that this node can show, but cannot run, because only another node can read its files.
+/// A job that this node (server process) can show, but cannot run, because only another node can
+/// read its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteJob {
     /// The job and its account.
     pub job: LocalJob,
-    /// The name of the node that can read the job's files.
+    /// The name of the node (server process) that can read the job's files.
     pub node: String,
 }
 

@@ -10,7 +10,8 @@ use jiff::Timestamp;
 use crate::port::error::StoreError;
 use crate::subject::DirectoryRevision;
 
-/// The number of a snapshot, from 1. A later snapshot has a higher number.
+/// The number of a snapshot (a copy of the look-up data), from 1. A later snapshot has a higher
+/// number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SnapshotNumber(pub u64);
 
@@ -44,7 +45,8 @@ pub struct SnapshotState {
     /// The snapshot (copy of the look-up data) from which all nodes must answer; `None` before the
     /// first snapshot.
     pub in_use: Option<SnapshotNumber>,
-    /// The number of the newest suppression; 0 before the first suppression.
+    /// The number of the newest suppression (a value that no answer may contain); 0 before the
+    /// first suppression.
     pub suppression: u64,
 }
 
@@ -83,25 +85,27 @@ pub trait Snapshots: Send + Sync {
     /// Returns at most `limit` snapshots, the newest first.
     async fn newest(&self, limit: u32) -> Result<Vec<Snapshot>, StoreError>;
 
-    /// Adds a snapshot, makes all nodes answer from it, and returns `true`. If another snapshot
-    /// with the same or a higher number exists, changes nothing and returns `false`. Exception:
-    /// if exactly this snapshot is already stored, changes nothing and returns `true`.
+    /// Adds a snapshot (a copy of the look-up data), makes all nodes (server processes) answer from
+    /// it, and returns `true`. If another snapshot with the same or a higher number exists, changes
+    /// nothing and returns `false`. Exception: if exactly this snapshot is already stored, changes
+    /// nothing and returns `true`.
     async fn publish(&self, snapshot: &Snapshot) -> Result<bool, StoreError>;
 
-    /// Makes all nodes answer from the snapshot with this number. Returns `false` if no snapshot
-    /// has this number.
+    /// Makes all nodes (server processes) answer from the snapshot with this number. Returns
+    /// `false` if no snapshot has this number.
     async fn answer_from(&self, number: SnapshotNumber) -> Result<bool, StoreError>;
 
     /// Records that this node (server process) now answers from this snapshot, so that the operator
     /// can see it.
     fn note_live(&self, number: SnapshotNumber);
 
-    /// Suppresses the values with these keyed hashes. If a hash was already suppressed, the time of
-    /// its first suppression stays stored. So the caller may repeat the call.
+    /// Suppresses the values with these keyed hashes: answers must not contain them any more. If a
+    /// hash was already suppressed, the time of its first suppression stays stored. So the caller
+    /// may repeat the call.
     async fn suppress(&self, hashes: &[[u8; 32]], at: Timestamp) -> Result<(), StoreError>;
 
-    /// Returns at most `limit` suppressions whose number is above `number`, in the order of their
-    /// numbers.
+    /// Returns at most `limit` suppressions (values that no answer may contain) whose number is
+    /// above `number`, in the order of their numbers.
     async fn suppressed_after(
         &self,
         number: u64,

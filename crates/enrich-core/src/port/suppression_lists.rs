@@ -56,12 +56,12 @@ impl DigestKind {
 /// A digest of a value, as a list contains it: 16, 20 or 32 bytes.
 pub type Digest = Box<[u8]>;
 
-/// A suppression list that is to be loaded.
+/// A suppression list that is to be loaded: a file with hashes of values that must not be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewList {
     /// The name of the list's file.
     pub name: String,
-    /// The kind of the digests. `None` if the list is about values that the directory never
+    /// The kind of the digests. `None` if the list is about values that the look-up data never
     /// contains, such as vehicle identification numbers; then the digests are not compared.
     pub kind: Option<DigestKind>,
     /// A hash of the list's name and content. It shows whether the same list was loaded before.
@@ -76,7 +76,8 @@ pub struct NewList {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListNumber(pub u64);
 
-/// A suppression list that is being loaded, or was loaded.
+/// Whether a suppression list (a file with hashes of values that must not be stored) is being
+/// loaded, or was loaded completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenedList {
     /// The number of the list.
@@ -85,7 +86,8 @@ pub struct OpenedList {
     pub is_complete: bool,
 }
 
-/// The counts of a directory's suppression lists.
+/// The numbers of suppression lists, of their entries, and of suppressed values (values that must
+/// not be stored).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListCounts {
     /// The number of lists that were loaded.
@@ -93,13 +95,13 @@ pub struct ListCounts {
     /// The number of different digests in all loaded lists. Digests that are no longer in force
     /// ([`SuppressionLists::take_back`]) are not counted.
     pub entries: u64,
-    /// The number of suppressed values. A value is suppressed by
-    /// [`Importer::forget`](crate::port::importer::Importer::forget), or when it is removed
-    /// because its digest is in a list.
+    /// The number of suppressed values, which must not be imported again. A value is suppressed by
+    /// [`Importer::forget`](crate::port::importer::Importer::forget), or when it is removed because
+    /// its digest is in a list.
     pub values: u64,
 }
 
-/// Loads suppression lists into a directory.
+/// Loads suppression lists: files with hashes (digests) of values that must not be stored.
 ///
 /// A load has these steps:
 ///
@@ -141,8 +143,8 @@ pub trait SuppressionLists: Send + Sync {
         at: Timestamp,
     ) -> Result<u64, StoreError>;
 
-    /// Removes from the directory the values that have a digest of one of these kinds, and
-    /// suppresses them ([`Importer::forget`]).
+    /// Removes from the look-up data the values whose digest is in a list and is of one of these
+    /// kinds. Also suppresses these values ([`Importer::forget`]): they must not be imported again.
     ///
     /// [`Importer::forget`]: crate::port::importer::Importer::forget
     async fn remove_listed(

@@ -293,9 +293,9 @@ impl<'a> Clusters<'a> {
         !self.differ(a, b) && !self.are_split(a, b)
     }
 
-    /// Whether a decision splits two clusters: one side of the decision names a record of one
-    /// cluster, and the other side names a record of the other cluster. `a` and `b` are the roots
-    /// of the clusters: the records that represent them.
+    /// Whether an operator's decision keeps two clusters apart: one side of the decision names a
+    /// record of one cluster, and the other side names a record of the other cluster. `a` and `b`
+    /// are the roots of the clusters: the records that represent them.
     fn are_split(&self, a: usize, b: usize) -> bool {
         self.sides[a].iter().any(|(split, side)| self.sides[b].contains(&(*split, 1 - *side)))
     }

@@ -15,18 +15,19 @@ use super::claims::RecordClaims;
 /// What an operator decides about two groups of records, the two sides of the decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecisionKind {
-    /// All records of both sides are one company, even if their ids differ.
+    /// The operator has decided that all records of both sides are one company, even if their ids
+    /// differ.
     Merge,
-    /// A record of one side never describes the same company as a record of the other side, even if
-    /// the two records have values in common.
+    /// The operator has decided that no record of one side describes the same company as a record
+    /// of the other side, even if the two records have values in common.
     Split,
 }
 
-/// A record that a decision names.
+/// A record that an operator's decision names.
 ///
 /// If the source gives an id to the record, the record is recognised by this id. Otherwise it is
-/// recognised by its name and by a host or a page. A digest of its content is not used, because
-/// its content may change.
+/// recognised by its name and by a host or a page. A digest of its content is not used, because its
+/// content may change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DecidedRecord {
     /// The name of the source.
@@ -41,10 +42,10 @@ pub struct DecidedRecord {
     pub place: String,
 }
 
-/// A decision, with the records that it names.
+/// An operator's decision that records are one company (merge), or never are (split).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The number of the decision. Merges are followed in the order of their numbers.
+    /// The number of the decision. Merges with lower numbers are made first.
     pub number: u64,
     /// Whether the decision merges or splits the records.
     pub kind: DecisionKind,
@@ -60,13 +61,13 @@ pub struct Decision {
 pub struct Decisions {
     all: Vec<Decision>,
     /// For each [`Identity`] by which a record can be named, the decisions that name this record.
-    /// An element is the index of the decision in `all`, and the side (0 or 1) that contains the
-    /// record.
+    /// An element is the index of a decision in `all`, and the side of this decision (0 or 1) that
+    /// contains the record.
     naming: FxHashMap<Identity, Vec<(usize, usize)>>,
 }
 
-/// The values by which a decision names a record, and by which an import recognises this record
-/// again.
+/// The values by which an operator's decision names a record, and by which an import recognises
+/// this record again.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Identity {
     /// The source, and the id that it gives to the record.
@@ -77,8 +78,8 @@ enum Identity {
 }
 
 impl DecidedRecord {
-    /// Describes a record in the form in which a decision names it: the record's source, id and
-    /// name, and a host or a page.
+    /// Describes a record in the form in which an operator's decision names it: the record's
+    /// source, id and name, and a host or a page.
     pub fn of(claims: &RecordClaims) -> Self {
         let place = claims.hosts().next().or_else(|| claims.pages().next());
         Self {
@@ -106,8 +107,9 @@ impl DecidedRecord {
     }
 }
 
-/// Returns every [`Identity`] by which a decision can name the record whose values are in `claims`.
-/// A record without an id has one [`Identity`] for each pair of a name and a host or page.
+/// Returns every [`Identity`] by which an operator's decision can name a record. `claims` are the
+/// values of the record. A record without an id has one [`Identity`] for each pair of a name and a
+/// host or page.
 fn identities(claims: &RecordClaims) -> Vec<Identity> {
     let source = &claims.key().source;
     if let Some(id) = claims.key().id() {
@@ -126,7 +128,7 @@ fn identities(claims: &RecordClaims) -> Vec<Identity> {
 }
 
 impl Decisions {
-    /// Collects the decisions of a directory, in any order.
+    /// Collects the decisions of an operator (merges and splits), in any order.
     pub fn new(mut all: Vec<Decision>) -> Self {
         all.sort_by_key(|decision| decision.number);
         let mut naming: FxHashMap<Identity, Vec<(usize, usize)>> = FxHashMap::default();
@@ -150,15 +152,16 @@ impl Decisions {
         self.all.iter()
     }
 
-    /// Returns the decisions that name a record, each with the side (0 or 1) on which it names
-    /// the record. A decision that names the record on both sides is left out.
+    /// Returns the decisions of the operator that name a record. Each comes with the number of the
+    /// side, 0 or 1, that contains the record. A decision with the record on both sides is left
+    /// out.
     pub fn naming(&self, claims: &RecordClaims) -> Vec<(&Decision, usize)> {
         self.sides_of(claims).into_iter().map(|(at, side)| (&self.all[at], side)).collect()
     }
 
-    /// Returns the decisions that name a record: the index of each decision in `self.all`, and the
-    /// side (0 or 1) on which it names the record. A decision that names the record on both sides
-    /// is left out.
+    /// Returns the decisions of the operator that name a record: the index of each decision in
+    /// `self.all`, and the number of the side, 0 or 1, that contains the record. A decision with
+    /// the record on both sides is left out.
     fn sides_of(&self, claims: &RecordClaims) -> Vec<(usize, usize)> {
         if self.is_empty() {
             return Vec::new();
@@ -175,8 +178,8 @@ impl Decisions {
         sides.into_iter().filter_map(one_side).collect()
     }
 
-    /// Returns a decision that splits two companies; `None` if there is none. `one` and `other` are
-    /// the records of the two companies.
+    /// Returns a decision of the operator that two companies must not be merged; `None` if there is
+    /// none. `one` and `other` are the records of the two companies.
     pub fn keeping_apart<'a>(
         &self,
         one: impl IntoIterator<Item = &'a RecordClaims>,
@@ -217,8 +220,8 @@ impl Decisions {
         of_class.next().map(|merge| merge.number)
     }
 
-    /// Returns what the decisions say about these records: for each record, the splits that name
-    /// it; for each merge, the records that it names.
+    /// Returns what the decisions of the operator say about these records: for each record, the
+    /// splits that name it; for each merge, the records that it names.
     pub(super) fn applied(&self, records: &[&RecordClaims]) -> Applied {
         let mut applied =
             Applied { sides: vec![BTreeSet::new(); records.len()], merges: Vec::new() };
@@ -241,20 +244,21 @@ impl Decisions {
     }
 }
 
-/// What decisions say about a list of records. Records are given by their indexes in this list.
+/// What the decisions of the operator say about a list of records. Records are given by their
+/// indexes in this list.
 pub(super) struct Applied {
-    /// For each record, the split decisions that name it. An element is the index of the decision,
-    /// and the side of the decision (0 or 1) that contains the record.
+    /// For each record, the decisions that keep it apart from other records. An element is the
+    /// index of the decision, and the number of its side, 0 or 1, that contains the record.
     pub(super) sides: Vec<BTreeSet<(usize, usize)>>,
     /// For each merge, the indexes of the records that it names. The merges are in the order of
     /// their numbers.
     pub(super) merges: Vec<Vec<usize>>,
 }
 
-/// Classes of records, in a union-find structure. Two records are in one class if merge decisions
-/// unite them, directly or through other records. The map leads from the [`Identity`] of a record
-/// to a smaller [`Identity`] of the same class. The smallest [`Identity`] of a class has no entry
-/// in the map, and represents the class.
+/// Classes of records, in a union-find structure. Two records are in one class if an operator's
+/// merge decisions unite them, directly or through other records. The map leads from the
+/// [`Identity`] of a record to a smaller [`Identity`] of the same class. The smallest [`Identity`]
+/// of a class has no entry in the map, and represents the class.
 struct Classes(BTreeMap<Identity, Identity>);
 
 impl Classes {

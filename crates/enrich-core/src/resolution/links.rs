@@ -12,8 +12,9 @@ use super::claims::{Host, RecordClaims, near_forms};
 /// If at most this number of records have the same value, all of them are compared with each other.
 /// If more records have the value, the value identifies no company.
 pub const MAX_BEARERS: usize = 64;
-/// Maximum number of organisations that may share a host, page or phone number. If more share it,
-/// it does not link records with similar names. A host still links records with equal names.
+/// Maximum number of organisations that may share a host (domain), page or phone number. If more
+/// share it, it does not link records whose names are only similar. A host still links records with
+/// equal names.
 const MAX_ORGANISATIONS: usize = 3;
 /// Minimum number of letters of a domain's label, such as `quill`. If the label has fewer letters,
 /// domains with the same label, such as `quill.de` and `quill.fr`, do not count as domains of one
@@ -28,11 +29,11 @@ pub enum Strength {
     SameRecord,
     /// The records have a common id in a register or data set.
     SameId,
-    /// The records have a common host, and an own name of one record is an own name or an alias of
-    /// the other.
+    /// The records have a common host (domain), and an own name of one record is an own name or an
+    /// alias of the other.
     HostAndName,
-    /// The records have similar names and a common host. At most three organisations share this
-    /// host.
+    /// The records have similar names and a common host (domain). At most three organisations share
+    /// this host.
     Host,
     /// The records have hosts with a common registrable domain, such as `eu.quill.example` and
     /// `quill.example`, and equal names.
@@ -40,19 +41,19 @@ pub enum Strength {
     /// The records have equal names, and domains for different countries with the same label,
     /// such as `quill.de` and `quill.fr`.
     LabelAndName,
-    /// The records have similar names and a common page. At most three organisations share this
-    /// page.
+    /// The records have similar names and a common page, such as `linkedin.com/company/quill`. At
+    /// most three organisations share this page.
     Page,
     /// The records have similar names and a common phone number. At most three organisations share
     /// this number.
     Phone,
-    /// The records have equal names with equal legal forms. They have a common seat, or neither
-    /// record has a seat. Neither record has a domain or a page.
+    /// The records have equal names with equal legal forms. They have a common seat (country of a
+    /// head office), or neither record has a seat. Neither record has a domain or a page.
     NameAndSeat,
 }
 
-/// Values that identify no company: hosts, pages and phone numbers that many organisations share,
-/// and names that many records have.
+/// Values that identify no company: hosts (domains), pages and phone numbers that many
+/// organisations share, and names that many records have.
 #[derive(Clone, Debug, Default)]
 pub struct SharedKeys(BTreeSet<String>);
 
@@ -68,8 +69,8 @@ impl SharedKeys {
     }
 }
 
-/// Whether many organisations share a host, page or phone number, so that it identifies no company.
-/// `bearers` must be all records that have the value.
+/// Whether many organisations share a host (domain), page or phone number, so that it identifies no
+/// company. `bearers` must be all records that have the value.
 pub fn is_shared(bearers: &[&RecordClaims]) -> bool {
     bearers.len() > MAX_BEARERS || organisations(bearers) > MAX_ORGANISATIONS
 }
@@ -123,8 +124,8 @@ fn organisations(bearers: &[&RecordClaims]) -> usize {
 /// Whether two records may be linked, in either of these ways:
 ///
 /// - They have values in common that link them, such as a host and a name.
-/// - One of them has neither a domain nor a page, and both have the same name and compatible
-///   seats.
+/// - One of them has neither a domain nor a page, and both have the same name and compatible seats
+///   (countries of head offices).
 ///
 /// Unlike `clusters`, this function also uses values that many organisations share. So the result
 /// is `true` for each pair of records that `clusters` links, and perhaps for other pairs.
@@ -212,8 +213,9 @@ fn have_country_sites(one: &RecordClaims, other: &RecordClaims) -> bool {
 }
 
 /// Whether two records can describe one company with sites for several countries. Companies in
-/// different countries often have the same short name. So the seats must be compatible, or one
-/// record must have the name of a branch in a country, such as `Quill (Portugal)`.
+/// different countries often have the same short name. So the seats (countries of the head offices)
+/// must be compatible, or one record must have the name of a branch in a country, such as
+/// `Quill (Portugal)`.
 pub(super) fn can_have_country_sites(one: &RecordClaims, other: &RecordClaims) -> bool {
     one.is_named_with_country() || other.is_named_with_country() || has_compatible_seats(one, other)
 }
@@ -239,8 +241,8 @@ pub(super) fn shares_id(one: &RecordClaims, other: &RecordClaims) -> bool {
 }
 
 /// Whether an id that two records have in common must be wrong in one of the records. This is so if
-/// both records have domains, but no common domain, no common label, no similar names, and no
-/// common word in their names.
+/// both records have domains, but no common domain, no common domain label, no similar names, and
+/// no common word in their names.
 fn contradicts(one: &RecordClaims, other: &RecordClaims) -> bool {
     let has_hosts = !one.hosts.is_empty() && !other.hosts.is_empty();
     has_hosts

@@ -18,16 +18,17 @@ use crate::identity::differing_ids;
 pub enum Resemblance {
     /// The two companies have a common id in a register or data set.
     Id,
-    /// The two companies have a common host and equal names.
+    /// The two companies have a common host (domain) and equal names.
     HostAndName,
-    /// The two companies have a common host and similar names.
+    /// The two companies have a common host (domain) and similar names.
     Host,
     /// The two companies have a common registrable domain and equal names.
     DomainAndName,
     /// The two companies have domains with the same label, such as `quill.de` and `quill.fr`, and
     /// equal names.
     LabelAndName,
-    /// The two companies have a common page and similar names.
+    /// The two companies have a common page, such as `linkedin.com/company/quill`, and similar
+    /// names.
     Page,
     /// The two companies have a common phone number and similar names.
     Phone,

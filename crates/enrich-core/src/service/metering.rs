@@ -262,8 +262,8 @@ impl<'a> MeteredCall<'a> {
     }
 
     /// Answers a call that repeats an earlier call: returns the stored answer to the earlier call.
-    /// If the stored answer contains a value that was suppressed later, returns the answer for
-    /// "nothing found" instead. Both answers are free.
+    /// If the stored answer contains a value that was suppressed later (no answer may contain it
+    /// any more), returns the answer for "nothing found" instead. Both answers are free.
     async fn replay(&self, stored: StoredResponse) -> Result<Answer, Refusal> {
         if let StoredResponse::Answer { body, balance, .. } = &stored {
             let suppressed = self.service.directory.suppressed().await.map_err(store_refusal)?;

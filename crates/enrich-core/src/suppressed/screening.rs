@@ -1,5 +1,5 @@
-//! Removes suppressed values from what a look-up has found, if the look-up data still contains
-//! them.
+//! Removes suppressed values (values that no answer may contain) from what a look-up has found, if
+//! the look-up data still contains them.
 
 use enrich_text::{Domain, EmailAddress, PersonPage, Phone};
 
@@ -8,8 +8,8 @@ use crate::port::importer::Suppressed;
 use crate::question::{CompanyRef, PersonRef, Question};
 use crate::subject::{Candidate, Company, DomainFacts, Employee, Found, Person, Subject};
 
-/// Whether a look-up request contains a suppressed value. If it does, the answer must be "nothing
-/// found".
+/// Whether a look-up request contains a suppressed value (one that no answer may contain). If it
+/// does, the answer must be "nothing found".
 pub fn names_suppressed(values: &dyn SuppressedValues, question: &Question) -> bool {
     match question {
         Question::Company(company) => company_ref(values, company),
@@ -22,8 +22,9 @@ pub fn names_suppressed(values: &dyn SuppressedValues, question: &Question) -> b
     }
 }
 
-/// Removes the suppressed values from the company, person or domain that was found. Returns `None`
-/// if the person or domain itself is suppressed, or if the company has no name left.
+/// Removes the suppressed values, which no answer may contain, from the company, person or domain
+/// that was found. Returns `None` if the person or domain itself is suppressed, or if the company
+/// has no name left.
 pub fn without_suppressed(values: &dyn SuppressedValues, found: Found) -> Option<Found> {
     let subject = match found.subject {
         Subject::Company(company) => Subject::Company(screened_company(values, company)?),
@@ -49,8 +50,8 @@ fn company_ref(values: &dyn SuppressedValues, company: &CompanyRef) -> bool {
 fn screened_company(values: &dyn SuppressedValues, mut company: Company) -> Option<Company> {
     company.aliases.retain(|alias| !is_domain_text(values, alias));
     if is_domain_text(values, &company.name) {
-        // If no source gives a name, the company's domain is stored as its name. Here this domain
-        // is suppressed, so the first alias becomes the name.
+        // If no source gives a name, the company's domain is stored as its name. Here, no answer
+        // may contain this domain. So the first alias becomes the name.
         if company.aliases.is_empty() {
             return None;
         }
@@ -65,8 +66,8 @@ fn screened_company(values: &dyn SuppressedValues, mut company: Company) -> Opti
     Some(company)
 }
 
-/// Removes each candidate that has a suppressed domain as its name. Removes suppressed domains from
-/// the other candidates. Returns `None` when no candidate is left.
+/// Removes each candidate whose name is a suppressed domain (one that no answer may contain).
+/// Removes suppressed domains from the other candidates. Returns `None` when no candidate is left.
 fn screened_candidates(
     values: &dyn SuppressedValues,
     mut candidates: Vec<Candidate>,

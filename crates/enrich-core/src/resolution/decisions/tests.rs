@@ -1,4 +1,5 @@
-//! Tests of decisions, in examples and for random records in any order.
+//! Tests of the operator's decisions which records are one company: in examples, and for random
+//! records in any order.
 
 use proptest::prelude::*;
 

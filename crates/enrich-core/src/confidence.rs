@@ -14,8 +14,8 @@ impl Confidence {
 
     /// The default minimum confidence of a company that is found by its name. A company with a
     /// lower confidence is treated as not found. Even with this minimum, a look-up of a company
-    /// that the directory does not contain sometimes returns another company; `docs/matching.md`
-    /// says how often.
+    /// that is not in the look-up data sometimes returns another company; `docs/matching.md` says
+    /// how often.
     pub const MIN_BY_NAME: Self = Self(90);
 
     /// Creates a confidence. Returns `None` if `percent` is not from 1 to 100.

@@ -58,7 +58,8 @@ pub struct ScoredCandidate {
     /// The sum of the weighted evidence: the logarithm of the odds that this candidate is meant,
     /// against "none of the candidates".
     pub score: f64,
-    /// The calibrated probability that this company is meant, from 0 to 1.
+    /// The probability that this company is meant, from 0 to 1. It is calibrated: it is the
+    /// measured share of right answers among answers with the same raw probability.
     pub probability: f64,
 }
 
@@ -245,21 +246,21 @@ const KNOWN: f64 = 0.15;
 /// A company without a domain for the requested country stays a candidate only if its prominence
 /// (how well known it is, from 0 to 1) is at least this value.
 const KNOWN_ABROAD: f64 = 0.25;
-/// Minimum prominence of a company whose raw probability is used without calibration. The
-/// calibration was measured with companies that are not prominent, so it does not fit well-known
-/// companies.
+/// If the prominence of a company (how well known it is, from 0 to 1) is at least this value, its
+/// raw probability is used without calibration. The calibration was measured with companies that
+/// are not well known, so it does not fit well-known companies.
 const CALIBRATED_FROM: f64 = 0.3;
-/// Prominence is calculated only for companies whose score is below the best score by less than
-/// this value. A company with a lower score cannot become the answer, even if it is very well
-/// known.
+/// Prominence (how well known a company is) is calculated only for companies whose score is below
+/// the best score by less than this value. A company with a lower score cannot become the answer,
+/// even if it is very well known.
 const WITHIN_REACH: f64 = 12.0;
 /// A company is preferred to another company with the same name if its score is higher by at least
 /// this value, and it is well known (its prominence is at least [`KNOWN`]). The value is ln 7.4:
 /// the company is at least 7.4 times as likely as the other.
 const UNRIVALLED: f64 = 2.0;
 
-/// The highest rarity of a word, in nats. A higher rarity is lowered to this value, because
-/// differences in rarity between very rare words are accidental.
+/// The highest rarity of a word (how rare it is in names), in nats. A higher rarity is lowered to
+/// this value, because differences between very rare words are only chance.
 const MAX_RARITY: f64 = 12.0;
 
 /// How rare words are in the company names of one directory, in nats:
@@ -287,8 +288,8 @@ impl DirectoryRarity {
     /// in the list of common words.
     const SHARE_OF_OTHERS: f64 = 0.000_004;
 
-    /// Creates the rarities for a directory with this number of companies. [`Self::learn`] adds the
-    /// words.
+    /// Prepares the rarities of words (how rare they are in names) for a directory (look-up data)
+    /// with this number of companies. [`Self::learn`] adds the words.
     pub fn among(companies: u64) -> Self {
         Self { companies: companies as f64, known: FxHashMap::default() }
     }

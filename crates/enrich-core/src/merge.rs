@@ -31,7 +31,7 @@ pub enum Attribute {
     Name,
     /// Another name of a company.
     Alias,
-    /// The country of a company's seat or of a person, as an ISO 3166 alpha-2 code.
+    /// The country of a company's head office or of a person, as an ISO 3166 alpha-2 code.
     Country,
     /// A domain of a company. [`Fact::country`] is the country for which the website is made.
     Domain,

@@ -97,7 +97,8 @@ macro_rules! purposes {
             $($(#[$doc])* $purpose,)+
         }
 
-        /// The context from which the key of each purpose is derived, in the order of the purposes.
+        /// The contexts (fixed texts) from which the keys of the purposes are derived, in the order
+        /// of the purposes.
         const CONTEXTS: &[&str] = &[$($context,)+];
     };
 }
@@ -132,7 +133,8 @@ purposes! {
     Asked = "enrich 2026-11 asked hash",
     /// Encrypts a stored response.
     ResponseSeal = "enrich 2026-11 kept answer",
-    /// Authenticates the balance and charge of a stored response.
+    /// Makes the hash that protects the balance and the charge of a stored response against
+    /// changes.
     ResponseTag = "enrich 2026-11 kept answer told",
     /// Decrypts stored responses of older builds, which did not use [`Self::ResponseTag`].
     OldResponseSeal = "enrich 2026-11 kept answer seal",

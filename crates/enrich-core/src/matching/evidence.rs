@@ -240,42 +240,45 @@ features! {
     /// It is set only if all words of both names match; else 0.
     ShapeAllLabel "shape_all_label",
     /// All words of the candidate's name match. The requested name has additional words, and all of
-    /// these are general words or places: `Quill University` for `Quill`.
+    /// these are general words, such as `university`, or places: `Quill University` for `Quill`.
     ShapeMoreGeneral "shape_more_general",
     /// How well a domain label (`quill` of `quill.example`) fits the requested name, from 0 to 1.
     /// It is set only if `ShapeMoreGeneral` is 1, as for the requested name `Quill University` and
     /// the candidate's name `Quill`; else 0.
     ShapeMoreGeneralLabel "shape_more_general_label",
     /// All words of the candidate's name match. The requested name has additional words, and at
-    /// least one of these is neither a general word nor a place: `Quill Feather` for `Quill`.
+    /// least one of these is neither a general word, such as `university`, nor a place:
+    /// `Quill Feather` for `Quill`.
     ShapeMore "shape_more",
     /// How well a domain label (`quill` of `quill.example`) fits the requested name, from 0 to 1.
     /// It is set only if `ShapeMore` is 1, as for the requested name `Quill Feather` and the
     /// candidate's name `Quill`; else 0.
     ShapeMoreLabel "shape_more_label",
     /// All words of the requested name match. The candidate's name has additional words, and all of
-    /// these are general words or places: `Quill` for `Quill University`.
+    /// these are general words, such as `university`, or places: `Quill` for `Quill University`.
     ShapeLessGeneral "shape_less_general",
     /// How well a domain label (`quill` of `quill.example`) fits the requested name, from 0 to 1.
     /// It is set only if `ShapeLessGeneral` is 1, as for the requested name `Quill` and the
     /// candidate's name `Quill University`; else 0.
     ShapeLessGeneralLabel "shape_less_general_label",
     /// All words of the requested name match. The candidate's name has additional words, and at
-    /// least one of these is neither a general word nor a place: `Quill` for `Quill Feather`.
+    /// least one of these is neither a general word, such as `university`, nor a place: `Quill` for
+    /// `Quill Feather`.
     ShapeLess "shape_less",
     /// How well a domain label (`quill` of `quill.example`) fits the requested name, from 0 to 1.
     /// It is set only if `ShapeLess` is 1, as for the requested name `Quill` and the candidate's
     /// name `Quill Feather`; else 0.
     ShapeLessLabel "shape_less_label",
     /// Some words of the two names match, and each name has additional words. All additional words
-    /// are general words or places: `Quill University` for `Quill London`.
+    /// are general words, such as `university`, or places: `Quill University` for `Quill London`.
     ShapeBothGeneral "shape_both_general",
     /// How well a domain label (`quill` of `quill.example`) fits the requested name, from 0 to 1.
     /// It is set only if `ShapeBothGeneral` is 1, as for the requested name `Quill University` and
     /// the candidate's name `Quill London`; else 0.
     ShapeBothGeneralLabel "shape_both_general_label",
     /// Some words of the two names match, and each name has additional words. At least one
-    /// additional word is neither a general word nor a place: `Quill Feather` for `Quill London`.
+    /// additional word is neither a general word, such as `university`, nor a place:
+    /// `Quill Feather` for `Quill London`.
     ShapeBoth "shape_both",
     /// How well a domain label (`quill` of `quill.example`) fits the requested name, from 0 to 1.
     /// It is set only if `ShapeBoth` is 1, as for the requested name `Quill Feather` and the

@@ -191,9 +191,9 @@ fn is_addition(asked: &AskedName, held: &NameForm, likeness: &Similarity, sums: 
     is_any && is_in_addition && is_aside && !is_own_name && sums.specific > 0.0
 }
 
-/// Adds the features that depend on the rarities of the words that match and of the words that only
-/// one name has. Returns the harmonic mean of two shares: how much of the requested name matches,
-/// and how much of the candidate's name matches.
+/// Adds the features that depend on how rare the words are that match, and how rare the words are
+/// that only one name has. Returns the harmonic mean of two shares: how much of the requested name
+/// matches, and how much of the candidate's name matches.
 fn of_sums(evidence: &mut Evidence, likeness: &Similarity, sums: &Sums) -> f64 {
     let share = |rest: f64| if sums.agreed > 0.0 { sums.agreed / (sums.full + rest) } else { 0.0 };
     let (asked, held) = (share(sums.only_asked), share(sums.only_held));

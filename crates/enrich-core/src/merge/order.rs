@@ -31,7 +31,7 @@ pub struct ClaimedFact {
     pub fact: Fact,
 }
 
-/// One value of an attribute, and what the sources say about it.
+/// One value of an attribute, and what the data sources say about it.
 struct Value {
     text: String,
     confidence: Confidence,

@@ -109,8 +109,8 @@ pub trait Accounts: Send + Sync {
     ) -> Result<bool, StoreError>;
 
     /// Finds the keys whose end has passed at `now`, and makes their ends
-    /// [final](KeyInfo::has_ended). Returns the number of these keys. Before the call, the caller
-    /// must make sure that `now` is correct (`clock_watch.rs` of `enrich-server`), because a final
-    /// end cannot be undone.
+    /// [final](KeyInfo::has_ended): the keys stay refused, even if the clock is set back. Returns
+    /// the number of these keys. Before the call, the caller must make sure that `now` is correct
+    /// (`clock_watch.rs` of `enrich-server`), because a final end cannot be undone.
     async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError>;
 }

@@ -58,7 +58,7 @@ pub trait Directory: Send + Sync {
         Ok(None)
     }
 
-    /// Returns the current revision of the directory, a number that every change of its data
-    /// increases.
+    /// Returns the current revision of the directory (the look-up data): a number that every change
+    /// of the data increases.
     async fn revision(&self) -> Result<DirectoryRevision, StoreError>;
 }

@@ -164,9 +164,9 @@ pub trait JobRecords: Send + Sync {
     /// lease ends.
     async fn take_next(&self) -> Result<Option<JobRow>, StoreError>;
 
-    /// Renews this node's lease of a job, and saves the progress. `turn` is the number that the job
-    /// got together with the lease. Returns the phase of the job; `None` if this node no longer has
-    /// the lease.
+    /// Renews this node's lease of a job (the right to work on it), and saves the progress. `turn`
+    /// is the number that the job got together with the lease. Returns the phase of the job; `None`
+    /// if this node no longer has the lease.
     async fn renew(
         &self,
         id: u128,
@@ -174,12 +174,12 @@ pub trait JobRecords: Send + Sync {
         progress: &str,
     ) -> Result<Option<JobPhase>, StoreError>;
 
-    /// Saves the record and the progress of a job whose lease this node has. The phase does not
-    /// change. Returns `false` if this node no longer has the lease.
+    /// Saves the record and the progress of a job whose lease (right to work on the job) this node
+    /// has. The phase does not change. Returns `false` if this node no longer has the lease.
     async fn save(&self, job: &JobChange) -> Result<bool, StoreError>;
 
-    /// Saves a job whose lease this node has, and ends the lease. Returns `false` if this node no
-    /// longer has the lease.
+    /// Saves a job whose lease (right to work on the job) this node has, and ends the lease.
+    /// Returns `false` if this node no longer has the lease.
     ///
     /// The job gets the phase in `job`. Exception: if the job must stop
     /// ([`Stopping`](JobPhase::Stopping)) and `job` has the phase [`Waiting`](JobPhase::Waiting),
@@ -189,8 +189,8 @@ pub trait JobRecords: Send + Sync {
     /// Asks the node that runs the job to stop it. Returns `false` if the job is not running.
     async fn stop(&self, id: u128) -> Result<bool, StoreError>;
 
-    /// Removes a job whose lease this node has. Returns `false` if this node no longer has the
-    /// lease.
+    /// Removes a job whose lease (right to work on the job) this node has. Returns `false` if this
+    /// node no longer has the lease.
     async fn remove(&self, id: u128, turn: u64) -> Result<bool, StoreError>;
 
     /// Returns the number of accounts that have a waiting job, but no running job. A node that runs
@@ -198,12 +198,12 @@ pub trait JobRecords: Send + Sync {
     /// that another account can run a job.
     async fn contenders(&self) -> Result<u64, StoreError>;
 
-    /// Tells other nodes which jobs are in the folder with the id `folder`, which only this node
-    /// can read. `jobs` replaces the list of the last call for this folder.
+    /// Tells other nodes (server processes) which jobs are in the folder with the id `folder`,
+    /// which only this node can read. `jobs` replaces the list of the last call for this folder.
     async fn announce(&self, folder: u128, jobs: &[LocalJob]) -> Result<(), StoreError>;
 
-    /// Returns the jobs of an account whose files only other nodes can read, in the order of
-    /// their ids. `folder` is the id of this node's folder; `None` if it has none.
+    /// Returns the jobs of an account whose files only other nodes (server processes) can read, in
+    /// the order of their ids. `folder` is the id of this node's folder; `None` if it has none.
     async fn elsewhere(
         &self,
         account: AccountId,

@@ -75,8 +75,9 @@ pub struct SecretCheck {
 /// may contain). All nodes (server processes) share them.
 #[async_trait]
 pub trait Snapshots: Send + Sync {
-    /// Returns from memory which snapshot is in use, and which suppression is the newest. If other
-    /// processes can change this, the implementation reads it from the store about twice a second.
+    /// Returns from memory which snapshot (copy of the look-up data) is in use, and which
+    /// suppression (a value that no answer may contain) is the newest. If other processes can
+    /// change this, the implementation reads it from the store about twice a second.
     fn state(&self) -> SnapshotState;
 
     /// Finds the snapshot with this number; `None` if no snapshot has this number.

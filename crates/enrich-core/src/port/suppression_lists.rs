@@ -11,13 +11,15 @@ use jiff::Timestamp;
 use crate::port::error::StoreError;
 use crate::port::importer::Removed;
 
-/// A kind of digest: from which value it is made, and with which hash function.
+/// A kind of digest (hash) in a suppression list: from which value it is made, and with which hash
+/// function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DigestKind {
     /// SHA-256 of an email address, in a list of California's deletion platform (DROP). The
     /// address is in lower case, without white space, but with its dots and its `+tag`.
     DropEmail,
-    /// SHA-256 of the last ten digits of a phone number, in a list of DROP.
+    /// SHA-256 of the last ten digits of a phone number, in a list of California's deletion
+    /// platform (DROP).
     DropPhone,
     /// MD5 of an email address in lower case.
     EmailMd5,
@@ -115,8 +117,8 @@ pub struct ListCounts {
 /// from the beginning.
 #[async_trait]
 pub trait SuppressionLists: Send + Sync {
-    /// Starts the load of a list, and returns its number. If a list with the same content was
-    /// opened before, returns the number of that list.
+    /// Starts the load of a suppression list, and returns its number. If a list with the same
+    /// content was opened before, returns the number of that list.
     async fn open_list(&self, list: &NewList) -> Result<OpenedList, StoreError>;
 
     /// Finds the list with this hash ([`NewList::content`]); `None` if its load was never started.

@@ -1,4 +1,5 @@
-//! What one record says about its company, in the forms that entity resolution compares.
+//! What one record says about its company, in the forms that entity resolution compares. Entity
+//! resolution decides which records describe the same company.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -55,7 +56,8 @@ impl RecordKey {
     }
 }
 
-/// A domain of a company, and the parts of it that entity resolution compares.
+/// A domain of a company, and the parts of it that are compared to decide which records describe
+/// the same company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Host {
     pub(super) host: String,

@@ -250,8 +250,8 @@ pub(super) struct Applied {
     /// For each record, the decisions that keep it apart from other records. An element is the
     /// index of the decision, and the number of its side, 0 or 1, that contains the record.
     pub(super) sides: Vec<BTreeSet<(usize, usize)>>,
-    /// For each merge, the indexes of the records that it names. The merges are in the order of
-    /// their numbers.
+    /// For each decision that records are one company (merge), the indexes of the records that it
+    /// names. The merges are in the order of their numbers.
     pub(super) merges: Vec<Vec<usize>>,
 }
 

@@ -127,7 +127,8 @@ pub enum WhyApart {
     /// A decision of the operator splits the two companies. The value is the number of the
     /// decision.
     Decision(u64),
-    /// The companies have different ids in one scheme, such as two LEIs. The values are these ids.
+    /// The companies have different ids in one register, such as two LEIs. The values are these
+    /// ids.
     DifferentIds(String, String),
     /// The companies have this id in common. But it is probably wrong in one of them: the records
     /// with the id have neither a domain nor a word of their names in common.
@@ -154,8 +155,8 @@ pub enum WhyApart {
     /// value come from different records. A link needs two records that have both the name and the
     /// other value in common.
     OtherRecords,
-    /// No rule keeps the companies apart. Either their records were not compared since the last
-    /// import, because it was interrupted, or too many companies resemble them.
+    /// No rule keeps the companies apart. Either the last import was interrupted before it compared
+    /// their records, or too many companies resemble them.
     NotDivided,
 }
 

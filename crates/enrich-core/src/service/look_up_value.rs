@@ -3,7 +3,8 @@
 //!
 //! A value is stored as lines. A number is one line of decimal digits. A text is a line with the
 //! text's length in bytes, and then the text itself. The text is stored without escapes, so that
-//! [`crate::holds_suppressed`] can find suppressed values in it.
+//! [`crate::holds_suppressed`] can find suppressed values (values that no answer may contain) in
+//! it.
 
 use enrich_text::{Country, Network};
 

@@ -240,11 +240,12 @@ impl<'a> MeteredCall<'a> {
         }
     }
 
-    /// Checks whether the account has reached the daily maximum of answers that it could not pay
-    /// for. The refusal of a call shows that there is an answer. So without a maximum, the account
-    /// could find out for free which look-ups have an answer. Returns the balance if the maximum is
-    /// reached. Returns `None` if it is not reached, or if the account has received credits since
-    /// the last of these answers.
+    /// Returns the balance if the account has reached the daily maximum of answers that it could
+    /// not pay for. Returns `None` if the maximum is not reached, or if the account has received
+    /// credits since the last of these answers.
+    ///
+    /// The refusal of a call shows that there is an answer. So without a maximum, the account could
+    /// find out for free which look-ups have an answer.
     async fn probes_too_often(&self) -> Result<Option<Credits>, Refusal> {
         let (service, account) = (self.service, self.key.account);
         let Some(least) = service.shortfalls.used_up(account, self.now) else { return Ok(None) };

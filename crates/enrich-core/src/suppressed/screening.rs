@@ -75,8 +75,8 @@ fn screened_candidates(
     candidates.retain(|one| !is_domain_text(values, &one.name));
     for one in &mut candidates {
         one.domain = one.domain.take().filter(|domain| !is_domain_text(values, domain));
-        // The explanation `why` may contain another name of the company, and this name may be a
-        // suppressed domain. Then a fixed text replaces the explanation.
+        // The explanation `why` may contain another name of the company. If this name is a
+        // suppressed domain, which no answer may contain, a fixed text replaces the explanation.
         if holds_suppressed(values, &one.why) {
             one.why = Candidate::WHY_WITHOUT_NAMES.to_owned();
         }
@@ -123,7 +123,8 @@ fn is_email_text(values: &dyn SuppressedValues, email: &str) -> bool {
     EmailAddress::parse(email).is_ok_and(|email| is_email(values, email))
 }
 
-/// Whether a text is a suppressed domain or a host below a suppressed domain.
+/// Whether a text is a suppressed domain (one that no answer may contain), or a host below a
+/// suppressed domain.
 fn is_domain_text(values: &dyn SuppressedValues, domain: &str) -> bool {
     domain.contains('.') && Domain::parse(domain).is_ok_and(|domain| is_domain(values, &domain))
 }

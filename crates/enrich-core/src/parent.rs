@@ -25,8 +25,8 @@ pub enum Parent {
 /// Why a text cannot name a parent organisation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidParent {
-    /// The text begins with the name of a scheme, such as `lei:`, but contains no valid id of this
-    /// scheme.
+    /// The text begins with the name of a register, such as `lei:`, but contains no valid id of
+    /// this register.
     #[error(transparent)]
     Id(#[from] InvalidExternalId),
     /// The text is not a valid company name.

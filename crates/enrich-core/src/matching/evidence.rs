@@ -91,15 +91,14 @@ features! {
     /// The candidate's name has words that the requested name lacks. The value is the sum of their
     /// rarities in nats, divided by 10, at most 3.
     HeldMissing "held_missing",
-    /// How rare the words are that match in both names. The value is the sum of their rarities in
-    /// nats, divided by 10, at most 3.
+    /// How rare the matching words are: the sum of their rarities in nats, divided by 10, at most
+    /// 3.
     Agreed "agreed",
     /// The value of `Agreed` (the total rarity of the matching words), but at most 1. With this
     /// additional feature, the first 10 nats of rarity can have a higher weight than further nats.
     AgreedSome "agreed_some",
-    /// How rare the words are that match in both names. The value is the sum of their rarities in
-    /// nats, divided by 10, at most 3. General words, such as `university`, and places are left
-    /// out.
+    /// How rare the matching words are: the sum of their rarities in nats, divided by 10, at most
+    /// 3. General words, such as `university`, and places are left out.
     AgreedSpecific "agreed_specific",
     /// The value of `AgreedSpecific` (the total rarity of the matching words, without general words
     /// and places), but at most 0.8. With this additional feature, the first 8 nats of rarity can

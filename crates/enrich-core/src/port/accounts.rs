@@ -41,8 +41,8 @@ pub enum AccountChanged {
 /// used to find the key by its text. An encrypted copy is used to show the text again.
 #[async_trait]
 pub trait Accounts: Send + Sync {
-    /// Stores an account together with its first key. If the call fails, neither is stored. The call
-    /// fails if the key belongs to another account.
+    /// Stores an account together with its first key. If the call fails, neither is stored. The
+    /// call fails if the key belongs to another account.
     async fn create(&self, account: Account, first_key: NewKey) -> Result<(), StoreError>;
 
     /// Returns the account with this id; `None` if it does not exist.

@@ -125,7 +125,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 /// A fixture, or an input that was made from fixtures: its file name and its content.
 type Seed = (String, Vec<u8>);
 
-/// The files below a folder, sorted, and the texts of the built-in mappings.
+/// Returns the files below a folder, sorted, and the texts of the built-in mappings.
 fn files(folder: &Path) -> Result<Vec<Seed>, Box<dyn Error>> {
     let (mut open, mut found) = (vec![folder.to_path_buf()], Vec::new());
     while let Some(path) = open.pop() {

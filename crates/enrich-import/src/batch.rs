@@ -59,22 +59,22 @@ pub(crate) struct ReadOptions {
     pub(crate) until_rejected: bool,
 }
 
-/// Which text of each line a batch contains: no text (`Dropped`), or one of two forms.
+/// The form in which a batch contains the text of each line. With `Dropped`, it contains no texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Texts {
     Dropped,
-    /// The text of the line as in the source. If a mapping made the record, the native record in
-    /// JSON.
+    /// The text of the line as it is in the source. If a mapping made the record, the text is the
+    /// record as JSON in Enrich's own import format.
     AsRead,
-    /// The native record in JSON, even if the source is CSV.
+    /// The record as JSON in Enrich's own import format, even if the source is CSV.
     Native,
 }
 
 struct ReceiverGone;
 
 impl Batch {
-    /// Returns the number of records of the source that the batch contains: those to import,
-    /// rejected ones and known ones.
+    /// Returns the number of records of the source that the batch contains: records to import,
+    /// rejected records, and records that the directory already has.
     pub(crate) fn count(&self) -> u64 {
         self.known + (self.records.len() + self.rejected.len()) as u64
     }
@@ -154,7 +154,8 @@ enum Reading {
     Mapped(Box<MappedReading>),
 }
 
-/// The format of a source whose records are native, so that they need no mapping.
+/// The file format of a source whose records are in Enrich's own import format. These records need
+/// no mapping.
 enum Form {
     JsonLines(Option<KnownLines>),
     Csv(Box<Table>),

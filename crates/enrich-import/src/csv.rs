@@ -42,8 +42,9 @@ impl Table {
     }
 
     /// Returns the record of the next row, or why the row is rejected; `None` at the end of the
-    /// file. Skips blank lines, and rows of totals such as `Total;12`. If `is_native` is `true`,
-    /// the `text` of the result is the native record in JSON; otherwise it is the row's text.
+    /// file. Skips blank lines, and rows of totals such as `Total;12`. The `text` of the result is
+    /// the row's text. But if `is_native` is `true`, it is the record as JSON in Enrich's own
+    /// import format.
     pub(crate) fn next(
         &mut self,
         lines: &mut Lines,
@@ -71,8 +72,8 @@ impl Table {
         record::is_name_only(record) && is_total_row(cells)
     }
 
-    /// Parses the fields of the current row into a record. If `native` is `Some`, writes the native
-    /// record into it, as JSON.
+    /// Parses the fields of the current row into a record. If `native` is `Some`, also writes the
+    /// record into it, as JSON in Enrich's own import format.
     fn read(
         &self,
         line: u64,
@@ -125,11 +126,13 @@ impl Table {
 
 #[derive(Debug)]
 enum Column {
-    /// The column contains the values of this field of the native format.
+    /// The column contains the values of this field, such as `domains`.
     Field(Named),
-    /// The column contains a company's ids of this scheme.
+    /// The column contains ids of companies. All of them have this scheme (the register or data set
+    /// that gives the ids), such as `lei`.
     Ids(&'static str),
-    /// The column's name is neither a field nor a scheme, so the column is ignored.
+    /// The column's name is neither the name of a field nor of a scheme (a register such as `lei`),
+    /// so the column is ignored.
     Other(String),
 }
 

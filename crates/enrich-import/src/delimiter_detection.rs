@@ -47,10 +47,9 @@ pub(crate) fn of_file(
 /// header. If two shares are equal, the result is the delimiter that splits the header into more
 /// fields.
 ///
-/// The header is the first row. If no delimiter splits most rows into as many fields as the first
-/// row, the first row may be a title. Then the rows are compared with the number of fields that
-/// most rows have, and not with the first row. But if the first row has the name of a known
-/// column, it is the header in any case.
+/// The first row is usually the header. But it may be a title above the header. It counts as a
+/// title if it has no known column name, and no delimiter splits more than half of the other rows
+/// into as many fields. Then the rows are compared with the number of fields that most rows have.
 fn detect(lines: &[Line], otherwise: Delimiter) -> Delimiter {
     let (delimiter, share) = best(lines, otherwise, |counts| counts.first().copied());
     let first = lines.iter().find(|line| !line.is_blank());
@@ -64,8 +63,8 @@ fn detect(lines: &[Line], otherwise: Delimiter) -> Delimiter {
 }
 
 /// Returns the delimiter that fits best, and the share of rows that have as many fields as the
-/// header. If no delimiter fits, returns `otherwise` and the share 0. `header` is a function: from
-/// the number of fields of each row, it returns the number of fields of the header.
+/// header. If no delimiter fits, returns `otherwise` and the share 0. The function `header` gets
+/// the number of fields of each row, and returns the number of fields of the header.
 fn best(
     lines: &[Line],
     otherwise: Delimiter,

@@ -75,8 +75,8 @@ impl Decoding {
     /// Returns a reader that converts `input` to UTF-8. `head` is the beginning of `input`. If
     /// `chosen` is `Some`, the text has this encoding. Otherwise it has the encoding that `head`
     /// shows. If `head` shows no encoding, the encoding is decided at the first byte that isn't
-    /// ASCII: it is guessed if `guesses` is `true`, and UTF-8 otherwise. Lines that end with CR alone
-    /// get the usual ends.
+    /// ASCII: it is guessed if `guesses` is `true`, and UTF-8 otherwise. If the lines end with CR
+    /// alone, the reader replaces each CR by LF.
     pub(crate) fn new(
         mut input: Box<dyn BufRead>,
         head: &[u8],

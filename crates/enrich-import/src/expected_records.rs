@@ -1,6 +1,7 @@
 //! Estimates how many records of a source are still to come.
 
-/// The number of records that were read from a source, and the bytes that they took.
+/// Estimates the number of records that will follow, from the number of records that were read so
+/// far and from their size in bytes.
 #[derive(Debug)]
 pub(crate) struct ExpectedRecords {
     /// The number of bytes of the source that are not read yet, before decompression. `None` if the
@@ -21,8 +22,9 @@ impl ExpectedRecords {
     pub(crate) fn after(&mut self, bytes: u64, records: u64) -> u64 {
         let Some(unread_bytes) = &mut self.unread_bytes else { return 0 };
         *unread_bytes = unread_bytes.saturating_sub(bytes);
-        // A source may be read twice, and the first reading gives no records. So the bytes of the
-        // first reading are not counted: they say nothing about the size of a record.
+        // A source may be read twice. The first reading gives no records: it only counts how many
+        // records share a domain. The bytes of the first reading are not counted here, because they
+        // say nothing about the size of a record.
         if self.records + records > 0 {
             self.bytes += bytes;
             self.records += records;

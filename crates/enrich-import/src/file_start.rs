@@ -1,4 +1,4 @@
-//! The beginning of a file: by its first bytes, the file is a workbook, a text, or no list.
+//! Detects from the first bytes of a file whether the file is a workbook, a text, or neither.
 
 use std::fs::File;
 use std::io::{self, BufRead, Cursor, Read};
@@ -22,12 +22,13 @@ pub(crate) struct FileBytes {
     /// The same bytes as a `File`, in which the reader can seek; `None` for a stream.
     file: Option<File>,
     limits: Limits,
-    /// The settings of the operator or of the mapping.
+    /// The delimiter and the encoding, if the operator or the mapping has set them.
     pub(crate) read_as: ReadAs,
 }
 
 impl FileBytes {
-    /// Limits how many of the bytes are read. `file` has the same bytes, if they are not a stream.
+    /// Creates the input. `bounds` limits how many of `bytes` are read; `None` means no limit.
+    /// `file` is the file with the same bytes; `None` for a stream.
     pub(crate) fn new(
         bytes: Box<dyn BufRead>,
         file: Option<File>,

@@ -14,9 +14,10 @@ use crate::value::{Values, parse_item};
 use enrich_mapping::Field;
 use enrich_mapping::plain_name;
 
-/// Returns the scheme of the ids that a CSV column contains. A scheme of two letters must be
-/// written in lower case and without punctuation: `no` is a scheme, but a column `No.` usually
-/// has numbers.
+/// Returns the scheme (the register or data set, such as `lei`) of the ids that a CSV column
+/// contains. Returns `None` if the column's name is not a scheme. A scheme of two letters must be
+/// written in lower case and without punctuation: `no` is Norway's register, but a column `No.`
+/// usually has numbers.
 pub(crate) fn scheme_of_column(column: &str) -> Option<&'static str> {
     let plain = plain_name(column);
     let mut known = ExternalId::known_schemes();
@@ -24,7 +25,8 @@ pub(crate) fn scheme_of_column(column: &str) -> Option<&'static str> {
 }
 
 impl Values<'_, '_> {
-    /// Returns a company's ids. Ids that can't be read are noted as dropped.
+    /// Returns a company's ids. Ids that can't be read are left out, and counted in the notes as
+    /// dropped values.
     pub(crate) fn ids(&mut self) -> Vec<ExternalId> {
         let mut ids = Vec::new();
         let items = self.fields.get(Field::Ids).map(|given| given.list()).unwrap_or_default();

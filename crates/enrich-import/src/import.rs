@@ -86,15 +86,15 @@ pub enum Cause {
 /// counts the stored records as unchanged. A line of JSON whose record the directory already has is
 /// not parsed again, so the report has no dropped values and no ignored fields of this line.
 ///
-/// With [`Atomic::Whole`], the first rejected line stops the import, and nothing is stored; a
-/// suppressed record also counts as rejected. To import several sources, call this function once
-/// for each source and add the reports.
+/// With [`Atomic::Whole`], the first rejected line stops the import, and nothing is stored. A
+/// suppressed record (a record of forgotten data) also counts as rejected. To import several
+/// sources, call this function once for each source and add the reports.
 ///
 /// `rejects` receives a JSON object for each rejected line: `source`, `line`, `reason`, `record`.
 ///
 /// The future blocks while it waits for the reading thread, so it must not run on a server's
-/// executor. If the import stops early, the reading thread still runs until its pending read of
-/// the input returns.
+/// executor. If the import stops early, the reading thread still runs until its pending read of the
+/// input returns.
 ///
 /// # Errors
 ///
@@ -121,10 +121,10 @@ pub async fn import(
 /// The result of reading a source without storing anything.
 #[derive(Clone, Debug)]
 pub struct Preview {
-    /// The first records that can be imported, as native records in JSON.
+    /// The first records that can be imported, each as JSON in Enrich's own import format.
     pub records: Vec<String>,
     /// The report that [`import`] would return if the directory were empty and no value were
-    /// suppressed. Every record that can be imported counts as added.
+    /// suppressed (forgotten). Every record that can be imported counts as added.
     pub report: Report,
 }
 
@@ -217,8 +217,8 @@ impl Import<'_> {
         }
     }
 
-    /// Ends an import whose source can't be read further. Makes the store commit the batches that it
-    /// was given, unless the whole import is one transaction. Always returns an error.
+    /// Ends an import whose source can't be read further. Makes the store commit the batches that
+    /// it was given, unless the whole import is one transaction. Always returns an error.
     async fn give_up(
         &self,
         loading: Box<dyn ImportSession>,
@@ -256,8 +256,8 @@ impl Import<'_> {
         self.flush_rejects()
     }
 
-    /// Gives the records of a batch to the store, and counts their effects. Adds the suppressed
-    /// records to `rejected`.
+    /// Passes the records of a batch to the store, and counts the results, such as added or merged.
+    /// If the store refuses a record because it is suppressed (forgotten), adds it to `rejected`.
     async fn store(
         &mut self,
         records: Vec<Record>,

@@ -7,7 +7,8 @@ use crate::source::Source;
 pub struct ImportSource {
     /// The file or stream that is read.
     pub source: Source,
-    /// The mapping by which the records become native records; `None` if the records are native.
+    /// The mapping that converts the records to Enrich's own import format; `None` if they already
+    /// have this format.
     pub map_as: Option<MapAs>,
     /// Maximum number of records of the source that are read.
     pub limit: u64,

@@ -1,5 +1,5 @@
 //! Reads the records of files with any layout: CSV, workbooks, JSON and XML, also inside archives.
-//! A mapping makes native records from them.
+//! A mapping then converts the records to Enrich's own import format.
 //!
 //! One record is in memory at a time, however large the file is.
 

@@ -2,8 +2,8 @@
 //! an [`Importer`](enrich_core::port::importer::Importer).
 //!
 //! [`Source`] is the input, [`import`] stores its records in the directory, and [`Report`] counts
-//! the results. Records have the native format. `enrich-text` parses the values of records and the
-//! input fields of the API by the same lenient rules.
+//! the results. Records have Enrich's own import format (the native format). `enrich-text` parses
+//! the values of records and the input fields of the API by the same lenient rules.
 //!
 //! [`Rows`] returns the rows of a source unchanged and parses no records. [`InputRecords`] reads
 //! the records of files with other layouts: archives, JSON, XML and tables.

@@ -4,7 +4,7 @@
 pub(crate) const MAX_LINE_BYTES: usize = 1024 * 1024;
 
 /// Maximum number of lines of one row of CSV. A row has several lines if its fields contain line
-/// breaks inside quotes; no field of the native format needs line breaks. If a quote is never
+/// breaks inside quotes, but the fields of a record need no line breaks. If a quote is never
 /// closed, at most this many lines are affected.
 pub(crate) const MAX_LINES_OF_A_ROW: usize = 100;
 

@@ -1,4 +1,4 @@
-//! Reads a list, such as a CSV file: detects its format and layout, and turns I/O errors into errors
+//! Reads a list, such as a CSV file. Detects its format and layout. Turns I/O errors into errors
 //! that a user understands.
 
 use std::io;
@@ -36,8 +36,9 @@ pub(crate) struct ListReader {
 }
 
 impl ListReader {
-    /// Opens a list. Recognises a workbook by the first bytes. Takes other formats from `named`, the
-    /// format that the file's name shows, or else from the first lines.
+    /// Opens a list. Recognises a workbook by the first bytes. For other formats, uses `named`, the
+    /// format that the file's name shows. If `named` is `None`, detects the format from the first
+    /// lines.
     pub(crate) fn open(
         file: FileBytes,
         named: Option<Format>,

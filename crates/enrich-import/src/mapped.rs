@@ -1,4 +1,5 @@
-//! Reads the records of a source with any layout, and maps them to native records.
+//! Reads the records of a source with any layout, and maps them to native records (records in
+//! Enrich's own import format).
 
 use std::collections::VecDeque;
 use std::io::Read;
@@ -22,7 +23,7 @@ use crate::shared_domains::{DomainCount, SharedDomains};
 use crate::skip_reason::SkipReason;
 use crate::source::Source;
 
-/// How the records of a source become native records.
+/// Describes how the records of a source are converted to Enrich's own import format.
 #[derive(Clone, Debug)]
 pub struct MapAs {
     mapping: Mapping,
@@ -61,7 +62,8 @@ pub(crate) struct MappedReading {
     records: Records,
     /// The number of rows above the header that were not yet counted as skipped records.
     rows_above: usize,
-    /// Native records of the last input record. [`Self::next`] has not returned them yet.
+    /// The records (in Enrich's own import format) that the mapping made from the last input
+    /// record, and that [`Self::next`] has not returned yet.
     ready: VecDeque<Parsed>,
     /// Whether `next` has already called `count` for the next record of the source.
     is_counted: bool,
@@ -114,8 +116,8 @@ impl MappedReading {
         })
     }
 
-    /// Returns the next native record, or why a record is rejected. Calls `count` for each record
-    /// of the source. Stops reading if `count` returns `false`.
+    /// Returns the next record that the mapping has made, or why a record is rejected. Calls
+    /// `count` for each record of the source. Stops reading if `count` returns `false`.
     pub(crate) fn next(
         &mut self,
         notes: &mut Notes,
@@ -194,7 +196,8 @@ impl MappedReading {
         Ok(Next::Busy)
     }
 
-    /// Maps a record and parses the native records that it becomes.
+    /// Maps a record of the source to records in Enrich's own import format. Parses these records,
+    /// and adds them to `ready`.
     fn map(&mut self, fields: &Map<String, Value>, line: u64, notes: &mut Notes) {
         if self.records.is_table() && is_repeated_header(fields) {
             return notes.skip(SkipReason::RepeatedHeader);
@@ -269,9 +272,9 @@ impl Records {
     }
 }
 
-/// Whether a row is a row of totals. `fields` are its cells, and `records` are the native records
-/// that it becomes. A cell, or the name of a record, must look like a total (`Total: 12`), and the
-/// records must have no identifier but a name.
+/// Whether a row is a row of totals. `fields` are its cells, and `records` are the records that the
+/// mapping made from it. A cell, or the name of a record, must look like a total (`Total: 12`), and
+/// the records must have no identifier but a name.
 fn is_total_of(fields: &Map<String, Value>, records: &[Map<String, Value>]) -> bool {
     let names = || records.iter().filter_map(|record| record.get("name")?.as_str());
     let cells = fields.iter().map(|(column, cell)| (column.as_str(), cell.as_str().unwrap_or("")));

@@ -1,11 +1,11 @@
-//! Writes the fields of a CSV row as a native record in JSON.
+//! Writes the fields of a CSV row as JSON in Enrich's own import format.
 
 use enrich_mapping::{Field, RecordType};
 use serde_json::{Map, Value, json};
 
 use crate::raw::{Fields, Item, csv_site};
 
-/// Returns the native record in JSON that has the same meaning as the fields of a CSV row.
+/// Returns the record of a CSV row as JSON in Enrich's own import format.
 pub(crate) fn native_text(kind: RecordType, fields: &Fields<'_>) -> String {
     let mut record = Map::new();
     record.insert(Field::Type.name().to_owned(), kind.as_str().into());
@@ -66,8 +66,8 @@ fn one(field: Field, fields: &Fields<'_>) -> Option<Value> {
     }
 }
 
-/// Returns all ids, grouped by scheme. The column `ids` contains ids as `scheme:id`. A column of
-/// one scheme contains ids without the scheme.
+/// Returns a company's ids, grouped by scheme (the register or data set, such as `lei`). The column
+/// `ids` contains ids as `scheme:id`. A column of one scheme contains ids without the scheme.
 fn ids(fields: &Fields<'_>) -> Option<Value> {
     let listed = fields.get(Field::Ids).map(|given| given.list()).unwrap_or_default();
     let listed = listed.into_iter().filter_map(Item::text).filter_map(|text| {

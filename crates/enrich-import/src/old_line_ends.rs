@@ -1,5 +1,5 @@
-//! Reads texts whose lines end with CR alone, as FileMaker and other programs of the Macintosh write
-//! them.
+//! Reads texts whose lines end with CR alone, as FileMaker and other programs of the Macintosh
+//! write them.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -10,8 +10,9 @@ pub(crate) fn has_old_line_ends(head: &[u8]) -> bool {
     count(b'\r') > 1 && count(b'\n') == 0 && count(0) == 0
 }
 
-/// Returns a reader that gives LF for each CR of `input`. FileMaker writes line breaks inside a field
-/// as VT, and separates the values of a repeated field by GS. The reader gives blanks for both.
+/// Returns a reader that replaces each CR of `input` by LF. FileMaker writes a line break inside a
+/// field as VT, and puts GS between the values of a repeated field. The reader replaces both by
+/// blanks.
 pub(crate) fn with_usual_line_ends(input: impl Read) -> impl BufRead {
     BufReader::new(UsualLineEnds { input, is_after_return: false })
 }
@@ -28,7 +29,8 @@ impl<R: Read> Read for UsualLineEnds<R> {
             let (read, mut given) = (self.input.read(buffer)?, 0);
             for at in 0..read {
                 let byte = buffer[at];
-                // Later lines of the text may have usual ends.
+                // A later line may end with CR LF. Its CR has become LF, so the LF after it is left
+                // out.
                 let is_second = byte == b'\n' && self.is_after_return;
                 self.is_after_return = byte == b'\r';
                 if !is_second {

@@ -43,9 +43,9 @@ fn are_well_formed(lines: &[Line]) -> bool {
     opened_at.is_none_or(may_end_later)
 }
 
-/// Whether each quote that encloses a field of a CSV row ends it: a delimiter or the end of the row
-/// follows. A row that a stray quote has joined with later lines is not well formed, because the
-/// next quote begins a field there.
+/// Whether the quotes of a CSV row are correct: after the closing quote of each field, a delimiter
+/// or the end of the row follows. If a stray quote has joined the row with later lines, the next
+/// quote seems to close the field, but other text follows it. So the result is `false`.
 pub(crate) fn is_well_formed(row: &[u8], delimiter: Delimiter) -> bool {
     let mut rest = row;
     loop {

@@ -16,7 +16,8 @@ const CSV_LIST_SEPARATOR: char = '|';
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fields<'a> {
     values: [[Option<Raw<'a>>; 2]; Field::COUNT],
-    /// The texts of the CSV columns that contain ids, each with the scheme of its column.
+    /// The texts of the CSV columns that contain ids. Each has the scheme of its column: the
+    /// register or data set that gives the ids, such as `lei`.
     ids: Vec<(&'static str, &'a str)>,
 }
 
@@ -35,7 +36,8 @@ impl<'a> Fields<'a> {
         given.iter().any(Option::is_some).then_some(Given(given))
     }
 
-    /// Adds the text of a CSV column that contains ids of `scheme`.
+    /// Adds the text of a CSV column that contains ids. `scheme` is the register or data set that
+    /// gives the ids, such as `lei`.
     pub(crate) fn add_ids(&mut self, scheme: &'static str, text: &'a str) {
         self.ids.push((scheme, text));
     }

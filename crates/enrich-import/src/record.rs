@@ -77,8 +77,8 @@ pub(crate) fn is_name_only(record: &Record) -> bool {
     }
 }
 
-/// Whether a company has an identifier of this field. The pages of all networks are in one list, so
-/// this does not tell their fields apart.
+/// Whether a company has an identifier of this field. For the field of a page, such as `linkedin`,
+/// a page on any network is enough, because all pages are in one list.
 fn has_of_company(company: &CompanyRecord, field: Field) -> bool {
     match field {
         Field::Domains => !company.sites.is_empty(),

@@ -30,8 +30,8 @@ pub enum Rejection {
     /// The record gives this field twice.
     #[error("`{0}` is given twice")]
     RepeatedField(&'static str),
-    /// The record's `type` is not a kind of the native format, and the record has no field that
-    /// shows its kind.
+    /// The record's `type` is not `company`, `person` or `domain`, and no other field shows the
+    /// record's kind.
     #[error("`type` is not `company`, `person` or `domain`")]
     UnknownType,
     /// The record has no `type`, and no field that shows whether it is a company, a person or a
@@ -64,7 +64,7 @@ pub enum Rejection {
         #[source]
         reason: BadValue,
     },
-    /// The record's subject is suppressed.
+    /// The record is about a suppressed company or person, whose data must stay forgotten.
     #[error("the record is suppressed")]
     Suppressed,
 }

@@ -25,44 +25,44 @@ const MAX_SEEN_VALUES: u32 = 200;
 /// `merged` and `unchanged` are 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The number of native records that were read. In JSON Lines, each line that is not blank is
-    /// one; in CSV, each row below the header. With a mapping, these are the records that the
-    /// mapping made, and the input records that can't be read.
+    /// The number of records that were read. In JSON Lines, each line that is not blank is one; in
+    /// CSV, each row below the header. With a mapping, these are the records that the mapping made,
+    /// and the input records that can't be read.
     pub read: u64,
-    /// The number of records that became new subjects.
+    /// The number of records that became new subjects (companies, people or domains).
     pub added: u64,
-    /// The number of records that changed an existing subject.
+    /// The number of records that changed an existing subject (a company, a person or a domain).
     pub merged: u64,
     /// The number of records that changed nothing.
     pub unchanged: u64,
     /// The number of records that were not imported, because they can't be read or used, or because
-    /// their subject is suppressed.
+    /// their data is suppressed (must stay forgotten).
     pub rejected: u64,
     /// The number of records that were not imported, because their subject (a company or a person)
-    /// is not in the directory, and the import may only change subjects that are.
+    /// is not in the directory, and this import may not add new subjects.
     pub not_held: u64,
     /// The number of imported records that are name only: they have no domain, page, email address,
     /// phone number or external id, and a person has no employer. Few look-ups find these records.
     pub name_only: u64,
-    /// The number of values of native records that were left out when their records were imported,
-    /// because they could not be read or used, or because they are suppressed. `left_out` counts
-    /// the values that a mapping left out; they are not part of this number.
+    /// The number of values that were left out of imported records, because they could not be read
+    /// or used, or because they are suppressed (must stay forgotten). `left_out` counts the values
+    /// that a mapping left out; they are not part of this number.
     pub dropped: u64,
     /// The values that were dropped because they could not be read or used, counted by field and
     /// reason.
     pub dropped_values: Vec<DroppedValues>,
-    /// The number of values that were left out because they are suppressed.
+    /// The number of values that were left out because they are suppressed (must stay forgotten).
     pub suppressed_values: u64,
     /// The first ten rejected lines, each with line number and reason.
     pub first_rejected: Vec<(u64, Rejection)>,
-    /// The names of fields that were ignored, because records of this kind do not have them in the
-    /// native format. Some of them may be mistyped. At most 32 names are stored.
+    /// The names of fields that were ignored, because Enrich's import format does not have them for
+    /// records of this kind. Some of them may be mistyped. At most 32 names are stored.
     pub ignored_fields: BTreeSet<String>,
-    /// The number of input records that gave no native record, by reason. They are not part of
-    /// `read`.
+    /// The number of input records from which the mapping made no record, by reason. They are not
+    /// part of `read`.
     pub skipped: BTreeMap<SkipReason, u64>,
-    /// The number of values of input records that are missing in the native record, by kind. They
-    /// are not part of `dropped`, which counts values of native records.
+    /// The number of values of input records that were left out when the records were mapped, by
+    /// kind. They are not part of `dropped`, which counts the values that were left out later.
     pub left_out: BTreeMap<LeftOutKind, LeftOut>,
     /// The layout of the source, or of the first of several sources that is not empty; `None` if
     /// all are empty.
@@ -75,8 +75,8 @@ pub struct Report {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ColumnSample {
     values: u32,
-    /// The number of examined values that could identify a subject: domains, URLs or email
-    /// addresses.
+    /// The number of examined values that could identify a company or a person: domains, URLs or
+    /// email addresses.
     keys: u32,
 }
 
@@ -93,7 +93,7 @@ pub struct DroppedValues {
     pub first_line: u64,
 }
 
-/// A kind of values of input records that are missing in the native records.
+/// A kind of values of input records that were left out when the records were mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LeftOutKind {
     /// Values that the mapping did not copy.
@@ -243,8 +243,8 @@ impl Notes {
         count(&mut self.dropped, DroppedValues { field, reason, count: 1, first_line: line });
     }
 
-    /// Adds `name` to the names of ignored fields: the native format has no field of this name for
-    /// records of this kind.
+    /// Adds `name` to the names of ignored fields, because Enrich's import format has no such field
+    /// for records of this kind.
     pub(crate) fn ignore_field(&mut self, name: &str) {
         if looks_like_a_name(name) && !self.ignored.contains(name) {
             add_name(&mut self.ignored, name.to_owned());

@@ -21,7 +21,7 @@ pub(crate) struct DomainCount {
 }
 
 impl DomainCount {
-    /// Adds a native record to the count of each domain that the record has.
+    /// Counts a record (in Enrich's own import format) for each domain that it has.
     pub(crate) fn add(&mut self, record: &Map<String, Value>) -> std::io::Result<()> {
         for hash in domains(record) {
             self.hashes.add(&hash, &[])?;
@@ -59,8 +59,9 @@ impl DomainCount {
 pub(crate) struct SharedDomains(Vec<(Hash, u32)>);
 
 impl SharedDomains {
-    /// Removes fields from a native record. A field is removed if a domain of the record occurs in
-    /// more records than the field's limit. Returns the number of removed values.
+    /// Removes fields from a record (in Enrich's own import format). A field is removed if a domain
+    /// of the record occurs in more records than the field's limit. Returns the number of removed
+    /// values.
     pub(crate) fn remove_shared(
         &self,
         record: &mut Map<String, Value>,
@@ -84,7 +85,7 @@ impl SharedDomains {
 /// have the same hash is less than one in three thousand.
 type Hash = [u8; 8];
 
-/// Returns the hashes of a native record's domains, each once.
+/// Returns the hashes of a record's domains. Each hash occurs once.
 fn domains(record: &Map<String, Value>) -> BTreeSet<Hash> {
     let given = ["domains", "domain"].into_iter().filter_map(|field| record.get(field));
     let values = given.flat_map(|value| match value {

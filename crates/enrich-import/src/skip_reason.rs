@@ -1,9 +1,9 @@
-//! Why a record of a source gave no native record.
+//! Why no record is imported from a record of a source.
 
 use std::fmt;
 
-/// Why a record of a source gave no native record. Reports count these records by reason, and print
-/// the reason as text.
+/// Why no record is imported from a record of a source. Reports count these source records by
+/// reason, and print the reason as text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SkipReason {
     /// A row of totals, such as `Total;12`.
@@ -14,8 +14,7 @@ pub enum SkipReason {
     RepeatedHeader,
     /// A row above the header of its table, such as a title.
     RowAboveHeader,
-    /// The mapping made no native record. The text is the reason of the mapping, such as
-    /// `dissolved`.
+    /// The mapping made no record. The text is the mapping's reason, such as `dissolved`.
     ByMapping(String),
 }
 

@@ -108,7 +108,7 @@ impl Splitter {
         if is_whole { Ok(true) } else { Err(not_whole()) }
     }
 
-    /// Whether no stray quote has joined the lines of a row; see [`is_well_formed`].
+    /// Returns `false` if a stray quote has joined the lines of a row; see [`is_well_formed`].
     pub(crate) fn is_well_formed(&self, row: &[u8]) -> bool {
         is_well_formed(row, self.delimiter)
     }

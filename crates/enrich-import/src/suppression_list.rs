@@ -1,5 +1,5 @@
-//! Reads suppression lists: the archives of California's deletion platform (DROP), lists of hashes,
-//! and lists of values.
+//! Reads suppression lists, which name values that must be forgotten: the archives of California's
+//! deletion platform (DROP), lists of hashes, and lists of values.
 //!
 //! One entry is in memory at a time, however long the list is.
 
@@ -46,7 +46,7 @@ pub enum ListFormat {
     Plain,
 }
 
-/// A file with a suppression list.
+/// A file with a suppression list: a list of values that must be forgotten.
 #[derive(Clone, Debug)]
 pub struct ListFile {
     path: PathBuf,

@@ -12,8 +12,8 @@ use crate::rejection::{BadValue, Rejection};
 use crate::report::Notes;
 use enrich_mapping::{Field, is_no_name};
 
-/// The fields of a record, with methods that parse the values. A value that can't be read is added
-/// to `notes`.
+/// The fields of a record, with methods that parse the values. A value that can't be read is
+/// counted in `notes` as dropped.
 pub(crate) struct Values<'f, 'a> {
     pub(crate) fields: &'f Fields<'a>,
     pub(crate) line: u64,
@@ -47,8 +47,8 @@ impl Values<'_, '_> {
         }
     }
 
-    /// Returns the value of a field that may have only one value. If the value can't be read, it is
-    /// noted as dropped, and the result is `None`.
+    /// Returns the value of a field that may have only one value. If the value can't be read,
+    /// counts it in `notes` as dropped, and returns `None`.
     pub(crate) fn one<T, E>(
         &mut self,
         field: Field,
@@ -65,7 +65,7 @@ impl Values<'_, '_> {
     }
 
     /// Returns the first [`MAX_LIST_VALUES`] values of a list field. Further values, and values
-    /// that can't be read, are noted as dropped.
+    /// that can't be read, are counted in `notes` as dropped.
     pub(crate) fn list<T, E>(
         &mut self,
         field: Field,
@@ -100,7 +100,7 @@ impl Values<'_, '_> {
         read
     }
 
-    /// Notes that a value was dropped for this reason, although the value could be read. Does
+    /// Counts a value in `notes` as dropped for this reason, although the value could be read. Does
     /// nothing if `value` is `None`, because then there is no value to drop.
     pub(crate) fn drop_read<T>(&mut self, field: Field, value: Option<T>, reason: BadValue) {
         if value.is_some() {
@@ -138,8 +138,8 @@ impl Values<'_, '_> {
         Some((domain, country))
     }
 
-    /// Returns the value of `read`. If `read` is an error, notes the value of `field` as dropped
-    /// and returns `None`.
+    /// Returns the value of `read`. If `read` is an error, counts the value of `field` in `notes`
+    /// as dropped, and returns `None`.
     pub(crate) fn or_note<T>(&mut self, field: Field, read: Result<T, BadValue>) -> Option<T> {
         match read {
             Ok(value) => Some(value),

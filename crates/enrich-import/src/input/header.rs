@@ -13,8 +13,8 @@ use crate::workbook::SheetRow;
 /// Maximum number of rows above the header.
 pub(super) const MAX_TITLE_ROWS: usize = 20;
 
-/// Minimum number of known column names in a row, so that the row is preferred to an earlier row
-/// that may also be the header. A row with fewer known names may be a row of data: `Mobil`, for
+/// Minimum number of known column names in a row that is taken for the header although an earlier
+/// row may also be the header. A row with fewer known names may be a row of data: `Mobil`, for
 /// example, is the name of a column, but can also be a value.
 const LEAST_KNOWN: usize = 3;
 
@@ -27,8 +27,9 @@ pub(super) struct FirstRow {
 }
 
 /// Returns the first rows of CSV. `first` are its first lines, and `splitter` divides a row into
-/// fields. A row may have several lines. But if a stray quote has joined them, each line is a row
-/// that is not complete.
+/// fields. A field in quotes may contain line breaks, so a row may have several lines. If a stray
+/// quote has joined lines that do not belong together, the first of them becomes a row without
+/// fields. The next row begins at the second line.
 pub(super) fn first_rows(first: &[&Line], mut splitter: Splitter) -> Vec<FirstRow> {
     let filled: Vec<&&Line> = first.iter().filter(|line| !line.is_blank()).collect();
     let (mut rows, mut at) = (Vec::new(), 0);
@@ -74,10 +75,9 @@ impl Header {
         let at = rows_before_header(&rows, columns);
         let row = |at: usize| rows.get(at).and_then(Option::as_ref);
         let has_all = |fields: &[String]| columns.iter().all(|column| has(fields, column));
-        // The rows that may be the upper row of a header of two rows. Without `columns`, these are
-        // the row `at` and the row before it. With `columns`, there are none if the row `at` has
-        // all the columns, because this row is then the whole header; otherwise, all rows are
-        // tried.
+        // The indexes of the rows that may be the upper row of a header of two rows. Without
+        // `columns`: the row `at` and the row before it. With `columns`: none if the row `at` has
+        // all the columns, because it is then the whole header; otherwise all rows.
         let uppers = match row(at) {
             _ if columns.is_empty() => at.saturating_sub(1)..at + 1,
             Some(fields) if has_all(fields) => 0..0,
@@ -107,9 +107,11 @@ impl Header {
 /// |-----|---------|---------|--------|---------|
 /// |     |         | Phone   | E-mail |         |
 ///
-/// Other cells of the upper row extend over both rows, and at least one of them is the name of a
-/// known column. If there is no such cell, the upper row is a title, unless names in the lower row
-/// are repeated. The second column with a name gets the name of its group before it: `Invoice
+/// The other cells of the upper row, such as `Company`, name a single column. At least one of them
+/// must be a known column name. Otherwise the upper row is a title, and the result is `None`. But
+/// this rule does not apply if two groups have a column with the same known name.
+///
+/// If two columns have the same name, the second one gets the name of its group before it: `Invoice
 /// E-mail`.
 fn names_of_two_rows(upper: &[String], lower: &[String]) -> Option<Vec<String>> {
     let cell = |row: &[String], at: usize| row.get(at).map_or("", |text| text.trim()).to_owned();
@@ -199,9 +201,9 @@ fn known(fields: &[String]) -> usize {
     fields.iter().filter(|field| is_known_column(field)).count()
 }
 
-/// Whether one of the fields is the name of a column of records. Records have the hyperlinks of the
-/// column `Company` in `Company (link)`, and a second column `Notes` in `Notes (2)`. So for these,
-/// the name without the ending is enough.
+/// Whether one of the fields is the name `column`. A record has the hyperlinks of the column
+/// `Company` under `Company (link)`, and the values of a second column `Notes` under `Notes (2)`.
+/// So if `column` has such an ending, the name without the ending is enough.
 fn has(fields: &[String], column: &str) -> bool {
     let named = |name: &str| fields.iter().any(|field| is_same_column(field, name));
     named(column) || without_ending(column).is_some_and(named)

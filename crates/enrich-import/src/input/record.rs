@@ -10,7 +10,7 @@ pub struct InputRecord {
     /// The position of the record in its file.
     pub place: RecordPosition,
     /// The record's text as in the file; for XML, the record as JSON. The text is empty for a
-    /// contact card, and for a record that is joined from several files.
+    /// contact card (vCard), and for a record that is joined from several files.
     pub text: Vec<u8>,
     /// The record, or why it can't be read.
     ///

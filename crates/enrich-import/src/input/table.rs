@@ -39,10 +39,10 @@ pub(super) struct TableReader {
     rows_above: usize,
     /// The delimiter; `None` if the rows come from a workbook.
     delimiter: Option<Delimiter>,
-    /// The hyperlinks of the sheet; none if the rows are not those of a workbook.
+    /// The hyperlinks of the workbook's sheet; empty for CSV.
     links: Links,
-    /// The columns whose hyperlinks are in columns of their own: the index of the column with the
-    /// texts, and the name of the column with the addresses.
+    /// The columns whose hyperlinks become an additional column: the index of the column with the
+    /// texts, and the name of the additional column, such as `Company (link)`.
     linked: Vec<(usize, String)>,
 }
 
@@ -169,9 +169,9 @@ impl TableReader {
         Ok(fields)
     }
 
-    /// Returns the columns in which records have the addresses of hyperlinks: `Company (link)` for the
-    /// links of the column `Company`. A column of addresses, such as `Website`, has none: there, the
-    /// address of a hyperlink replaces a text such as `click here`.
+    /// Returns the additional columns for the addresses of hyperlinks: `Company (link)` for the
+    /// links of the column `Company`. A column of addresses, such as `Website`, gets no additional
+    /// column: the address of a hyperlink replaces the cell's text, such as `click here`.
     fn linked_columns(&self) -> Vec<(usize, String)> {
         let columns = self.links.columns_below(self.rows_above as u64 + 1);
         let named = |at: usize| {
@@ -182,8 +182,8 @@ impl TableReader {
         columns.into_iter().filter_map(named).collect()
     }
 
-    /// Reads the header. If it has two rows, these were read before, and `names` are the names of
-    /// the columns.
+    /// Reads the header. If the header has two rows, the caller has already read them, and `names`
+    /// are the names of the columns.
     fn with_header(
         mut self,
         names: Option<Vec<String>>,
@@ -219,8 +219,8 @@ impl TableReader {
     }
 }
 
-/// Whether a text contains an address, such as a website or an email address. Some cells have an
-/// outdated hyperlink behind an address.
+/// Whether a cell's text contains an address, such as a website or an email address. If so, the
+/// text is not replaced by the cell's hyperlink, because the hyperlink may be outdated.
 fn has_address(text: &str) -> bool {
     let is_address = |word: &str| {
         let word = word.trim_matches(|sign: char| !sign.is_alphanumeric());
@@ -233,10 +233,11 @@ fn named(name: String) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// Returns the names of the columns. If several columns have the same name, a number is added to
-/// the name of the second and each later column: `E-mail` and `E-mail (2)`. But if this name is in
-/// `needed` or is the name of a known column, and a record has only one such value, returns an
-/// error, because only one of the columns could be read.
+/// Returns the names of the columns. If several columns have the same name, the second and each
+/// later column gets a number: `E-mail` and `E-mail (2)`.
+///
+/// Returns an error if only one of these columns could be read: their name is in `needed` or is a
+/// known column name, and a record has only one such value.
 fn unique(names: Vec<&str>, needed: &[String]) -> Result<Vec<String>, InputFault> {
     let mut all = HashSet::new();
     let mut numbers: HashMap<&str, usize> = HashMap::new();

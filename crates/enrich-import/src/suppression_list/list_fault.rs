@@ -5,7 +5,8 @@ use enrich_core::port::suppression_lists::DigestKind;
 use crate::read_error::ReadError;
 use crate::rejection::Rejection;
 
-/// Why a suppression list can't be read. The messages contain no value of the list.
+/// Why a suppression list (a list of values that must be forgotten) can't be read. The messages
+/// contain no value of the list.
 #[derive(Debug, thiserror::Error)]
 pub enum ListFault {
     /// The file can't be read to its end.

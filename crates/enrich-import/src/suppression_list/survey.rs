@@ -1,5 +1,5 @@
-//! Reads a whole suppression list once before it is loaded. Checks every line, and describes the
-//! content of the list.
+//! Reads a whole suppression list (values that must be forgotten) once before it is loaded. Checks
+//! every line, and describes the content of the list.
 
 use blake3::Hasher;
 use enrich_core::port::suppression_lists::DigestKind;

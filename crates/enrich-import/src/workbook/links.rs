@@ -17,7 +17,8 @@ const MAX_LINKS: usize = 200_000;
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 /// Maximum length of a hyperlink's address, in bytes. A longer one is ignored.
 const MAX_ADDRESS_BYTES: usize = 2_048;
-/// Maximum size of the part with the addresses, after decompression, in bytes.
+/// Maximum size of the part (file in the workbook's zip archive) that contains the addresses of
+/// hyperlinks, after decompression, in bytes.
 const MAX_ADDRESSES_PART_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The address of each cell with a hyperlink, by the cell's row and column. Links to places in the
@@ -26,8 +27,8 @@ const MAX_ADDRESSES_PART_BYTES: u64 = 64 * 1024 * 1024;
 pub(crate) struct Links(BTreeMap<(u64, usize), Arc<str>>);
 
 impl Links {
-    /// Reads the hyperlinks of the sheet at `path`. They are at the end of the sheet, so all of it
-    /// is read, but only if the sheet has hyperlinks.
+    /// Reads the hyperlinks of the sheet at `path`. They are at the end of the sheet's XML, so the
+    /// whole sheet is read. A sheet without hyperlinks is not read.
     pub(super) fn read(archive: &mut Archive, path: &str, limits: &Limits) -> io::Result<Self> {
         let mut links = Self::default();
         let addresses = addresses(archive, path, limits)?;

@@ -1,5 +1,5 @@
-//! Reads the relations of a workbook's parts: the ids by which a part refers to another part or to an
-//! address.
+//! Reads the relations of a workbook's parts (files in its zip archive): the ids by which a part
+//! refers to another part or to an address.
 
 use std::io;
 

@@ -26,9 +26,11 @@ pub(crate) struct Held {
     /// The index of the batch that can't be stored, to simulate a failure of the database; `None`
     /// for no failure.
     pub(crate) fails_at: Option<usize>,
-    /// The names of suppressed companies. Their records are not imported.
+    /// The names of suppressed companies, whose data must stay forgotten. Their records are not
+    /// imported.
     pub(crate) suppressed_names: Vec<&'static str>,
-    /// The names of companies that are not in the directory, in an import that may add none.
+    /// The names of companies that are not in the directory. Their records are not imported, as in
+    /// an import that may not add companies.
     pub(crate) not_held_names: Vec<&'static str>,
     /// The importer reports, for every record, that this number of its values is suppressed.
     pub(crate) suppressed_values: u32,

@@ -1,4 +1,5 @@
-//! Checks that records lose values if too many records share their domain.
+//! Checks that records lose values, such as phone numbers, if too many records have the same
+//! domain.
 
 use std::io::Cursor;
 

@@ -11,7 +11,7 @@ use crate::access_link::link_address;
 /// with `://` is a URL, whatever its host is.
 pub fn is_address(text: &str) -> bool {
     let text = text.trim();
-    // Longer texts are never read as values.
+    // A text with more than `MAX_CHARACTERS` characters is never read as a value.
     if text.contains(char::is_whitespace) || text.chars().nth(MAX_CHARACTERS).is_some() {
         return false;
     }

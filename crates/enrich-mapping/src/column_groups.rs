@@ -12,7 +12,7 @@ const MIN_COLUMNS: usize = 3;
 /// The texts that end a prefix.
 const SEPARATORS: [&str; 4] = ["_", " - ", ".", ":"];
 
-/// The groups of a file's columns.
+/// The groups of a file's columns: columns whose names begin with the same prefix, such as `ORG_`.
 pub(crate) struct Groups {
     /// The prefixes of the groups, in lower case, each with the number of its columns.
     sizes: HashMap<String, usize>,
@@ -63,8 +63,9 @@ impl Groups {
         });
     }
 
-    /// Returns the prefix of each group that has known columns, with what the group is about:
-    /// `None` if it has the names of both, or of neither.
+    /// Returns the prefix of each group that has known columns, and whether the group is about the
+    /// company or the person. The second value is `None` if the group has columns of both, or of
+    /// neither.
     fn subjects(&self, known: &KnownColumns<'_>) -> HashMap<String, Option<Subject>> {
         let mut groups: HashMap<String, KnownColumns<'_>> = HashMap::new();
         for (column, meaning) in known.iter() {
@@ -101,8 +102,8 @@ impl Subject {
     }
 }
 
-/// Splits a column's name after its first separator: into the prefix of a group, with the separator,
-/// and the rest. Returns `None` if one of these parts would be empty.
+/// Splits a column's name after its first separator: into the prefix of a group, with the
+/// separator, and the rest. Returns `None` if one of these parts would be empty.
 fn parts(column: &str) -> Option<(&str, &str)> {
     let ends = SEPARATORS.iter().filter_map(|text| Some((column.find(text)?, text.len())));
     let (at, length) = ends.min()?;

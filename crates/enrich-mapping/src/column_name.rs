@@ -1,5 +1,5 @@
-//! Finds the meaning of a column from its name, which may have a number, an example or several parts
-//! besides a usual name.
+//! Finds the meaning of a column from its name. The name is a usual name, perhaps with a number
+//! (`E-mail (2)`), an example, or several parts (`Company / Société`).
 
 use crate::column_words::meaning_of_words;
 use crate::meaning::{Meaning, usual_meaning};
@@ -13,7 +13,8 @@ pub(crate) fn meaning(column: &str) -> Option<Meaning> {
     let column = without_number(&column);
     let of_name = |name: &str| usual_meaning(name).or_else(|| meaning_of_words(name));
     let of_parts = meaning_of_parts(column, of_name);
-    // Without the slash, `Phone / Mobile` would have the usual name of a mobile phone.
+    // The parts of `Phone / Mobile` are examined first: together they mean phone numbers of any
+    // kind. The name as a whole would mean mobile phones.
     of_parts
         .filter(|meaning| meaning.is_of_phones())
         .or_else(|| of_name(column))
@@ -40,10 +41,10 @@ pub fn may_be_repeated(column: &str) -> bool {
     })
 }
 
-/// Returns a column's name without the example in parentheses at its end: `Mobile` for `Mobile (such
-/// as 0700 900123)`. Other texts in parentheses may change the meaning: `Phone (fax)`, `Email (head
-/// office)`. So this returns `None` if the text in parentheses has neither an email address nor a
-/// number with several digits.
+/// Returns a column's name without the example in parentheses at its end: `Mobile` for `Mobile
+/// (such as 0700 900123)`. Other texts in parentheses may change the meaning: `Phone (fax)`, `Email
+/// (head office)`. So this returns `None` if the text in parentheses has neither an email address
+/// nor a number with several digits.
 fn without_example(column: &str) -> Option<&str> {
     /// Minimum number of digits in an example. Fewer digits may be those of a number such as `2`.
     const LEAST_DIGITS: usize = 5;
@@ -65,15 +66,16 @@ pub fn is_address_column(column: &str) -> bool {
     meaning(column).is_some_and(Meaning::is_of_addresses)
 }
 
-/// Whether an example in parentheses after the name of a column is an example of its values.
+/// Whether the name of a column with this meaning may contain an example of a value, as in `Mobile
+/// (such as 0700 900123)`.
 fn may_have_example(meaning: Meaning) -> bool {
     meaning.is_of_phones()
         || matches!(meaning, Meaning::Domains | Meaning::Emails | Meaning::LinkedIn)
 }
 
-/// Returns the meaning that all parts of a column's name have, in a name such as `Company / Société`.
-/// Returns `None` if the name has only one part, or if the meanings of the parts differ. But
-/// `Phone / Mobile` means `phones`, although `Mobile` alone means `person_phones`.
+/// Returns the meaning that all parts of a column's name have, in a name such as `Company /
+/// Société`. Returns `None` if the name has only one part, or if the meanings of the parts differ.
+/// But `Phone / Mobile` means `phones`, although `Mobile` alone means `person_phones`.
 fn meaning_of_parts(column: &str, of_name: impl Fn(&str) -> Option<Meaning>) -> Option<Meaning> {
     let (first, rest) = column.split_once(['/', '|', '\n'])?;
     let meaning = of_name(first)?;
@@ -87,7 +89,8 @@ fn meaning_of_parts(column: &str, of_name: impl Fn(&str) -> Option<Meaning>) -> 
     }
 }
 
-/// Whether a column's name is the name of a native field, or another usual name of a native field.
+/// Whether a column's name is known: it is the name of a field of Enrich's own import format, or a
+/// usual column name such as `Website`.
 pub fn is_known_column(column: &str) -> bool {
     Field::from_column(column).is_some() || meaning(column).is_some()
 }

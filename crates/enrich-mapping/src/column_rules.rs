@@ -7,13 +7,14 @@ use crate::record_rule::RecordRule;
 use crate::rule::Rule;
 use crate::transform::{Transform, is_latin};
 
-/// The columns that are read for one kind of record. Each has its rule, in the order in which they
-/// were added.
+/// The rules that fill the fields of one kind of record (such as companies) from columns. A field
+/// can have several rules, in the order in which they were added.
 pub(crate) struct ColumnRules {
     pub(crate) kind: RecordType,
     fields: Vec<(Field, Vec<Rule>)>,
-    /// The fields that are read only from rows that give no record of the other kind. This is `None`
-    /// unless each row may have a company and a person who works there.
+    /// Rules that are used only if a row gives no record of the other kind: for a company, no
+    /// person; for a person, no company. This is `None` unless each row may have a company and a
+    /// person who works there.
     if_alone: Option<Vec<(Field, Vec<Rule>)>>,
     ids: Vec<(String, Rule)>,
     /// The columns that are read, each with its field, or with the scheme of its external id.
@@ -30,21 +31,23 @@ impl ColumnRules {
         Self { if_alone: Some(Vec::new()), ..Self::new(kind) }
     }
 
-    /// Reads a field from a column. `transform` changes each value; values that it does not accept
-    /// are not read.
+    /// Adds a rule that reads a field from a column. `transform` changes each value; values that it
+    /// does not accept are not read.
     pub(crate) fn add(&mut self, field: Field, column: &str, transform: Option<Transform>) {
         push(&mut self.fields, field, Rule::column_of_values(column, separators(field), transform));
         self.note_used(column, field.name());
     }
 
-    /// Reads a field from a column, but only from rows that give no record of the other kind.
+    /// Adds a rule that reads a field from a column, but only from rows that give no record of the
+    /// other kind (company or person).
     pub(crate) fn add_if_alone(&mut self, field: Field, column: &str) {
         let rule = Rule::column_of_values(column, separators(field), None);
         push(self.if_alone.get_or_insert_default(), field, rule);
     }
 
-    /// Reads what a column with this meaning fills. The names of people are put in order, and only
-    /// the countries of locations are read.
+    /// Adds a rule that reads a field or an id from a column. If the field is a full name, the rule
+    /// also handles languages that put the family name first. If the column has locations, the rule
+    /// reads only the country at the end of each location.
     pub(crate) fn add_target(&mut self, target: Target, column: &str, meaning: Meaning) {
         match target {
             Target::Id(scheme) => self.add_id(scheme, column),
@@ -58,7 +61,8 @@ impl ColumnRules {
         }
     }
 
-    /// Reads an external id from a column. `scheme` names the register that gives the id.
+    /// Adds a rule that reads an external id from a column. `scheme` names the register that gives
+    /// the id.
     pub(crate) fn add_id(&mut self, scheme: &str, column: &str) {
         self.ids.push((scheme.to_owned(), Rule::column(column)));
         self.note_used(column, scheme);
@@ -76,8 +80,8 @@ impl ColumnRules {
         self.fields.is_empty()
     }
 
-    /// Reads the columns that change the values of another column: area codes, which are put before
-    /// phone numbers, and particles such as `van`, which are put before last names.
+    /// Adds two kinds of columns to the rules: area codes, which are put before phone numbers, and
+    /// particles such as `van`, which are put before last names.
     pub(crate) fn add_prefixes(&mut self, known: &KnownColumns<'_>) {
         if let Some((area_codes, phones)) = known.area_codes() {
             let fields = self.fields.iter_mut().chain(self.if_alone.iter_mut().flatten());

@@ -13,14 +13,15 @@ enum Word {
     Person,
     /// The column is about the company of a row.
     Company,
-    /// The column is about the company or about the person.
+    /// The column is about a customer, a supplier or the like, which may be a company or a person.
     Party,
-    /// The word says nothing.
+    /// The word does not change the meaning of the column: `main`, `primary`.
     Any,
 }
 
 impl Word {
-    /// Returns the kind of word with this name in the file; `None` for abbreviations.
+    /// Returns the kind of word with this name in `data/column_words.txt`; `None` for
+    /// abbreviations.
     fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "person" => Self::Person,
@@ -46,8 +47,8 @@ static ABBREVIATIONS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::
         .collect()
 });
 
-/// Returns the meaning of a column whose name has words that may be left out, or abbreviations.
-/// `Main contact` is the company's contact. Returns `None` if there is nothing to leave out, or if
+/// Returns the meaning of a column whose name has abbreviations, or words that may be left out:
+/// `Main contact` means the same as `Contact`. Returns `None` if the name has no such word, or if
 /// the rest of the name is no usual name.
 pub(crate) fn meaning_of_words(column: &str) -> Option<Meaning> {
     let words = words(column);
@@ -80,9 +81,10 @@ pub(crate) fn meaning_of_words(column: &str) -> Option<Meaning> {
     }
 }
 
-/// Returns [`Word::Person`] or [`Word::Company`]: the one that is nearer to the rest of the name
-/// (`None`). `Contact company name` is about the company, and `Company contact name` about the
-/// person. If both are equally near, the column is about the person.
+/// Returns [`Word::Person`] or [`Word::Company`]: the word that is nearer to the rest of the
+/// column's name. In `about`, the words of the rest are `None`. `Contact company name` is about the
+/// company, and `Company contact name` about the person. If both words are equally near, the column
+/// is about the person.
 fn nearest(about: &[Option<Word>]) -> Option<Word> {
     let distance = |of: Word| {
         let at = |kind| about.iter().enumerate().filter(move |(_, it)| **it == kind);
@@ -94,8 +96,8 @@ fn nearest(about: &[Option<Word>]) -> Option<Word> {
     found.min_by_key(|(distance, _)| *distance).map(|(_, word)| word)
 }
 
-/// Whether a column's name has a word such as `supplier`. If the file also has a column without it,
-/// the two are about different companies or people.
+/// Whether a column's name has a word such as `supplier`. If a file has the columns `Email` and
+/// `Supplier email`, they are about different companies or people.
 pub(crate) fn has_party_word(column: &str) -> bool {
     words(column).iter().any(|word| WORDS.get(word.as_str()) == Some(&Word::Party))
 }
@@ -127,8 +129,9 @@ fn of_company(meaning: Meaning) -> Option<Meaning> {
     }
 }
 
-/// Returns a meaning if it is the same with a word such as `customer` before it. Others may not be:
-/// `URL` is the company's website, but `Lead URL` may be a page about the lead on another website.
+/// Returns the meaning that a column's name has after a word such as `customer`; `None` if the word
+/// may change the meaning. `URL` is the company's website, but `Lead URL` may be a page about the
+/// lead on another website.
 fn of_party(meaning: Meaning) -> Option<Meaning> {
     let is_same = meaning.is_of_phones()
         || matches!(
@@ -143,8 +146,8 @@ fn of_party(meaning: Meaning) -> Option<Meaning> {
 }
 
 /// Returns the words of a column's name, in lower case. A capital after a small letter begins a
-/// word: `famNm` has the words `fam` and `nm`. A name of one word may begin with a word such as
-/// `customer`: `customeremail`.
+/// word: `famNm` has the words `fam` and `nm`. A name of one word is split after a word such as
+/// `customer`: `customeremail` has the words `customer` and `email`.
 fn words(column: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut before = ' ';
@@ -161,8 +164,8 @@ fn words(column: &str) -> Vec<String> {
     if let [whole] = words.as_slice() {
         let parties = WORDS.iter().filter(|(_, kind)| **kind == Word::Party);
         let rests = parties.filter_map(|(word, _)| Some((*word, whole.strip_prefix(word)?)));
-        // If several words fit, each is the beginning of the next, so the last one in the alphabet is
-        // the longest.
+        // If several words fit, each is the beginning of the next, so the last one in the alphabet
+        // is the longest.
         if let Some((word, rest)) = rests.filter(|(_, rest)| !rest.is_empty()).max() {
             words = vec![word.to_owned(), rest.to_owned()];
         }

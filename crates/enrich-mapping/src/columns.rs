@@ -15,20 +15,23 @@ use crate::node::list;
 use crate::rule::Rule;
 
 impl Mapping {
-    /// Creates a mapping from pairs of a field and a column, such as `("domains", "Website")`. An
-    /// id that a register gives a company has the field `ids.SCHEME`, where the scheme names the
-    /// register. For a well-known register, the scheme alone is enough, such as `lei`. If a field
-    /// is paired with several columns, all of them are read; if the field has a single value, the
-    /// first column that has one counts. `last_name_prefix` is a column with texts such as `van`,
-    /// which are put before the last names; `area_code` one with texts that are put before the phone
-    /// numbers of the next column with phone numbers.
+    /// Creates a mapping from pairs of a field and a column, such as `("domains", "Website")`.
+    ///
+    /// - The field `ids.SCHEME` is an id that a register gives a company. The scheme names the
+    ///   register. For a well-known register, the scheme alone is enough, such as `lei`.
+    /// - If a field is paired with several columns, all of them are read. If the field can have
+    ///   only one value, the first column with a value counts.
+    /// - `last_name_prefix` is a column with texts such as `van`, which are put before the last
+    ///   names.
+    /// - `area_code` is a column with area codes. They are put before the phone numbers in the next
+    ///   column with phone numbers.
     ///
     /// If `kind` is `None`, the fields decide which kind of record each row gives:
     ///
     /// - With `first_name`, `last_name` or `full_name`: a person.
     /// - With one of these, and with a field that only companies have: a company, and a person who
-    ///   works there. The fields `company_emails`, `company_phones` and
-    ///   `company_linkedin` are the company's then.
+    ///   works there. Then `company_emails`, `company_phones` and `company_linkedin` are fields of
+    ///   the company.
     /// - Otherwise, with `name`: a company.
     /// - Otherwise, with `domain` or `domains`: facts of a domain.
     /// - Otherwise: a company.
@@ -106,7 +109,8 @@ impl Mapping {
     }
 }
 
-/// The fields of a company, for rows that also give a person with such a field.
+/// The names of company fields for rows that also give a person. A name such as `emails` would be
+/// ambiguous there: a person has emails too.
 const FIELDS_OF_BOTH: [(&str, Meaning); 3] = [
     ("company_emails", Meaning::CompanyEmails),
     ("company_phones", Meaning::CompanyPhones),
@@ -144,7 +148,8 @@ fn unknown(name: &str, kinds: &[RecordType]) -> MappingError {
     let mut names = vec!["id"];
     names.extend(kinds.iter().flat_map(|kind| Field::names(*kind)));
     if let [_, _] = kinds {
-        // An id or a URL of a row may be the company's or the person's.
+        // The error does not offer `id` and `urls`: in such a row, they may be the company's or the
+        // person's.
         names.retain(|name| !matches!(*name, "id" | "urls"));
         names.extend(FIELDS_OF_BOTH.map(|(name, _)| name));
     }

@@ -6,19 +6,33 @@ use crate::meaning::{Meaning, target};
 use crate::native::{Field, RecordType};
 use crate::transform::Transform;
 
-/// Returns the rules for rows that each have a company and a person who works there: those of the
-/// person, and those of the company. Columns such as `Email` may be about both:
+/// Returns the rules for rows that each have a company and a person who works there: first the
+/// rules of the person, then those of the company. A column such as `Email` may have values of
+/// both.
 ///
-/// - Email addresses belong to the person. Addresses of roles, such as `info@`, belong to the
-///   company. So do all addresses of a column if another column has those of the person: its name
-///   says so, or it follows the person's name while the first column is between the names of the
-///   company and the person. If the person is only the company's contact, and there
-///   is one column of addresses, its addresses belong to the company too.
-/// - LinkedIn pages of companies belong to the company, other ones to the person. All pages of a
-///   column belong to the company if another column has those of the person.
-/// - Phone numbers belong to the person. If the column is between those of the company and those of
-///   the person, they belong to the company. They also do if the person is only the company's
-///   contact, and the name of the column does not say that it has the number of a person.
+/// Email addresses:
+///
+/// - An address of a role, such as `info@`, belongs to the company. Any other address belongs to
+///   the person.
+/// - All addresses in a column `Email` belong to the company if another column has the person's
+///   addresses: its name says so (`Contact email`).
+/// - They also belong to the company if the column `Email` is between the names of the company and
+///   the person, and another column with addresses follows the person's name.
+/// - If the person is only the company's contact, and no column with addresses follows the
+///   contact's name, all addresses belong to the company too.
+///
+/// LinkedIn pages:
+///
+/// - A page of a company belongs to the company. Any other page belongs to the person.
+/// - All pages in a column `LinkedIn` belong to the company if the name of another column says that
+///   it has the person's pages.
+///
+/// Phone numbers:
+///
+/// - They belong to the person, unless one of the next two rules applies.
+/// - They belong to the company if the column is between the names of the company and the person.
+/// - They also belong to the company if the person is only the company's contact, and the column's
+///   name does not say that it has the numbers of a person.
 ///
 /// If a row has no person, all its values belong to the company. If it has no company, the email
 /// addresses and phone numbers of the company belong to the person.
@@ -79,7 +93,8 @@ struct RulesOfBoth {
 }
 
 impl RulesOfBoth {
-    /// Reads a field of the company. If a row has no company, the field is the person's.
+    /// Adds a rule that reads a field of the company from a column. If a row has no company, the
+    /// field belongs to the person.
     fn add_to_company(&mut self, field: Field, column: &str) {
         self.company.add(field, column, None);
         self.person.add_if_alone(field, column);
@@ -98,8 +113,8 @@ impl RulesOfBoth {
         self.company.add_if_alone(Field::LinkedIn, column);
     }
 
-    /// Reads a column whose name alone says whether its values are the person's, the company's, or
-    /// those of both.
+    /// Adds rules for a column whose name alone says whether its values belong to the person, to
+    /// the company, or to both.
     fn add(&mut self, column: &str, meaning: Meaning) {
         if let Some(target) = target(RecordType::Person, meaning, !self.is_contact) {
             self.person.add_target(target, column, meaning);

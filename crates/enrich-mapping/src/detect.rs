@@ -47,11 +47,11 @@ pub enum Detection {
 
 /// Detects which source a file is from. The first of these rules that applies decides:
 ///
-/// 1. If the `type` of the first record is a native kind, such as `company`, the file is native.
-///    It is also native if all its columns or keys are native fields.
+/// 1. If the `type` of the first record is `company`, `person` or `domain`, the file is native (in
+///    Enrich's own import format). It is also native if all its columns or keys are native fields.
 /// 2. A built-in source fits if the file has the columns or keys that the source requires. If one
-///    source fits, the file is from this source. If several fit, and the file's name is typical
-///    of some of them, only these remain. If more than one remains, the result is
+///    source fits, the file is from this source. If several fit, and the file's name is typical of
+///    some of them, only these remain. If more than one remains, the result is
 ///    [`Detection::Several`].
 /// 3. If the file has the native columns that a record needs, and no other column with a known
 ///    meaning, the file is native.
@@ -141,7 +141,8 @@ fn has_key(sample: &Sample<'_>, key: &str) -> bool {
         || sample.records.iter().any(|record| Path::column(key).is_in(record))
 }
 
-/// Whether the `type` of the first record is the name of a native kind, such as `company`.
+/// Whether the `type` of the first record is `company`, `person` or `domain`, as in Enrich's own
+/// import format.
 fn says_native_type(sample: &Sample<'_>) -> bool {
     let is_native = |record: &Map<String, Value>| {
         let kind = record.get("type").and_then(Value::as_str);
@@ -188,8 +189,8 @@ fn has_subject(sample: &Sample<'_>) -> bool {
         .any(|key| sample.keys.iter().any(|known| known.trim().eq_ignore_ascii_case(key)))
 }
 
-/// Whether native records have a column or key with this name. A key inside a native key, such as
-/// `ids.lei`, also counts.
+/// Whether Enrich's own import format has a field with the name of this column or key. A key inside
+/// such a field, such as `ids.lei`, also counts.
 fn is_native(name: &str) -> bool {
     Field::from_column(name.split('.').next().unwrap_or(name)).is_some()
 }

@@ -13,8 +13,8 @@ pub(crate) fn half_width(text: &str) -> Cow<'_, str> {
     visible.map(|sign| ascii(sign).unwrap_or(sign)).collect()
 }
 
-/// Whether a character is an invisible mark: of the direction of text, of width zero, or of the byte
-/// order.
+/// Whether a character is an invisible mark: a mark for the direction of text, a zero-width space,
+/// or a byte order mark.
 fn is_mark(sign: char) -> bool {
     let is_direction = matches!(
         sign,

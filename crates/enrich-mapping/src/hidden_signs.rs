@@ -15,7 +15,7 @@ pub(crate) fn restore(text: &mut String) {
             before.ends_with(char::is_alphanumeric) && after.starts_with(char::is_alphanumeric)
         };
         *text = with_sign(text, &["dot"], '.', is_in_host);
-        // `AT` is also the code of Austria: `Quill GmbH (AT)`.
+        // A host must follow `(at)`, because `AT` is also the code of Austria: `Quill GmbH (AT)`.
         let is_in_address = |before: &str, after: &str| {
             before.ends_with(char::is_alphanumeric) && begins_with_host(after)
         };
@@ -24,8 +24,9 @@ pub(crate) fn restore(text: &mut String) {
     }
 }
 
-/// Replaces each of the `words` in brackets, with the blanks around it: `ada (at) quill.example`. `fits`
-/// says whether the sign fits between the text before it and the text after it.
+/// Replaces each of the `words` in brackets, and the blanks around it, by `sign`: `ada (at)
+/// quill.example` becomes `ada@quill.example`. `fits` says whether the sign fits between the text
+/// before it and the text after it.
 fn with_sign(text: &str, words: &[&str], sign: char, fits: impl Fn(&str, &str) -> bool) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;

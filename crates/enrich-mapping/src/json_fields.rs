@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value};
 
-/// Sets a field to a text that is not blank.
+/// Sets a field to a text. Does nothing if there is no text, or if the text is blank.
 pub(crate) fn set(record: &mut Map<String, Value>, name: &str, value: Option<String>) {
     if let Some(value) = value.filter(|value| !value.trim().is_empty()) {
         record.insert(name.to_owned(), value.into());
     }
 }
 
-/// Sets a field to a list that is not empty.
+/// Sets a field to a list. Does nothing if the list is empty.
 pub(crate) fn set_list(record: &mut Map<String, Value>, name: &str, values: Vec<String>) {
     if !values.is_empty() {
         record.insert(name.to_owned(), values.into());

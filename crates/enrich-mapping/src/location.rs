@@ -22,8 +22,8 @@ const STATES: [&[&str]; 10] = [
 ];
 
 /// Returns the country at the end of an address such as `1 Mill Lane, Leeds, United Kingdom`. An
-/// address that ends with a state and a postcode of the United States, such as `Columbus, OH 43215`,
-/// has no country after them, so `US` is returned.
+/// address that ends with a state and a postcode of the United States, such as `Columbus, OH
+/// 43215`, has no country after them, so `US` is returned.
 ///
 /// A code of two letters may be that of a state, so only `US` and `UK` are countries. `Georgia` may
 /// be the state or the country, so it is neither.
@@ -68,7 +68,8 @@ fn ends_with_state_and_postcode(text: &str) -> bool {
         |text: &str, count| text.len() == count && text.bytes().all(|b| b.is_ascii_digit());
     let digit = first.chars().next().and_then(|digit| digit.to_digit(10));
     let states = digit.and_then(|digit| STATES.get(digit as usize)).copied().unwrap_or_default();
-    // `DE` is Delaware, and the code of Germany, which has no postcodes that begin like this.
+    // `DE` is Delaware, but also the code of Germany. A postcode that begins with 197, 198 or 199
+    // is from Delaware.
     let is_germany = state == "DE" && !["197", "198", "199"].iter().any(|it| first.starts_with(it));
     states.contains(&state) && !is_germany && are_digits(first, 5) && are_digits(extension, 4)
 }

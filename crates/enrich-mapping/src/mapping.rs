@@ -1,4 +1,5 @@
-//! A mapping: the rules by which records of a source become native records.
+//! A mapping: the rules by which records of a source become native records (records in Enrich's own
+//! import format).
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,8 @@ use crate::record_rule::RecordRule;
 use crate::source::SourceInfo;
 use crate::wikidata;
 
-/// The rules by which records of a source become native records.
+/// The rules by which records of a source become native records (records in Enrich's own import
+/// format).
 #[derive(Clone, Debug)]
 pub struct Mapping {
     text: String,
@@ -103,7 +105,7 @@ impl Mapping {
         }
     }
 
-    /// The mapping file as it was written; empty for a mapping from columns.
+    /// Returns the text of the mapping file; empty for a mapping that was not made from a file.
     pub fn source_text(&self) -> &str {
         &self.text
     }
@@ -139,7 +141,8 @@ impl Mapping {
         self.files.iter().any(|glob| matches(glob, name))
     }
 
-    /// Makes native records from an input record, or returns the reason why there are none.
+    /// Converts an input record to native records (records in Enrich's own import format), or
+    /// returns the reason why there are none.
     pub fn map(&self, record: &Map<String, Value>, settings: &Settings) -> Mapped {
         let mut notes = Vec::new();
         let skipped =
@@ -177,7 +180,8 @@ impl Mapping {
             };
             let of_draft = drafted.as_ref().map_or(Vec::new(), |draft| draft.notes.clone());
             match drafted.and_then(|draft| draft.finish(self.source.confidence)) {
-                // The record of the person already names the employer.
+                // A company with nothing but a name is left out, because the record of the person
+                // already names the company as the employer.
                 Ok(record) if has_person && rule.is_of_both() && has_name_alone(&record) => {}
                 Ok(record) => {
                     records.push(record);
@@ -222,9 +226,9 @@ fn has_name_alone(company: &Map<String, Value>) -> bool {
     company.keys().all(|key| matches!(key.as_str(), "type" | "name" | "country" | "confidence"))
 }
 
-/// Adds the notes of one native record to those of the other records of the same input record. A
-/// kind of note that they already contain is not added, because several records may read the same
-/// value.
+/// Adds the notes of one record to `notes`, the notes of the other records that were made from the
+/// same input record. Several records may read the same value, so a kind of note that `notes`
+/// already contains is not added again.
 fn add_notes(notes: &mut Vec<Note>, of_record: Vec<Note>) {
     let of_others = notes.len();
     for note in of_record {

@@ -19,9 +19,11 @@ pub(crate) enum Meaning {
     /// The name of a company or of a person.
     Name,
     Company,
-    /// The name of a company, if no other column is. In many lists, `Customer` is yes or no.
+    /// A column such as `Customer`. It has the company's name only if no other column has it,
+    /// because in many lists its values are yes and no.
     Party,
-    /// The name of a company, if no other column is. Otherwise an alias.
+    /// A column such as `Legal name`. It has the company's name if no other column has it.
+    /// Otherwise it has an alias.
     Legal,
     Aliases,
     Domains,
@@ -53,7 +55,7 @@ pub(crate) enum Meaning {
     Id(&'static str),
 }
 
-/// The meanings with the names that the file `data/synonyms.txt` gives them.
+/// Meanings, each with its name in the file `data/synonyms.txt`.
 const NAMES: [(&str, Meaning); 29] = [
     ("first_name", Meaning::FirstName),
     ("last_name", Meaning::LastName),
@@ -93,8 +95,8 @@ impl Meaning {
         of_name.map(|(_, meaning)| meaning).or_else(|| name.strip_prefix("ids.").map(Self::Id))
     }
 
-    /// Returns the meaning of columns that fill this field. Returns `None` if no column of a list
-    /// has such values.
+    /// Returns the meaning that has the same name as this field, such as `emails`; `None` if there
+    /// is none.
     pub(crate) fn of_field(field: Field) -> Option<Self> {
         NAMES.into_iter().find(|(name, _)| *name == field.name()).map(|(_, meaning)| meaning)
     }
@@ -156,7 +158,8 @@ static MEANINGS: LazyLock<HashMap<String, Meaning>> = LazyLock::new(|| {
     names.map(|(name, meaning)| (plain_name(name), meaning)).collect()
 });
 
-/// The usual names of columns whose people have the family name first.
+/// Usual names of columns with names of people, in languages that put the family name first, such
+/// as `氏名`.
 static FAMILY_NAME_FIRST: LazyLock<HashSet<String>> = LazyLock::new(|| {
     table::rows(include_str!("../data/family_name_first.txt"))
         .flat_map(|[names]| table::values(names).map(plain_name))
@@ -184,10 +187,10 @@ pub(crate) fn has_family_names_first(column: &str) -> bool {
     FAMILY_NAME_FIRST.contains(&plain) || SAYING_SO.iter().any(|text| plain.contains(text))
 }
 
-/// What a column fills in a native record.
+/// What a column fills in a record: a field, or an external id.
 pub(crate) enum Target {
     Field(Field),
-    /// An external id of this scheme.
+    /// An external id of this scheme (the register that gives the id), such as `lei`.
     Id(&'static str),
 }
 

@@ -29,9 +29,9 @@ pub fn is_name_only(kind: RecordType, has: impl Fn(Field) -> bool) -> bool {
         && !IDENTIFIERS.into_iter().any(|field| field.belongs_to(kind) && has(field))
 }
 
-/// Whether a native record has no identifier but its name ([`is_name_only`]). Every value counts,
-/// because the values are not parsed yet. So a record may lose its only identifier later, when this
-/// cannot be read.
+/// Whether a record in Enrich's own import format has no identifier but its name
+/// ([`is_name_only`]). Every value counts, because the values are not parsed yet. If the import
+/// later can't read the record's only identifier, the record loses it.
 pub fn name_only(record: &Map<String, Value>) -> bool {
     let kind = record.get("type").and_then(Value::as_str).and_then(RecordType::from_name);
     kind.is_some_and(|kind| is_name_only(kind, |field| record.contains_key(field.name())))

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-/// The kind of a native record.
+/// The kind of a record in Enrich's own import format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordType {
     /// A company.
@@ -48,7 +48,7 @@ impl RecordType {
     }
 }
 
-/// A field of native records, or a field that exists only in mappings.
+/// A field of Enrich's own import format, or a field that exists only in mappings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the table says their names")]
 pub enum Field {
@@ -84,7 +84,7 @@ pub enum Field {
     FullName,
 }
 
-/// A field of the native format, and whether the file names the field in the singular.
+/// A field of Enrich's own import format, and whether the file names the field in the singular.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Named {
     /// The field.
@@ -128,8 +128,8 @@ const TABLE: [(Field, &str, &[RecordType]); 26] = {
     ]
 };
 
-/// The native fields, each with its name in the form that [`plain_name`] returns, such as
-/// `firstname`.
+/// The fields of Enrich's own import format. Each has its name in the form that [`plain_name`]
+/// returns, such as `firstname`.
 static NATIVE_COLUMNS: LazyLock<Vec<(Field, String)>> =
     LazyLock::new(|| Field::native().map(|field| (field, plain_name(field.name()))).collect());
 
@@ -137,20 +137,20 @@ impl Field {
     /// The number of fields.
     pub const COUNT: usize = TABLE.len();
 
-    /// Returns all fields of native records.
+    /// Returns all fields of Enrich's own import format.
     pub fn native() -> impl Iterator<Item = Self> {
         TABLE.into_iter().map(|(field, ..)| field).filter(|field| field.is_native())
     }
 
-    /// Returns the native field with this name. The singular and the plural of a name are both
-    /// accepted, such as `email` and `emails`.
+    /// Returns the field of Enrich's own import format with this name. The singular and the plural
+    /// of a name are both accepted, such as `email` and `emails`.
     pub fn from_name(name: &str) -> Option<Named> {
         Self::find(name).filter(|named| named.field.is_native())
     }
 
-    /// Returns the native field whose values are in a column with this name. Case, blanks and
-    /// punctuation in the column's name don't matter. The singular and the plural are both
-    /// accepted.
+    /// Returns the field of Enrich's own import format whose values are in a column with this name.
+    /// Case, blanks and punctuation in the column's name don't matter. The singular and the plural
+    /// are both accepted.
     pub fn from_column(column: &str) -> Option<Named> {
         let plain = plain_name(column);
         let same = NATIVE_COLUMNS.iter().find(|(_, known)| *known == plain);

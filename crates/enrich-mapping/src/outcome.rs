@@ -21,16 +21,17 @@ pub struct Settings {
 /// The result of mapping an input record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mapped {
-    /// The native records, or the reason why there are none.
+    /// The records in Enrich's own import format, or the reason why there are none.
     pub outcome: Outcome,
     /// A note for each value that was left out of the records.
     pub notes: Vec<Note>,
 }
 
-/// The native records of an input record, or the reason why there are none.
+/// The native records (records in Enrich's own import format) that were made from an input record,
+/// or the reason why there are none.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// The native records, at least one.
+    /// The records in Enrich's own import format, at least one.
     Records(Vec<Map<String, Value>>),
     /// The input record gives no native record. The text is the reason, such as `dissolved`;
     /// reports count the records by reason.

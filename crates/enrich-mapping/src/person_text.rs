@@ -38,7 +38,7 @@ enum Word {
 }
 
 impl Word {
-    /// Returns the kind of word with this name in the file.
+    /// Returns the kind of word with this name in `data/person_words.txt`.
     fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "salutation" => Self::Salutation,
@@ -132,9 +132,9 @@ pub(crate) fn is_person_name(first: &str, last: &str) -> bool {
 }
 
 /// Returns a person's name without the text after a dash or in parentheses, and without a job title
-/// or a second name after a comma: `Ada Byte` for `Ada Byte - London`, `Ada Byte (Owner)`, `Ada Byte,
-/// Director` and `Ada Byte, Bob Quill`. If the text before a dash is a job title, the name follows
-/// the dash.
+/// or a second name after a comma: `Ada Byte` for `Ada Byte - London`, `Ada Byte (Owner)`, `Ada
+/// Byte, Director` and `Ada Byte, Bob Quill`. If the text before a dash is a job title, the name
+/// follows the dash.
 fn without_remark(text: &str) -> String {
     /// Maximum number of remarks that are left out. A text with more marks is no name.
     const MAX_REMARKS: usize = 8;
@@ -170,8 +170,8 @@ fn without_parentheses(text: &str) -> String {
     outside.trim().to_owned()
 }
 
-/// Returns the name before a dash, or else the name after it. Returns `None` if the text has no dash
-/// between blanks, or if neither part is a name.
+/// Returns the name before a dash, or else the name after it. Returns `None` if the text has no
+/// dash between blanks, or if neither part is a name.
 fn around_dash(text: &str) -> Option<&str> {
     [" - ", " – ", " — ", " | "].into_iter().find_map(|mark| {
         let (first, rest) = split_at(text, mark)?;
@@ -279,8 +279,8 @@ fn plain_word(word: &str) -> String {
 }
 
 /// Returns a name without emoji, without salutations at its beginning, and without `jun.` at its
-/// end. `M.` is a salutation (Monsieur) if only one word or a word in capitals follows; otherwise it
-/// is an initial.
+/// end. `M.` is a salutation (Monsieur) if only one word or a word in capitals follows; otherwise
+/// it is an initial.
 fn cleaned(name: &str) -> String {
     let kept = without_emoji(name);
     let words: Vec<&str> = kept.split_whitespace().collect();

@@ -18,14 +18,16 @@ enum Word {
     Extension,
     /// An internal extension follows, which is left out: `Durchwahl 12`.
     Inside,
-    /// A number follows that is not in use. In brackets, the number before the word is meant.
+    /// A number follows that is no longer in use. If the word is in brackets, the number before it
+    /// is no longer in use.
     Invalid,
-    /// In a remark after a number, the word says that the number must not be used.
+    /// In a remark after a number, such as `do not call`, the word says that the number must not be
+    /// used.
     Not,
 }
 
 impl Word {
-    /// Returns the kind of word with this name in the file.
+    /// Returns the kind of word with this name in `data/phone_words.txt`.
     fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "phone" => Self::Phone,

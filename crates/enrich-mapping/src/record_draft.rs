@@ -22,7 +22,7 @@ use crate::phone_text::{
 use crate::role_mailbox::is_role_address;
 use crate::route::{Route, is_no_handle, is_site_of, is_whole_site, route_url};
 
-/// An import keeps no more values of a field.
+/// Maximum number of values of a field that an import accepts.
 const MAX_VALUES: usize = 1_000;
 
 #[derive(Clone, Debug)]
@@ -81,8 +81,8 @@ impl RecordDraft {
         add(&mut self.aliases, name);
     }
 
-    /// Adds a country, given by its code, its name, its Wikidata item, or a place in it. An unknown country is
-    /// left out, and a [`Note`] is added for it.
+    /// Adds a country, given by its code, its name, its Wikidata item, or a place in it. An unknown
+    /// country is left out, and a [`Note`] is added for it.
     pub(crate) fn add_country(&mut self, text: &str) {
         match country_in(text) {
             Some(country) => add(&mut self.countries, country),
@@ -280,7 +280,7 @@ impl RecordDraft {
         self.notes.extend(std::iter::repeat_n(Note::MailProvider, count));
     }
 
-    /// Returns the native record, or the reason why no record can be made.
+    /// Returns the record in Enrich's own import format, or the reason why no record can be made.
     pub(crate) fn finish(self, confidence: Option<u8>) -> Result<Map<String, Value>, &'static str> {
         let mut record = Map::new();
         record.insert("type".to_owned(), self.kind.as_str().into());
@@ -380,7 +380,8 @@ impl RecordDraft {
     }
 }
 
-/// Adds a value that is new. Above [`MAX_VALUES`], values are not compared any more.
+/// Adds a value that is new. A list with more than [`MAX_VALUES`] values is not searched for the
+/// value, to save time. The import drops the further values anyway.
 fn add<T: PartialEq>(list: &mut Vec<T>, value: T) {
     if list.len() > MAX_VALUES || !list.contains(&value) {
         list.push(value);

@@ -1,4 +1,4 @@
-//! The rules by which a mapping makes one kind of native record.
+//! The rules by which a mapping makes records of one kind, such as companies.
 
 use serde_json::{Map, Value};
 
@@ -19,15 +19,16 @@ use crate::route::{Route, route_url};
 use crate::rule::Rule;
 use crate::source::SourceInfo;
 
-/// The rules by which a mapping makes one kind of native record.
+/// The rules by which a mapping makes records of one kind, such as companies.
 #[derive(Clone, Debug)]
 pub(crate) struct RecordRule {
     pub(crate) kind: RecordType,
     when: Vec<Condition>,
     id: Option<Rule>,
     fields: Vec<(Field, Rule)>,
-    /// Fields that are read only if the input record gives no record of the other kind. This is
-    /// `None` unless each input record may have a company and a person who works there.
+    /// Fields that are read only if the input record gives no record of the other kind: for a
+    /// company, no person; for a person, no company. This is `None` unless each input record may
+    /// have a company and a person who works there.
     fields_if_alone: Option<Vec<(Field, Rule)>>,
     ids: Vec<(String, Rule)>,
     /// Whether some columns that no rule names are read too: those with a usual column name, such
@@ -58,7 +59,7 @@ impl RecordRule {
     }
 
     /// Returns these rules for input records that may have a company and a person who works there.
-    /// `fields` are read only if an input record gives no record of the other kind.
+    /// `fields` are read only if an input record has only one of the two.
     pub(crate) fn with_fields_if_alone(self, fields: Vec<(Field, Rule)>) -> Self {
         Self { fields_if_alone: Some(fields), ..self }
     }
@@ -102,7 +103,7 @@ impl RecordRule {
         self.fields_if_alone.is_some()
     }
 
-    /// Whether the input record has a name for the native record.
+    /// Whether the input record has a text for the field `name` that can be the name of a company.
     pub(crate) fn has_name(&self, record: &Map<String, Value>, source: &SourceInfo) -> bool {
         let mut names = self.fields.iter().filter(|(field, _)| *field == Field::Name);
         names.any(|(_, rule)| rule.values(record, &source.null).iter().any(|it| !is_no_company(it)))
@@ -113,10 +114,10 @@ impl RecordRule {
         self.when.iter().all(|condition| condition.is_met(record))
     }
 
-    /// Makes a draft of a native record from an input record. If the input record names no
-    /// country, `seat` is used: as the company's country, and to read national phone numbers. If
-    /// the input record names an unknown country, `seat` is not used. `is_alone` says that the
-    /// input record gives no record of the other kind.
+    /// Makes a draft of a record from an input record. If the input record names no country, `seat`
+    /// is used: as the company's country, and to read national phone numbers. If the input record
+    /// names an unknown country, `seat` is not used. `is_alone` says that the input record gives no
+    /// record of the other kind (company or person).
     pub(crate) fn record_draft(
         &self,
         record: &Map<String, Value>,
@@ -139,7 +140,8 @@ impl RecordRule {
         for (field, texts) in fields.iter_mut().filter(|(field, _)| field.is_name()) {
             texts.retain(|text| match field {
                 Field::Company => !is_no_company(text),
-                // A list of companies may have one that is called `Freelancer`.
+                // If rows may also have a person, `Freelancer` means that there is no company. In a
+                // list of companies alone, it may be the name of one.
                 Field::Name if self.is_of_both() => !is_no_company(text),
                 _ => !is_no_name(text),
             });
@@ -147,7 +149,8 @@ impl RecordRule {
         // The country comes first, because the country is needed to read national phone numbers.
         let (countries, others): (Vec<_>, Vec<_>) =
             fields.into_iter().partition(|(field, _)| *field == Field::Country);
-        // A number such as `75` is a part of a country, not a country that is not known.
+        // A number such as `75` is a region (a French department). It is ignored, and not reported
+        // as an unknown country.
         let has_letter = |text: &String| text.contains(char::is_alphabetic);
         let texts = countries.into_iter().flat_map(|(_, texts)| texts);
         let countries: Vec<String> = texts.filter(has_letter).collect();
@@ -262,7 +265,8 @@ fn fill(draft: &mut RecordDraft, field: Field, mut values: Vec<String>, seat: Op
     }
 }
 
-/// Whether a text is the answer to a question such as "Is the company on LinkedIn?".
+/// Whether a text is `yes` or `no`, in one of several languages. Some columns answer a question
+/// such as "Is the company on LinkedIn?".
 fn is_yes_or_no(text: &str) -> bool {
     const ANSWERS: [&str; 14] = [
         "yes", "no", "y", "n", "true", "false", "ja", "nein", "oui", "non", "sí", "si", "nee",

@@ -18,7 +18,7 @@ pub(crate) fn is_role_address(address: &str) -> bool {
     let address = address.rsplit(['<', ' ']).next().unwrap_or(address);
     let Some((local, _)) = address.split_once('@') else { return false };
     let local = local.split('+').next().unwrap_or(local).to_lowercase();
-    // Texts from right to left may contain invisible marks.
+    // Invisible marks, which texts in Arabic or Hebrew may contain, are left out.
     let local: String = local.chars().filter(|it| it.is_alphanumeric() || it.is_ascii()).collect();
     let is_role =
         |part: &str| MAILBOXES.contains(part.trim_end_matches(|sign: char| sign.is_ascii_digit()));

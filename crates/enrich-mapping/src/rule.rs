@@ -12,7 +12,7 @@ use crate::phone_text::{phone_texts, with_area_code};
 use crate::template::Template;
 use crate::transform::Transform;
 
-/// A rule of a mapping: says where an input record has the values of a native field.
+/// A rule of a mapping: says where an input record has the values of a field.
 #[derive(Clone, Debug)]
 pub(crate) enum Rule {
     /// The values of all these rules, in order.

@@ -107,7 +107,7 @@ fn leave_out_parties(known: &mut KnownColumns<'_>) {
     *known = all.iter().filter(|(column, meaning)| !is_other(column, *meaning)).collect();
 }
 
-/// Adds columns whose names are those of a person's names only together: `First` and `Last`.
+/// Adds pairs of columns whose names mean a person's names only together: `First` and `Last`.
 fn add_pairs<'c>(known: &mut KnownColumns<'c>, columns: &'c [String]) {
     for (first, last) in [("first", "last"), ("ad", "soyad"), ("given", "family")] {
         let find = |name| columns.iter().find(|column| plain_name(column) == name);
@@ -122,15 +122,15 @@ fn add_pairs<'c>(known: &mut KnownColumns<'c>, columns: &'c [String]) {
     }
 }
 
-/// Finds the column with the name of the company, if no column has a name such as `Company`. It is
-/// the first of these columns that there is:
+/// Finds the column with the name of the company, if no column has a name such as `Company`. These
+/// steps are tried in order:
 ///
-/// - A column `Name` whose values are the names of companies.
-/// - A column `Name` beside a contact person. A column `Nombre` ("name" or "first name") also, if no
-///   column has last names.
-/// - If there is no column `Name`: a column such as `Customer`, or one such as `Legal name`.
-/// - If all names are in objects of JSON or XML: the name in the object that also has domains, email
-///   addresses or phone numbers.
+/// 1. The first column `Name` whose values are the names of companies, or that is beside a contact
+///    person. A column `Nombre` ("name" or "first name") beside a contact person also counts, if no
+///    column has last names.
+/// 2. If there is no column `Name`: a column such as `Customer`, or else one such as `Legal name`.
+/// 3. If all names are in objects of JSON or XML: the name in the object that also has domains,
+///    email addresses or phone numbers.
 fn name_companies<'c>(
     known: &mut KnownColumns<'c>,
     columns: &'c [String],
@@ -168,8 +168,8 @@ fn name_companies<'c>(
 }
 
 /// Returns the column with the name in an object that also has known addresses or phone numbers:
-/// `tags.name` beside `tags.website`. An object with a first or last name is a person, so its name is
-/// not the company's. Returns `None` if several objects have such a name.
+/// `tags.name` beside `tags.website`. An object with a first or last name is a person, so its name
+/// is not the company's. Returns `None` if several objects have such a name.
 fn name_in_object<'c>(known: &KnownColumns<'_>, columns: &'c [String]) -> Option<&'c str> {
     let is_key = |meaning: Meaning| {
         meaning.is_of_phones() || matches!(meaning, Meaning::Domains | Meaning::Emails)
@@ -223,8 +223,9 @@ fn add_by_values<'c>(
     known.sort(columns);
 }
 
-/// Returns the meaning that a column's name has alone, or without the prefix of its group. Objects
-/// of JSON and XML, and their members, are in no group ([`meaning_among`]).
+/// Returns the meaning of a column's name, or of the name without the prefix of its group (`EMAIL`
+/// for `KNT_EMAIL`). Objects of JSON and XML, and their members, are in no group
+/// ([`meaning_among`]).
 fn meaning_of_name(columns: &[String], column: &str, groups: &Groups) -> Option<Meaning> {
     let is_object_or_member =
         || has_members(columns, column) || outer_and_inner(columns, column).is_some();
@@ -289,12 +290,13 @@ impl Mapping {
     /// decide the kind of the records, unless `kind` does:
     ///
     /// - The records are people if there is a column for a first name, a last name, a full name or
-    ///   a contact, or columns for a name and a job title (but not for a website without a company).
+    ///   a contact. Columns for a name and a job title are also enough. But they are not enough if
+    ///   there is a column for a website and none for a company.
     /// - If there is also a column for a company, each record is a company and a person who works
     ///   there.
     /// - Otherwise the records are companies if there is a column for a name or a company.
-    /// - Otherwise they are facts of domains, if there are columns for a domain, and for a page rank
-    ///   or an IP address.
+    /// - Otherwise they are facts of domains, if there are columns for a domain, and for a page
+    ///   rank or an IP address.
     /// - Otherwise returns `None`.
     ///
     /// `records` are the first records of the file. Their values show the meaning of columns

@@ -127,7 +127,8 @@ fn log_rank(text: &str) -> Option<String> {
     Some(format!("{:.2}", value.max(0.0)))
 }
 
-/// Removes the state that the SEC adds to names, as in `DANAHER CORP /DE/` or `QUALCOMM INC/DE`.
+/// Removes the state that the SEC (the stock exchange regulator of the United States) adds to
+/// names, as in `DANAHER CORP /DE/` or `QUALCOMM INC/DE`.
 fn without_state(text: &str) -> &str {
     let ended = text.strip_suffix('/').unwrap_or(text);
     let is_state = |word: &str| {

@@ -47,7 +47,7 @@ pub(crate) fn is_entity(record: &Map<String, Value>) -> bool {
     record.contains_key("claims") && record.contains_key("labels")
 }
 
-/// Makes a draft of a native record from an entity. The error is the reason why the entity gives no
+/// Makes a draft of a record from an entity. The error is the reason why the entity gives no
 /// record.
 ///
 /// If the entity names no country, its country is `seat`.

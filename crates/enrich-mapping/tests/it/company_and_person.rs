@@ -3,8 +3,8 @@
 use enrich_mapping::{Mapping, Outcome, Settings};
 use serde_json::{Map, Value, json};
 
-/// Maps rows with a mapping that was created from their columns. Returns the native records of each
-/// row.
+/// Creates a mapping from the names and values of columns, and maps rows with it. Returns the
+/// records that were made from each row.
 fn mapped(columns: &[&str], rows: &[&[&str]]) -> Vec<Value> {
     let names: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
     let record = |cells: &&[&str]| -> Map<String, Value> {
@@ -79,7 +79,7 @@ fn the_emails_before_the_person_are_the_companys() {
     assert_eq!(found[0][1]["emails"], json!(["hallo@quill.example"]));
     let columns = ["Firma", "E-mail", "Internet", "Ansprechpartner", "E-mail (2)"];
     assert_eq!(mapped(&columns, &rows), found);
-    // A single column belongs to both.
+    // If there is only one column with addresses, they belong to the company and to the person.
     let columns = ["Firma", "E-Mail", "Internet", "Ansprechpartner"];
     let found = mapped(&columns, &rows.map(|row| &row[..4]));
     assert_eq!(found[0][0]["emails"], json!(["hallo@quill.example"]));

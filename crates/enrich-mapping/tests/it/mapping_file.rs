@@ -236,7 +236,8 @@ fn rows_of_companies_and_of_private_customers_are_read() {
     assert_eq!(read("Quill GmbH", "", ""), json!([{"type": "company", "name": "Quill GmbH"}]));
     let person = json!([{"type": "person", "first_name": "Ada", "last_name": "Byte"}]);
     assert_eq!(read("", "Ada", "Byte"), person);
-    // The record of the person already names the employer.
+    // The company has only a name, and the record of the person contains it. So there is no record
+    // of the company.
     let person = json!([{"type": "person", "first_name": "Bob", "last_name": "Nib",
         "company": "Ink KG"}]);
     assert_eq!(read("Ink KG", "Bob", "Nib"), person);

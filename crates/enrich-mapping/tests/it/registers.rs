@@ -4,7 +4,8 @@
 use enrich_mapping::{Detection, Mapping, Outcome, Sample, Settings, detect};
 use serde_json::{Value, json};
 
-/// Maps a record of a built-in source. Returns the native record, or the reason why there is none.
+/// Maps a record of a built-in source. Returns the first record that the mapping makes, or the
+/// reason why it makes none.
 fn mapped(source: &str, record: &Value) -> Value {
     let mapping = Mapping::built_in(source).unwrap();
     match mapping.map(record.as_object().unwrap(), &Settings::default()).outcome {

@@ -1,4 +1,4 @@
-//! Compares the native records of every built-in source's fixtures with snapshots.
+//! Compares the records that every built-in mapping makes from its fixtures with snapshots.
 
 use enrich_mapping::{Outcome, Settings, built_ins};
 use serde_json::Value;

@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 
 use crate::reader::fixture;
 
-/// Maps a record of a built-in source. Returns the native record, or the reason why there is none.
+/// Maps a record of a built-in source. Returns the first record that the mapping makes, or the
+/// reason why it makes none.
 fn mapped(source: &str, record: &Value) -> Value {
     let record: &Map<String, Value> = record.as_object().unwrap();
     match Mapping::built_in(source).unwrap().map(record, &Settings::default()).outcome {
@@ -398,7 +399,7 @@ fn the_website_of_a_mail_provider_is_left_out() {
     let mapped = mapping.map(record.as_object().unwrap(), &Settings::default());
     let Outcome::Records(records) = mapped.outcome else { panic!("skipped") };
     assert_eq!((records[0].get("domains"), records[1].get("company_domain")), (None, None));
-    // Both records read the website from the same column, so it is noted once.
+    // Both records read the website from the same column, so there is only one note.
     assert_eq!(mapped.notes, [Note::MailProvider]);
     let record = json!({"a": "Gmail", "b": "https://gmail.com/"});
     let mapped = mapping.map(record.as_object().unwrap(), &Settings::default());

@@ -65,7 +65,8 @@ impl Table {
     }
 
     /// Whether the current row is a row of totals, such as `Total;12`. `record` was made from this
-    /// row. If `record` has more than a name, the row is not a row of totals.
+    /// row. A company may be called `Total`. So the row counts as totals only if `record` has no
+    /// identifier but a name.
     fn is_total(&self, record: &Record) -> bool {
         let cells =
             self.splitter.fields().map(|cell| ("", std::str::from_utf8(cell).unwrap_or("")));

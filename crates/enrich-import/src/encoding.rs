@@ -67,7 +67,7 @@ enum State {
     Utf8,
     Other(Decoder),
     Page(CodePage),
-    /// The text has ended. Only the state `Other` changes to this state.
+    /// The text has ended. The decoder of the state `Other` must not be called any more.
     Ended,
 }
 

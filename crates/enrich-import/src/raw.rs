@@ -9,10 +9,10 @@ use enrich_mapping::{Field, Named, is_no_value};
 
 const CSV_LIST_SEPARATOR: char = '|';
 
-/// The fields of a record. A file may give the values of a list field under the field's name,
-/// such as `emails`, and also under its singular, such as `email`. So each field has two places:
-/// the first for the value under the singular, the second for the value under the name itself. In
-/// CSV, a company's ids may also have a column for each scheme.
+/// The fields of a record. A file may give the values of a list field under the field's name, such
+/// as `emails`, and also under its singular, such as `email`. So each field has two places: the
+/// first for the value under the singular, the second for the value under the name itself. In CSV,
+/// a company's ids may also have a column for each register, such as `lei`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fields<'a> {
     values: [[Option<Raw<'a>>; 2]; Field::COUNT],

@@ -172,7 +172,8 @@ impl Report {
 /// the lines of its own source.
 impl AddAssign for Report {
     fn add_assign(&mut self, other: Self) {
-        // All fields are named, so that none is forgotten.
+        // All fields are named, without `..`. So the compiler reports a new field that is not added
+        // here.
         let Self {
             read,
             added,

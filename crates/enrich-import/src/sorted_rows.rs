@@ -275,7 +275,8 @@ mod tests {
     fn sorted_rows_make_one_run_on_the_disk() {
         let rows: Vec<_> = (0..5_000).map(|n| (format!("{n:05}"), String::new())).collect();
         let (runs, found) = sorted(&rows);
-        // One run is in the file. The other is the last block, which stays in memory.
+        // One run (sorted sequence of rows) is in the file. The other is the last block, which
+        // stays in memory.
         assert_eq!(runs, 2);
         assert_eq!(found, rows);
         assert_eq!(sorted(&[]), (1, Vec::new()));

@@ -83,13 +83,13 @@ pub enum EntryContent {
         /// The entry's id. The operator sends a file with the result for each id to DROP,
         /// California's deletion platform.
         id: String,
-        /// The digest of the value.
+        /// The digest (hash) of the value that must be forgotten.
         digest: Digest,
         /// The list that the entry belongs to. Normally it is the list of `file`, the same for all
         /// its entries. But in a file of removed entries, each entry names its own list.
         list: DropList,
     },
-    /// The digest of an email address.
+    /// The digest (hash) of an email address.
     Digest(Digest),
     /// A value in plain text, such as an email address.
     Value(String),

@@ -193,7 +193,8 @@ impl Workbook {
         let (into, rows) = sync_channel(2);
         let path = part.path.clone();
         if let Some(links) = &mut self.links {
-            // If the sheet is damaged or too large, the thread that reads its rows reports it.
+            // An error is ignored here. If the sheet is damaged or too large, the thread that reads
+            // its rows reports it.
             *links = Links::read(&mut archive, &path, &self.limits).unwrap_or_default();
         }
         let thread = std::thread::Builder::new().name("enrich-workbook".to_owned());

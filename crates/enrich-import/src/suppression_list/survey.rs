@@ -15,8 +15,8 @@ pub struct ListPart {
     /// The file's name and list, if it is from DROP (California's deletion platform); `None` for
     /// other formats.
     pub file: Option<DropFile>,
-    /// The kind of value from which the digests are made; `None` if the digests of the file are
-    /// not compared with values of the directory.
+    /// The kind of value from which the digests (hashes) are made, such as email addresses. `None`
+    /// if the digests of the file are not compared with values of the directory.
     pub kind: Option<DigestKind>,
     /// The number of entries.
     pub entries: u64,

@@ -1,4 +1,4 @@
-//! Recognises texts that look like addresses.
+//! Recognises web and email addresses.
 
 use enrich_text::{Domain, EmailAddress, MAX_CHARACTERS};
 

@@ -113,8 +113,8 @@ impl ColumnRules {
     }
 }
 
-/// The texts that separate addresses: a blank, a line break, the usual signs, and the comma and the
-/// semicolon of Arabic and of Chinese and Japanese.
+/// The texts that separate web or email addresses in a cell: a blank, a line break, the usual
+/// signs, and the comma and the semicolon of Arabic and of Chinese and Japanese.
 static SEPARATORS: [&str; 10] =
     [" ", "\n", "|", ";", ",", "\u{60c}", "\u{61b}", "\u{3001}", "\u{ff0c}", "\u{ff1b}"];
 

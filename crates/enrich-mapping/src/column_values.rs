@@ -43,8 +43,8 @@ const COUNTRY_NAMES: [&str; 12] = [
     "国",
     "국가",
 ];
-/// A column may have addresses or places that end with a country if its name contains one of these
-/// texts: `HQ Location`.
+/// A column may have postal addresses or places that end with a country if its name contains one of
+/// these texts: `HQ Location`.
 const LOCATION_NAMES: [&str; 14] = [
     "location",
     "address",
@@ -227,8 +227,8 @@ fn begins_with_email(text: &str) -> bool {
 }
 
 /// Returns the meaning of a column whose name is a usual one, if its values do not contradict it.
-/// May return another meaning: a column `Account` with email addresses has emails. Returns `None` if
-/// the values contradict: for example, a column `Country` may have ids of another table, such as
+/// May return another meaning: a column `Account` with email addresses has emails. Returns `None`
+/// if the values contradict: for example, a column `Country` may have ids of another table, such as
 /// `49`, and a column `Last` may have dates.
 pub(crate) fn unless_contradicted(
     meaning: Meaning,

@@ -164,8 +164,8 @@ fn words(column: &str) -> Vec<String> {
     if let [whole] = words.as_slice() {
         let parties = WORDS.iter().filter(|(_, kind)| **kind == Word::Party);
         let rests = parties.filter_map(|(word, _)| Some((*word, whole.strip_prefix(word)?)));
-        // If several words fit, each is the beginning of the next, so the last one in the alphabet
-        // is the longest.
+        // Several words may fit, such as `bill` and `billing`. Each of them is a prefix of the next
+        // longer one, so the longest word is the last in the alphabet.
         if let Some((word, rest)) = rests.filter(|(_, rest)| !rest.is_empty()).max() {
             words = vec![word.to_owned(), rest.to_owned()];
         }

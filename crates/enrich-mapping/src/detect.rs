@@ -124,9 +124,9 @@ fn fits(input: &Input, sample: &Sample<'_>, is_named: bool) -> bool {
     if !input.header.is_empty() {
         return is_named && sample.keys.len() == input.header.len();
     }
-    // In three cases, the file fits if its name is typical of the source: the input requires no
-    // keys; the sample has no keys; or the required keys are missing, and the header need not be
-    // the first line (`skip_until`).
+    // The keys cannot decide in three cases: the input requires no keys; the sample has no keys; or
+    // the required keys are missing, but the header need not be the first line (`skip_until`). Then
+    // the file fits if its name is typical of the source.
     let has_keys = input.keys.iter().all(|key| has_key(sample, key));
     if input.keys.is_empty() || sample.keys.is_empty() || (input.skip_until.is_some() && !has_keys)
     {

@@ -1,4 +1,4 @@
-//! Restores signs that websites and users replace by other texts.
+//! Restores characters that websites and users replace by other texts, such as `@` for `(at)`.
 
 use std::borrow::Cow;
 

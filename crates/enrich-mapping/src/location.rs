@@ -1,4 +1,4 @@
-//! Finds the country in an address or a place.
+//! Finds the country in a postal address or a place.
 
 use enrich_text::{Country, ExternalId};
 

@@ -46,7 +46,7 @@ pub(crate) enum Meaning {
     /// Texts that are put before phone numbers.
     AreaCode,
     Country,
-    /// Addresses or places, which may end with a country.
+    /// Postal addresses or places, which may end with a country.
     Location,
     Title,
     PageRank,

@@ -23,7 +23,7 @@ const IDENTIFIERS: [Field; 12] = [
 
 /// Whether a record of this kind has no identifier but its name: no domain, page, email address,
 /// phone number or external id, and for a person no employer. `has` says whether the record has a
-/// field. Facts of a domain always have an identifier.
+/// field. A record about a domain always has an identifier: the domain.
 pub fn is_name_only(kind: RecordType, has: impl Fn(Field) -> bool) -> bool {
     kind != RecordType::Domain
         && !IDENTIFIERS.into_iter().any(|field| field.belongs_to(kind) && has(field))

@@ -11,7 +11,7 @@ pub enum RecordType {
     Company,
     /// A person.
     Person,
-    /// Facts of a domain.
+    /// Facts about a domain, such as its IP address.
     Domain,
 }
 

@@ -19,8 +19,8 @@ pub(crate) enum Rule {
     All(Vec<Rule>),
     /// The values of the first rule that has any.
     First(Vec<Rule>),
-    /// The values at one or more places of the input record, or a text that is made from a
-    /// template.
+    /// The values at one or more places (such as columns) of the input record, or a text that is
+    /// made from a template.
     One(Box<Values>),
 }
 
@@ -36,9 +36,11 @@ pub(crate) struct Values {
     pick: Pick,
     apply: Vec<Transform>,
     prefix: String,
-    /// The place of the area code, which [`with_area_code`] puts before phone numbers.
+    /// Where the input record has the area code, such as a column. [`with_area_code`] puts it
+    /// before phone numbers.
     area_code: Option<Path>,
-    /// The place of a text that is put before the values, such as `van` before `Dijk`.
+    /// Where the input record has a text that is put before the values, such as `van` before
+    /// `Dijk`.
     particle: Option<Path>,
 }
 

@@ -55,7 +55,8 @@ impl Synonyms {
         leave_out_parties(&mut known);
         add_pairs(&mut known, columns);
         let has_last_name = known.has(Meaning::LastName);
-        // A column `Name` may have the last names. It does not if it has the names of companies.
+        // A column `Name` may have the last names of people, unless its values are names of
+        // companies.
         let may_be_last_name = known
             .iter()
             .any(|(column, meaning)| meaning == Meaning::Name && !has_companies(column, records));

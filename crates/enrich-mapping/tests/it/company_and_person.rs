@@ -187,7 +187,7 @@ fn a_job_title_beside_a_name_is_left_out() {
         let name = (&found[0][0]["first_name"], &found[0][0]["last_name"]);
         assert_eq!(name, (&first.into(), &last.into()), "{text}");
     }
-    // A person without a first name is no person, so the company is read alone.
+    // A person without a first name is no person, so only the company is read.
     for text in ["Fr. Byte", "Ada (last name follows)", "Ingen uppgift"] {
         let found = mapped(&columns, &[&["Quill", "quill.example", text]]);
         assert_eq!(found[0].as_array().map(Vec::len), Some(1), "{text}");

@@ -1,9 +1,9 @@
-//! Why no record is imported from a record of a source.
+//! Why a record of a source was skipped, so that nothing is imported from it.
 
 use std::fmt;
 
-/// Why no record is imported from a record of a source. Reports count these source records by
-/// reason, and print the reason as text.
+/// Why a record of a source was skipped, so that nothing is imported from it. Reports count the
+/// skipped records by reason, and print the reason as text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SkipReason {
     /// A row of totals, such as `Total;12`.

@@ -53,7 +53,7 @@ pub struct ListFile {
     format: ListFormat,
 }
 
-/// Reads the entries of a list, one after the other.
+/// Reads the entries of a suppression list (values that must be forgotten), one after the other.
 pub struct ListEntries {
     records: InputRecords,
     format: ListFormat,
@@ -64,7 +64,7 @@ pub struct ListEntries {
     current: Option<(Option<String>, Arc<DropFile>)>,
 }
 
-/// An entry of a list.
+/// An entry of a suppression list, such as the hash of an email address that must be forgotten.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListEntry {
     /// The line at which the entry begins, from 1.

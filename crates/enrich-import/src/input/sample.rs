@@ -14,7 +14,7 @@ use crate::source::Source;
 /// for.
 const MAX_SAMPLE_BYTES: usize = 4 * 1024 * 1024;
 
-/// The beginning of an input.
+/// The data that was read from the beginning of an input, to recognise its format.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
     /// The name of the file, without its folder.

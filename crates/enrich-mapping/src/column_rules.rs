@@ -17,7 +17,8 @@ pub(crate) struct ColumnRules {
     /// person who works there.
     if_alone: Option<Vec<(Field, Vec<Rule>)>>,
     ids: Vec<(String, Rule)>,
-    /// The columns that are read, each with its field, or with the scheme of its external id.
+    /// The columns that are read, each with its field, or with the scheme of its external id (the
+    /// register that gives the id), such as `lei`.
     pub(crate) used: Vec<(String, String)>,
 }
 

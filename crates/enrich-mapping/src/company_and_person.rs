@@ -8,7 +8,8 @@ use crate::transform::Transform;
 
 /// Returns the rules for rows that each have a company and a person who works there: first the
 /// rules of the person, then those of the company. A column such as `Email` may have values of
-/// both.
+/// both. The person is only the company's contact if a column such as `Contact` has the person's
+/// name, and no column has first, last or full names.
 ///
 /// Email addresses:
 ///
@@ -29,10 +30,10 @@ use crate::transform::Transform;
 ///
 /// Phone numbers:
 ///
-/// - They belong to the person, unless one of the next two rules applies.
-/// - They belong to the company if the column is between the names of the company and the person.
-/// - They also belong to the company if the person is only the company's contact, and the column's
-///   name does not say that it has the numbers of a person.
+/// - All numbers in a column belong to the person if the column's name says so (`Mobile`).
+/// - Otherwise they belong to the company if the column is between the names of the company and the
+///   person, or if the person is only the company's contact.
+/// - Otherwise they belong to the person.
 ///
 /// If a row has no person, all its values belong to the company. If it has no company, the email
 /// addresses and phone numbers of the company belong to the person.

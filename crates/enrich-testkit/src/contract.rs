@@ -1,6 +1,7 @@
-//! The contract suite: tests that every store must pass. Each test is a public function in the
-//! module of its port. A store's tests call the macro of the port with a [`Harness`] and an
-//! executor. The macro makes a `#[test]` of each function:
+//! The contract suite: tests that every store must pass. The tests of one port (a trait that stores
+//! implement, such as `Ledger`) are public functions in the module of this port. Each port has a
+//! macro, which makes a `#[test]` of each function. A store's crate calls the macro with a
+//! [`Harness`], which creates the store, and with a function that runs a future to its end:
 //!
 //! ```text
 //! enrich_testkit::ledger_contract!(Sqlite::new(), pollster::block_on);
@@ -36,39 +37,43 @@ use enrich_core::{
 };
 use enrich_sign_in::SignIns;
 
-/// The ports of one store.
+/// The parts of one store that the tests call. Each part implements one port (a trait such as
+/// `Ledger`).
 pub struct Ports {
-    /// The port for accounts and keys.
+    /// Stores accounts and their API keys.
     pub accounts: Arc<dyn Accounts>,
-    /// The port for the ledger.
+    /// Decides and stores charges and grants, and reads the ledger.
     pub ledger: Arc<dyn Ledger>,
-    /// The port for sign-ins to the account page.
+    /// Stores the owners' sign-ins to the account page.
     pub sign_ins: Arc<dyn SignIns>,
-    /// The port for the usage counters.
+    /// Counts the calls of each account and key.
     pub usage: Arc<dyn Usage>,
-    /// The port that answers look-ups.
+    /// Answers look-ups.
     pub directory: Arc<dyn Directory>,
-    /// The port that imports records.
+    /// Imports records into the directory (the look-up data).
     pub importer: Arc<dyn Importer>,
 }
 
 /// Creates and reopens a store for the tests.
 #[async_trait]
 pub trait Harness: Send + Sync {
-    /// Returns the ports of an empty store. Called once for each harness.
+    /// Creates an empty store and returns its [`Ports`]. Each test creates a harness of its own,
+    /// and calls this method once.
     async fn fresh(&self) -> Ports;
 
     /// Returns the [`Ports`] of an empty store that keeps at most `max_idempotency_records` answers
-    /// of calls with an idempotency key. A test calls this method in place of [`fresh`](Self::fresh).
+    /// of calls with an idempotency key. A test calls this method in place of
+    /// [`fresh`](Self::fresh).
     async fn fresh_keeping(&self, max_idempotency_records: u64) -> Ports;
 
-    /// Opens the store again, like after a restart of the process. Drops `ports` first. Everything
+    /// Drops `ports` and opens the same store again, as after a restart of the process. Everything
     /// that the store has confirmed as written must still exist.
     async fn reopen(&self, ports: Ports) -> Ports;
 }
 
-/// Defines one `#[test]` for each function of the contract suite, which every store must pass. The
-/// `#[test]` calls the function. Other macros, such as `ledger_contract!`, use this macro.
+/// Defines one `#[test]` for each function in a list of contract tests. The `#[test]` creates a new
+/// harness and calls the function with it. Only the macros of the ports, such as
+/// `ledger_contract!`, use this macro.
 #[macro_export]
 macro_rules! contract_tests {
     ($harness:expr, $run:path, $port:ident: [$($sentence:ident),+ $(,)?]) => {
@@ -138,8 +143,8 @@ pub async fn account_with_key(ports: &Ports, name: &str) -> (AccountId, NewKey) 
 
 #[cfg(test)]
 mod tests {
-    /// Checks, for the files below, that each contract function is in the list of its macro. A
-    /// function that is missing in the list would never run.
+    /// Checks that the list of each macro contains all contract tests of its port. A test that is
+    /// missing in the list would never run.
     #[test]
     fn every_sentence_is_run() {
         let sources = [

@@ -1,5 +1,6 @@
-//! All ports in memory, for tests of code that uses a store. A test can set the answers of the
-//! ports, and see how the ports were called.
+//! An in-memory store for tests. It implements all ports: the traits through which the service and
+//! the account page use a store. A test can set the store's answers, and see how the store was
+//! called.
 
 mod accounts;
 mod directory;
@@ -34,8 +35,8 @@ pub type DecideCharge = Box<dyn Fn(&Charge) -> DecidedCharge + Send + Sync>;
 /// The result of a [`DecideCharge`] function: a future with the decision on a charge.
 pub type DecidedCharge = Pin<Box<dyn Future<Output = Option<Result<Charged, ChargeError>>> + Send>>;
 
-/// A stored response: the request and the answer of the first call with an idempotency key, the
-/// balance after this call, and the number of items in the answer.
+/// A stored response to a call with an idempotency key. It contains the request and the answer of
+/// the first call, the balance after this call, and the number of items in the answer.
 struct Stored {
     request_bytes: Vec<u8>,
     body: BodyTemplate,
@@ -43,7 +44,8 @@ struct Stored {
     items: u64,
 }
 
-/// All ports of the service and of the account page, over data in memory.
+/// An in-memory store for tests. It implements all traits through which the service and the account
+/// page use a store.
 #[derive(Default)]
 pub struct FakePorts {
     /// The accounts.
@@ -54,7 +56,7 @@ pub struct FakePorts {
     pub entries: Mutex<Vec<Entry>>,
     stored: Mutex<BTreeMap<(AccountId, String), Stored>>,
     /// The counted calls, one element for each call, with the account that made it. A real store
-    /// adds the calls up; this one does not.
+    /// adds the calls up; this fake store does not.
     pub counts: Mutex<Vec<(AccountId, DayCount)>>,
     /// The email addresses and password hashes with which owners sign in.
     pub sign_ins: Mutex<Vec<SignIn>>,
@@ -62,13 +64,13 @@ pub struct FakePorts {
     pub invitations: Mutex<BTreeMap<String, (AccountId, Timestamp)>>,
     /// The sessions, by their token.
     pub sessions: Mutex<BTreeMap<String, Session>>,
-    /// The companies of the directory.
+    /// The companies that look-ups can find.
     pub companies: Mutex<Vec<Company>>,
     /// The forgotten domains, which must not be in answers.
     pub suppressed: Mutex<Vec<String>>,
 
-    /// Simulates a directory on a broken disk: if `true`, all look-ups and all reads of the
-    /// directory's revision fail.
+    /// Simulates a broken disk: if `true`, all look-ups fail, and so do all reads of the
+    /// directory's revision (the number of the state of the look-up data).
     pub directory_fails: AtomicBool,
     /// Simulates a ledger in a database that cannot be reached: if `true`, all reads of balances
     /// fail.
@@ -76,10 +78,12 @@ pub struct FakePorts {
     /// Simulates the state after a failed commit: if `true`, the ledger reports that charging has
     /// stopped.
     pub has_stopped_charging: AtomicBool,
-    /// The function that decides all charges in place of the ledger; `None` if the ledger decides.
+    /// The function that decides all charges in place of the fake ledger; `None` if the ledger
+    /// decides.
     pub decide_charge: Mutex<Option<DecideCharge>>,
-    /// Simulated results of the next reads of a stored response. Each read takes and removes the
-    /// first one. When none is left, reads return what the ledger has stored.
+    /// Simulated results for the next reads of a stored response. Each read returns and removes the
+    /// first result. When there are no more results, a read returns what the fake ledger has
+    /// stored.
     pub next_stored: Mutex<VecDeque<Option<StoredResponse>>>,
     /// Simulates a cached balance that is out of date; `None` if the cached balance is the current
     /// balance.
@@ -88,7 +92,7 @@ pub struct FakePorts {
     /// session gets this password just before the session begins. Used for one session only.
     pub password_before_session: Mutex<Option<PasswordHash>>,
 
-    /// The projection of each look-up so far: which parts of a subject the answer needed.
+    /// The projection of each look-up so far: which parts of a company or person the answer needed.
     pub projections: Mutex<Vec<Projection>>,
     /// The charges that the ledger was asked to decide.
     pub charges: Mutex<Vec<Charge>>,
@@ -97,7 +101,7 @@ pub struct FakePorts {
 }
 
 impl FakePorts {
-    /// Returns ports whose directory has one company: Quill, at quill.example.
+    /// Creates a store whose directory (the look-up data) has one company: Quill, at quill.example.
     pub fn with_quill() -> Self {
         let quill = Company {
             sites: vec![Site { domain: "quill.example".to_owned(), country: None }],
@@ -106,7 +110,7 @@ impl FakePorts {
         Self { companies: Mutex::new(vec![quill]), ..Self::default() }
     }
 
-    /// Returns a service over these ports.
+    /// Creates a service that uses this store.
     pub fn service(self: &Arc<Self>, clock: Arc<dyn Clock>) -> Service {
         Service::new(ServicePorts {
             directory: Arc::<Self>::clone(self),

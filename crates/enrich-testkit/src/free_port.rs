@@ -16,8 +16,8 @@ const ATTEMPTS: usize = 1_000;
 /// A port of the loopback address, reserved until this value is dropped.
 ///
 /// The operating system takes the local ports of outgoing connections from a certain range. A
-/// reserved port is below this range. With a port inside the range, a client could connect to
-/// itself while no server listens: the system may give the client's connection the same local port.
+/// reserved port is below this range. Otherwise, a client could connect to itself while no server
+/// listens: the system could give the client the same port as its local port.
 #[derive(Debug)]
 pub(crate) struct FreePort {
     address: SocketAddr,

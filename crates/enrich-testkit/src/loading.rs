@@ -1,4 +1,4 @@
-//! Imports records into a directory, and asks it questions.
+//! Imports records into a directory (the look-up data), and looks up companies and people in it.
 
 use enrich_core::port::importer::{Atomic, Effect, ImportOptions, ImportOutcome, NewSubjects};
 use enrich_core::{
@@ -7,8 +7,8 @@ use enrich_core::{
 
 use crate::contract::{Ports, noon};
 
-/// Returns the options of a load that imports records of the source `source` at the time [`noon`],
-/// in parts.
+/// Returns the options of a load (an import) of records from `source` at the time [`noon`]. The
+/// store chooses when it commits.
 pub fn load_from(source: &str) -> ImportOptions {
     ImportOptions {
         source: source_name(source),

@@ -46,20 +46,20 @@ pub fn person(first_name: &str, last_name: &str) -> PersonRecord {
     }
 }
 
-/// Returns a record that names a domain, but contains no facts about the domain.
+/// Returns a record about a domain, without an IP address and a page rank.
 pub fn domain_record(text: &str) -> DomainRecord {
     DomainRecord { origin: trusted(100), domain: domain(text), ip: None, page_rank: None }
 }
 
-/// Returns an [`Origin`] (what a source says about a record itself) with the confidence `percent`,
-/// and without an id.
+/// Returns the [`Origin`] of a record to which its source gives the confidence `percent`, and no
+/// id.
 pub fn trusted(percent: u8) -> Origin {
     let confidence = Confidence::new(percent).expect("a confidence");
     Origin { id: None, confidence, content: [0; 16] }
 }
 
-/// Returns an [`Origin`] (what a source says about a record itself) with a confidence of 100 %, and
-/// with `id` as the id that the source has given to the record.
+/// Returns the [`Origin`] of a record to which its source gives the id `id` and a confidence of
+/// 100 %.
 pub fn with_id(id: &str) -> Origin {
     Origin { id: Some(id.to_owned()), ..trusted(100) }
 }
@@ -144,8 +144,8 @@ pub fn phone(text: &str) -> Phone {
     Phone::parse(text).expect("a number")
 }
 
-/// Returns the record with a hash of its content in [`Origin::content`]. An import adds the same
-/// kind of hash. Records with equal content get equal hashes.
+/// Returns the record with a hash of its content in [`Origin::content`]. Records with equal content
+/// get equal hashes. By this hash, an import recognises a record that has not changed.
 pub fn hashed(record: impl Into<AnyRecord>) -> Record {
     let AnyRecord(mut record) = record.into();
     let text = format!("{record:?}");

@@ -50,8 +50,8 @@ impl Serving {
             if has_admin {
                 output.read_line(&mut admin_line)?;
             }
-            // A thread reads the rest of the output and drops it. Otherwise the server would block
-            // on a full pipe.
+            // A thread reads the rest of the output and drops it. If nobody read it, the pipe could
+            // become full, and the server would block when it writes to the pipe.
             thread::spawn(move || io::copy(&mut output, &mut io::sink()));
         }
         let admin_address = address_behind(ADMIN_GREETING, &admin_line);

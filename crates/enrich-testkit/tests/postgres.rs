@@ -123,8 +123,8 @@ fn a_frozen_primary_answers_nothing_and_goes_on_when_it_is_thawed() {
     old.thaw().unwrap();
     old.wait_until_accepting().unwrap();
     assert!(!old.is_standby().unwrap());
-    // The standby was promoted, so the old primary has no standby any more. So no commit of the old
-    // primary can be confirmed.
+    // A promoted standby no longer receives the old primary's write-ahead log. So the old primary
+    // has no standby that can confirm its commits.
     let standbys = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
     assert_eq!(old.psql(standbys).unwrap(), "0");
 }

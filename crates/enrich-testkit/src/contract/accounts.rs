@@ -129,8 +129,8 @@ pub async fn a_revoked_key_stays_revoked_when_the_clock_is_set_back(harness: &dy
     let ahead = after_noon(7200);
     assert!(ports.accounts.expire_key(key.id, ahead, ahead).await.unwrap());
     assert!(!ports.accounts.find_key(&key.key).await.unwrap().unwrap().is_active(noon()));
-    // A rotation without an overlap ends the old key immediately. Like the revoked key, this key
-    // stays ended.
+    // A rotation without an overlap ends the old key immediately. The old key then stays ended,
+    // like a revoked key.
     let old = new_key(account, "old");
     assert_eq!(add(&ports, &old).await, KeyStored::Stored);
     let successor = enrich_core::NewKey { created_at: ahead, ..new_key(account, "new") };
@@ -139,7 +139,7 @@ pub async fn a_revoked_key_stays_revoked_when_the_clock_is_set_back(harness: &dy
     for ended in [&key, &old] {
         let found = ports.accounts.find_key(&ended.key).await.unwrap().unwrap();
         assert!(!found.is_active(noon()) && found.has_ended);
-        // The key already has an earlier end, so a later end changes nothing.
+        // This end is later than the key's present end, so it changes nothing.
         ports.accounts.expire_key(ended.id, after_noon(9_000), noon()).await.unwrap();
         let found = ports.accounts.key(ended.id).await.unwrap().unwrap();
         assert!(!found.is_active(noon()));

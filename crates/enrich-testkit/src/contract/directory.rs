@@ -193,8 +193,9 @@ pub async fn the_company_whose_main_domain_it_is_comes_first(harness: &dyn Harne
         CompanyRecord { sites: sites(&["group.example", "inkwell.example"]), ..company("Group") };
     let inkwell = CompanyRecord { sites: sites(&["well.example"]), ..company("Inkwell") };
     let as_main = CompanyRecord { sites: sites(&["inkwell.example"]), ..company("Inkwell") };
-    // `as_main` is imported before `group`. In the reverse order, `as_main` would be merged with
-    // `group`, because both have the domain `inkwell.example`.
+    // `as_main` is imported before `group`, so that they stay two companies. In the reverse order,
+    // `group` would already have the main domain of `as_main`, and `as_main` would be merged with
+    // it.
     load(&ports, "a", vec![hashed(as_main), hashed(group), hashed(inkwell)]).await;
     let found = ask(&ports, Question::Company(CompanyRef::Domain(domain("inkwell.example")))).await;
     let found = found.expect("a company");
@@ -369,8 +370,9 @@ pub async fn a_country_tells_hundreds_of_one_name_apart(harness: &dyn Harness) {
 
 pub async fn companies_that_are_but_names_do_not_hide_one_that_is_more(harness: &dyn Harness) {
     let ports = harness.fresh().await;
-    // Returns `quillinkworks` with spaces at places that depend on `number`. If bit `n` of `number`
-    // is set, there is a space before the letter with index `n + 1`.
+    // Returns `quillinkworks` with spaces between some of its letters. Each `number` gives another
+    // spelling: if bit `n` of `number` is set, there is a space before the letter with index
+    // `n + 1`.
     let spelling = |number: usize| {
         let letters = "quillinkworks".char_indices();
         let parted = letters.map(|(at, letter)| {

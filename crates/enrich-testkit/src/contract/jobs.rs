@@ -18,8 +18,9 @@ async fn row(jobs: &dyn JobRecords, id: u128) -> JobRow {
     jobs.find(id).await.unwrap().unwrap()
 }
 
-/// Checks that at most one node at a time holds a job (has its lease), and that a node that held
-/// the job earlier can change nothing. `expire` makes all leases expire.
+/// Checks that at most one node at a time holds a job, which means that the node has the job's
+/// lease. After another node has taken the job, the earlier holder can change nothing. `expire`
+/// makes all leases expire.
 pub async fn one_node_at_a_time_holds_a_job(
     one: &dyn JobRecords,
     other: &dyn JobRecords,
@@ -38,16 +39,16 @@ pub async fn one_node_at_a_time_holds_a_job(
     assert_eq!(other.rows_after(1, 9).await.unwrap(), [row(one, 2).await]);
     assert_eq!(other.rows_after(0, 1).await.unwrap(), found);
 
-    // Each call of `change` must give the job's current turn (a number), and increases it by 1. So a
-    // second call with the old number is refused.
+    // A call of `change` succeeds only with the job's current turn (a number), and increases the
+    // turn by 1. So a second call with the old number is refused.
     assert_eq!(one.take_next().await.unwrap(), None);
     assert!(!one.change(&change(1, 2, JobPhase::Waiting, "ordered")).await.unwrap());
     assert!(one.change(&change(1, 1, JobPhase::Waiting, "ordered")).await.unwrap());
     assert!(!other.change(&change(1, 1, JobPhase::Idle, "other")).await.unwrap());
     assert!(!one.stop(1).await.unwrap());
 
-    // When a node has taken the job, only this node can change it. Its calls must give the job's
-    // current turn (a number).
+    // The node that has taken the job is the only one that can change it. Its calls must give the
+    // job's current turn (a number).
     let taken = one.take_next().await.unwrap().unwrap();
     assert_eq!((taken.turn, taken.phase, taken.lease), (3, JobPhase::Running, JobLease::Free));
     assert_eq!((taken.id, taken.record.as_str()), (1, "ordered"));
@@ -129,7 +130,7 @@ pub async fn jobs_are_taken_in_turns(one: &dyn JobRecords, other: &dyn JobRecord
     assert_eq!(next(one).await, 3);
 }
 
-/// Checks that a node sees the jobs of an account that are in the folders of other nodes.
+/// Checks that a node sees an account's jobs that are in the data folders of other nodes.
 pub async fn jobs_elsewhere(one: &dyn JobRecords, other: &dyn JobRecords) {
     let owner = account();
     let local = |id, account, summary: &str| LocalJob { id, account, summary: summary.to_owned() };

@@ -77,8 +77,8 @@ impl Customer {
     }
 }
 
-/// Returns the template of an answer to the request `asked`. The gap for the balance is in the
-/// middle.
+/// Returns the template of an answer to the request `asked`: the answer's text with a gap in the
+/// middle, into which the balance is written later.
 fn body_for(asked: &str) -> BodyTemplate {
     let begin = b"the answer, with ";
     BodyTemplate::new(

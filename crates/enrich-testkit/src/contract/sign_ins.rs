@@ -302,8 +302,8 @@ pub async fn an_account_has_so_many_sessions_and_the_oldest_end(harness: &dyn Ha
         assert_eq!(has_session(&ports, token).await, number >= 3, "{number}");
     }
     assert!(has_session(&ports, &of_other).await);
-    // The account has the maximum number of sessions. A new session ends an old one, but never
-    // itself, even if the clock was set back and the new session seems to be the oldest.
+    // The account has the maximum number of sessions, so a new session ends an old one. The clock
+    // was set back, so the new session seems to be the oldest. It must not end itself.
     let last = session_of(&ports, account).await;
     assert!(has_session(&ports, &last).await);
     assert_eq!(ports.sign_ins.sessions(account, None).await.unwrap().len(), most);

@@ -70,8 +70,8 @@ pub async fn a_list_of_snapshots(snapshots: &dyn Snapshots) {
     wait_for(snapshots, Some(5), 0);
 }
 
-/// Checks that a store's list of suppressions behaves as [`Snapshots`] says. The list must be empty
-/// at the beginning.
+/// Checks that a store's list of suppressions (values that no answer may contain) behaves as
+/// [`Snapshots`] says. The list must be empty at the beginning.
 pub async fn a_list_of_suppressions(snapshots: &dyn Snapshots) {
     assert!(snapshots.suppressed_after(0, 10).await.unwrap().is_empty());
     snapshots.suppress(&[], at(0)).await.unwrap();

@@ -1,4 +1,4 @@
-//! Implements the port [`Accounts`] over data in memory.
+//! Implements the trait [`Accounts`] in memory, for tests.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Implements the port [`Directory`] over data in memory.
+//! Implements the trait [`Directory`] in memory, for tests.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,5 @@
-//! An in-memory replacement for the records of jobs that nodes share in a database.
+//! Implements the trait [`JobRecords`] in memory, for tests. It replaces the records of jobs that
+//! nodes share in a database.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,8 +13,8 @@ use enrich_core::port::jobs::{
 };
 use parking_lot::{Mutex, MutexGuard};
 
-/// The records of jobs in memory, for several nodes in one process. Give each node a
-/// [`JobConnection`].
+/// The records of jobs, in memory. A test simulates several nodes in one process: it gives each
+/// node a [`JobConnection`] to the same records.
 #[derive(Debug, Default)]
 pub struct MemoryJobs(Mutex<Table>);
 
@@ -94,8 +95,9 @@ impl Job {
 }
 
 impl Table {
-    /// Returns the job `id` if `turn` is its current turn (a number that grows with changes of the
-    /// job) and `is_so` returns true for the job.
+    /// Returns the job `id`, if `turn` is its current turn and `is_so` returns true for it. The
+    /// turn is a number that grows with changes of the job. So a caller with an old turn gets
+    /// `None`.
     fn with(&mut self, id: u128, turn: u64, is_so: impl Fn(&Job) -> bool) -> Option<&mut Job> {
         let found = self.jobs.get_mut(&id);
         found.filter(|job| job.row.turn == turn && is_so(job))
@@ -273,7 +275,8 @@ impl<R> JobConnection<R> {
         Self { records, is_cut_off: AtomicBool::new(false) }
     }
 
-    /// If `is_cut_off` is `true`, all later calls fail. If it is `false`, they succeed again.
+    /// Cuts off the connection if `is_cut_off` is `true`: all later calls fail. Restores the
+    /// connection if it is `false`.
     pub fn cut_off(&self, is_cut_off: bool) {
         self.is_cut_off.store(is_cut_off, Ordering::SeqCst);
     }

@@ -1,4 +1,4 @@
-//! Implements the port [`Ledger`] over data in memory.
+//! Implements the trait [`Ledger`] in memory, for tests.
 
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,4 @@
-//! Implements the port [`SignIns`] over data in memory: sign-ins, invitations and sessions.
+//! Implements the trait [`SignIns`] (sign-ins, invitations and sessions) in memory, for tests.
 
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;

@@ -11,10 +11,12 @@ use enrich_core::port::snapshots::{
 };
 use parking_lot::Mutex;
 
-/// A list of snapshots and suppressions in memory, for several nodes in one process.
+/// The lists of snapshots and of suppressions, in memory. Several simulated nodes in one process
+/// can use the same lists.
 #[derive(Debug, Default)]
 pub struct MemorySnapshots {
-    /// The result of [`Snapshots::secrets`]: values that identify secrets without revealing them.
+    /// The result of [`Snapshots::secrets`]: for each secret, a value that identifies it without
+    /// revealing it.
     pub secrets: Mutex<Vec<SecretCheck>>,
     list: Mutex<List>,
     live: AtomicU64,
@@ -28,8 +30,8 @@ struct List {
 }
 
 impl MemorySnapshots {
-    /// Returns the number that was last recorded with `note_live`: the snapshot from which a node
-    /// answers. Returns 0 if none was recorded.
+    /// Returns the number of the snapshot from which a node answers, as the node last reported it
+    /// with `note_live`. Returns 0 if no node has reported one.
     pub fn noted(&self) -> SnapshotNumber {
         SnapshotNumber(self.live.load(Ordering::SeqCst))
     }

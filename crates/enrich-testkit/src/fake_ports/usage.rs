@@ -1,4 +1,4 @@
-//! Implements the port [`Usage`] over data in memory.
+//! Implements the trait [`Usage`] in memory, for tests.
 
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;

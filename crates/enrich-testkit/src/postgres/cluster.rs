@@ -100,8 +100,9 @@ impl Cluster {
         Ok(Some(cluster))
     }
 
-    /// Returns one cluster for all tests of this process that need nothing but a database. The
-    /// first call starts the cluster. Returns `None` if PostgreSQL is not installed.
+    /// Returns a cluster that all tests of this process share. The first call starts the cluster. A
+    /// test that stops the server or changes its settings needs a cluster of its own. Returns
+    /// `None` if PostgreSQL is not installed.
     ///
     /// # Panics
     ///

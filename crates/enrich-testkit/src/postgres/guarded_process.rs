@@ -2,12 +2,12 @@
 //!
 //! A small shell script, the guard, starts the server and then reads a pipe from the test process.
 //! The pipe ends when the test process ends, even by SIGKILL. Then the guard kills the server and
-//! all its children, including frozen ones (SIGSTOP). It removes the server's folder, unless the
-//! test process has first sent a word through the pipe.
+//! all its children, including frozen ones (SIGSTOP). It also removes the server's folder, unless
+//! the test process has written a line to the pipe before.
 //!
-//! The guard runs in its own session, so that two kinds of signals do not reach it: signals to the
-//! process group of the test, and SIGHUP, which the system may send to a process group with a
-//! frozen process when the test ends.
+//! The guard runs in its own session (setsid), so that two kinds of signals do not reach it. The
+//! first kind are signals to the process group of the test. The second kind is SIGHUP: if a process
+//! group contains a frozen process, the system may send SIGHUP to the group when the test ends.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
@@ -25,8 +25,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Interval at which the state of a process is checked.
 const INTERVAL: Duration = Duration::from_millis(2);
 
-/// The shell script of the guard. It starts the server, and kills it when the test process ends or
-/// sends a word. The arguments are the folder and the server's command.
+/// The shell script of the guard. It starts the server. It kills the server when the test process
+/// ends or writes a line to the pipe. The arguments are the folder and the server's command.
 ///
 /// The script first freezes the server (SIGSTOP), so that it starts no child while its children are
 /// killed. Then the script kills the server and its children, and removes PostgreSQL's shared

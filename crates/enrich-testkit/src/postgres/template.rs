@@ -96,8 +96,8 @@ fn store_template(data: &Path, password: &str, template: &Path) -> io::Result<()
         .and_then(|()| fs::write(new.join("password"), password))
         .and_then(|()| fs::rename(&new, template));
     if kept.is_err() {
-        // The copy is useless: the disk is full, or another process has already kept a template
-        // with this name.
+        // The copy is not needed, or not complete: another process has already kept a template with
+        // this name, or the disk is full.
         fs::remove_dir_all(&new)?;
     }
     kept

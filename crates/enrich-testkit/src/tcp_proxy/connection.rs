@@ -76,7 +76,8 @@ pub(super) fn serve(client: TcpStream, network: &Arc<Network>) {
     thread::spawn(move || writing_client.write_to_client(&from_server));
 }
 
-/// What one of the four threads of a connection uses: its socket, the connection and the network.
+/// One of the four threads of a connection, with the values that it needs. A thread either reads
+/// from its socket or writes to it.
 struct End {
     socket: Arc<TcpStream>,
     connection: Arc<Connection>,
@@ -212,7 +213,7 @@ impl End {
         true
     }
 
-    /// Ends the stream in this direction when the time `due` has come.
+    /// Waits until the time `due`, and then sends the end of the stream in this direction.
     fn finish(&self, direction: Direction, due: Instant) {
         if self.network.wait_to_send(&self.connection, direction, due).is_some() {
             let _ = self.socket.shutdown(Shutdown::Write);

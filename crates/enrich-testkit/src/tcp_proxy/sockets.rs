@@ -52,9 +52,9 @@ impl Connection {
     }
 }
 
-/// Ends the read of the thread that reads from a socket, so that this thread drops its handle. The
-/// socket is closed when the thread that writes to it has dropped its handle too. With
-/// [`Cut::Reset`], closing the socket sends RST.
+/// Makes the thread that reads from a socket end, so that the thread drops its handle of the
+/// socket. When the thread that writes to the socket has dropped its handle too, the socket is
+/// closed. With [`Cut::Reset`], closing the socket sends RST.
 pub(super) fn leave(socket: &Weak<TcpStream>, how: Cut) {
     let Some(socket) = socket.upgrade() else { return };
     if how == Cut::Reset {

@@ -227,8 +227,9 @@ async fn who_at_quill(ports: &Ports, full: &str) -> Option<(usize, u8)> {
     who(ports, at(full, CompanyRef::Domain(domain("quill.example")))).await
 }
 
-/// Asserts that each name in `asked` finds the person with the index beside it, with a confidence
-/// of 50 % to 96 %. The exact name of a person would have 97 %.
+/// Asserts that each name in `asked` finds the person with the index beside the name. No name is
+/// spelt exactly as the person's name, so the confidence must be from 50 % to 96 %; an exact name
+/// has 97 %.
 async fn are_found(ports: &Ports, asked: &[(&str, usize)]) {
     for (full, number) in asked {
         let (found, sure) = who_at_quill(ports, full).await.expect(full);

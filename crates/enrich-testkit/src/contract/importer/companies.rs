@@ -108,8 +108,8 @@ pub async fn a_company_that_was_only_named_becomes_the_one_that_comes(harness: &
     let projection = Projection::Employees { limit: None };
     let found = ports.directory.find(&asked, projection).await.unwrap().expect("a company");
     assert_eq!(found.company().unwrap().employees[0].name, "Ada Byte");
-    // The company now has more than a name. So a record with the same name and another domain is a
-    // new company.
+    // The company now has a domain too, not only a name. So a record with the same name and another
+    // domain is a new company.
     let other = CompanyRecord { sites: sites(&["other.example"]), ..company("Quill") };
     assert_eq!(load_one(&ports, "companies", hashed(other)).await, Added);
 }

@@ -1,5 +1,6 @@
-//! Checks that the external ids of a record decide first which company the record belongs to, and
-//! that a company and its parent are never merged.
+//! Tests of external ids: ids of companies in registers or data sets, such as `cik:17`. The
+//! external ids of a record decide first which company the record belongs to. A company and its
+//! parent are never merged.
 
 use enrich_core::{Company, CompanyRecord, CompanyRef, Parent};
 use enrich_text::Network;
@@ -32,8 +33,8 @@ pub async fn one_id_is_one_company_whatever_else_differs(harness: &dyn Harness) 
         vec![
             hashed(identified(&["wikidata:Q42"], quill())),
             hashed(ink),
-            // The record is merged with the company that has its id, although another company has
-            // its domain.
+            // Belongs to the company with the id `wikidata:Q42`, although another company has the
+            // domain `ink.example`.
             hashed(identified(&["wikidata:Q42", "cik:17"], moved)),
             hashed(identified(&["cik:0017"], company("Anything"))),
         ],
@@ -133,7 +134,7 @@ pub async fn a_parent_is_a_relation_and_no_merge(harness: &dyn Harness) {
         let parent = company_of(&ports, parent).await.expect("a company");
         assert_eq!(parent.name, "Quill");
     }
-    // When a domain is forgotten, companies no longer name it as their parent.
+    // When a domain is forgotten, it is also removed as the parent of other companies.
     forget(&ports, Suppressed::Domain(domain("quill.example"))).await;
     let asked = CompanyRef::Name { name: company_name("Quill Films"), country: None };
     assert_eq!(company_of(&ports, asked).await.expect("a company").parent, None);

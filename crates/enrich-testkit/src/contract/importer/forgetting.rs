@@ -70,7 +70,7 @@ pub async fn a_forgotten_person_goes_and_stays_out(harness: &dyn Harness) {
         let projection = Projection::Employees { limit: None };
         let found = ports.directory.find(&asked, projection).await.unwrap().expect("a company");
         assert_eq!(found.company().unwrap().employees, []);
-        // The record `without_page` is about the forgotten person too, so it is also suppressed.
+        // `without_page` is about the forgotten person too, so this record is also left out.
         let effects = load(&ports, "a", records()).await;
         assert_eq!(effects, [Unchanged, Effect::Suppressed, Effect::Suppressed]);
     }
@@ -106,8 +106,9 @@ pub async fn a_forgotten_domain_goes_with_what_lies_below_it(harness: &dyn Harne
         assert_eq!(rank_of(&ports, "ink.example").await, None);
         assert_eq!(rank_of(&ports, "tranquill.example").await.as_deref(), Some("5"));
         let taken = take(&ports, source, records()).await;
-        // Four values of the company are suppressed: two domains, an email address and the page
-        // rank. Two values of the person are suppressed: an email address and the employer.
+        // Four values of the company are left out, because they are forgotten: two domains, an
+        // email address and the page rank. Two values of the person are left out: an email address
+        // and the employer.
         assert_eq!((taken[0].effect, taken[0].suppressed_values), (Unchanged, 4));
         assert_eq!((taken[1].effect, taken[1].suppressed_values), (Unchanged, 2));
         assert_eq!(taken[2].effect, Effect::Suppressed);

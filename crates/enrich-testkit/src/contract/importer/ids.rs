@@ -1,4 +1,5 @@
-//! Checks that subject ids stay the same when records change or are imported again.
+//! Checks that the ids of companies and people stay the same when records change or are imported
+//! again.
 
 use enrich_core::{CompanyRecord, PersonRecord};
 

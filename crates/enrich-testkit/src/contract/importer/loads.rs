@@ -1,5 +1,6 @@
-//! Tests of loads (imports of records). Either a whole load is one transaction, or the store
-//! chooses when it commits. Two loads that run at the same time take turns, batch by batch.
+//! Tests of loads (imports of records). A load is one transaction with [`Atomic::Whole`];
+//! otherwise, the store chooses when it commits. Two loads that run at the same time take turns,
+//! batch by batch.
 
 use enrich_core::CompanyRecord;
 use enrich_core::port::importer::{Atomic, Effect, ImportOptions, NewSubjects, Suppressed};
@@ -15,7 +16,7 @@ pub async fn a_load_that_is_dropped_keeps_the_batches_it_took(harness: &dyn Harn
     let mut session = ports.importer.begin(load_from("a")).await.unwrap();
     assert_eq!(session.import_batch(vec![hashed(quill())]).await.unwrap()[0].effect, Added);
     drop(session);
-    // The dropped load does not block the next load.
+    // The first load (import) was dropped before its end. It does not block the next load.
     assert_eq!(load_one(&ports, "a", hashed(quill())).await, Unchanged);
     assert!(at_domain(&ports, "quill.example").await.is_some());
 }
@@ -33,7 +34,7 @@ pub async fn a_whole_load_that_is_dropped_changes_nothing(harness: &dyn Harness)
     assert_eq!(with_page(&ports, "ada-byte").await, None);
     let after = (revision(&ports).await, ports.importer.sources().await.unwrap());
     assert_eq!(after, before);
-    // The dropped load does not block the next load.
+    // The first load (import) was dropped before its end. It does not block the next load.
     assert_eq!(load_one(&ports, "b", hashed(ada())).await, Added);
 }
 
@@ -78,7 +79,8 @@ pub async fn two_loads_take_turns(harness: &dyn Harness) {
     let inkwell = CompanyRecord { sites: sites(&["inkwell.example"]), ..company("Inkwell") };
     let taken = other.import_batch(vec![hashed(ada()), hashed(inkwell.clone())]).await.unwrap();
     assert_eq!([taken[0].effect, taken[1].effect], [Added; 2]);
-    // The first load finds the company that the second one has added meanwhile.
+    // The second load has added `Inkwell` meanwhile. So the first load finds this company, and
+    // merges the record with it.
     let again = CompanyRecord { aliases: aliases(&["Ink"]), ..inkwell };
     assert_eq!(one.import_batch(vec![hashed(again)]).await.unwrap()[0].effect, Merged);
     one.finish().await.unwrap();

@@ -31,8 +31,8 @@ pub async fn a_person_is_known_by_page_then_address_then_name_and_employer(harne
     load(&ports, "a", vec![hashed(quill()), hashed(ada())]).await;
     let records = vec![hashed(by_page), hashed(by_email), hashed(by_name), hashed(namesake)];
     let effects = load(&ports, "b", records).await;
-    // The record `by_page` gives the person another first name, but without a higher confidence. So
-    // it changes no answer, and its effect is `Unchanged`.
+    // The record `by_page` gives another first name, but not with a higher confidence. So the
+    // person keeps the first name, and the effect of the record is `Unchanged`.
     assert_eq!(effects, [Unchanged, Merged, Merged, Added]);
     let held = with_page(&ports, "ada-byte").await.expect("a person");
     assert_eq!((held.first_name.as_str(), held.last_name.as_str()), ("Ada", "Byte"));

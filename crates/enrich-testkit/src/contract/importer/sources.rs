@@ -45,7 +45,8 @@ pub async fn the_file_of_a_source_is_noted_with_its_first_batch(harness: &dyn Ha
     for (given, noted) in [(Some("/one"), "/one"), (None, "/one"), (Some("/two"), "/two")] {
         let mut session = ports.importer.begin(load_of(given)).await.unwrap();
         session.import_batch(vec![hashed(quill())]).await.unwrap();
-        // The load is dropped unfinished, but its stored batch and the name of its file remain.
+        // The load (import) is dropped before its end. Its batch and the name of its file stay
+        // stored.
         drop(session);
         load_one(&ports, "b", hashed(ada())).await;
         assert_eq!(file().await.as_deref(), Some(noted));
@@ -114,7 +115,7 @@ pub async fn removing_a_source_takes_its_subjects_with_it(harness: &dyn Harness)
     let ranked = DomainRecord { page_rank: Some("5".into()), ..domain_record("x.example") };
     load(&ports, "a", vec![hashed(ada()), hashed(ranked)]).await;
     let removed = ports.importer.remove_source(&source_name("a")).await.unwrap().expect("a source");
-    // The removed subjects are the person, and the employer that was created for the person.
+    // Two subjects are removed: the person, and the employer that was created only for the person.
     assert_eq!(removed.subjects, 2);
     assert_eq!(with_page(&ports, "ada-byte").await, None);
     assert_eq!(with_email(&ports, "ada@quill.example").await, None);

@@ -41,8 +41,8 @@ static PHRASES: LazyLock<FxHashMap<String, Kind>> = LazyLock::new(|| {
     cities.chain(words).map(|(phrase, kind)| (without_fillers(phrase), kind)).collect()
 });
 
-/// The last words of all [`PHRASES`]. If the last word of a name is not among them, the name does
-/// not end with a phrase. This quick check avoids a search for most names.
+/// The last words of all [`PHRASES`]. A name whose last word is not in this set does not end with a
+/// phrase, so the phrases need not be searched. This is the case for most names.
 static LAST_WORDS: LazyLock<FxHashSet<&str>> =
     LazyLock::new(|| PHRASES.keys().filter_map(|phrase| phrase.rsplit(' ').next()).collect());
 
@@ -69,7 +69,8 @@ pub fn additions(words: &[NameWord]) -> usize {
 }
 
 /// Whether the text in parentheses after a name is an addition. It is one if it consists only of
-/// additions, such as places, or begins with a phrase such as `formerly`.
+/// additions, as in `Quill (London)`, or begins with a word such as `formerly`, as in
+/// `Quill (formerly Inkwell)`.
 pub fn is_addition(aside: &[NameWord]) -> bool {
     let mut end = aside.len();
     while let Some(length) = last_addition(&aside[..end], 0) {
@@ -83,9 +84,9 @@ pub fn is_addition(aside: &[NameWord]) -> bool {
 /// Berlin`. Returns `None` if no legal form is before an addition.
 pub fn without_inner_legal_form(name: &CompanyName) -> Option<CompanyName> {
     let words: Vec<&str> = name.stripped().split(' ').collect();
-    // Tries the longest addition first, because a word of the addition may also be a legal form.
-    // If a shorter addition were tried first, this word could be removed, and the legal form before
-    // the whole addition would remain.
+    // Tries the longest addition first, because a word of an addition may look like a legal form.
+    // In a shorter addition, this word would stand before the addition. It could then be removed in
+    // place of the real legal form.
     (2..words.len()).find_map(|end| {
         let (named, added) = (words[..end].join(" "), words[end..].join(" "));
         let without = legal_form::strip_end(&named)?;

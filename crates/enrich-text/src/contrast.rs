@@ -21,19 +21,19 @@ pub enum Contrast {
     Kinds,
 }
 
-/// The contrasts in the data file that are [`Contrast::Kinds`], by their names in the file. The
-/// contrast `house` has kinds of organisation, such as a school and a hospital. The contrast
-/// `subject` has subjects, such as music and art. They are not [`Contrast::Sides`], because one
-/// name may contain two words of the same contrast: `Academy of Music and Art`.
+/// The names, in the data file, of the contrasts that are [`Contrast::Kinds`]. The words of the
+/// contrast `house` are kinds of organisation, such as a school and a hospital. The words of the
+/// contrast `subject` are subjects, such as music and art. They are not [`Contrast::Sides`],
+/// because one name may contain two words of the same contrast: `Academy of Music and Art`.
 const KINDS: [&str; 2] = ["house", "subject"];
 
-/// The largest number that is read from a Roman numeral. Numerals of larger numbers have other
-/// letters than I, V and X.
+/// The largest number that is read from a Roman numeral. The Roman numeral of 40 is `XL`: from
+/// there on, numerals need other letters than I, V and X.
 const LARGEST_ROMAN: u32 = 39;
 
-/// For each word of the data file: the contrast that the word belongs to, and the first word of its
-/// row. All words of a row, such as `northeast` and `nordost`, are on the same side of the
-/// contrast.
+/// For each word of the data file, the contrast to which the word belongs and the first word of its
+/// row. A row has the words for one side of a contrast, such as `northeast` and `nordost`. So the
+/// first word of the row identifies the side.
 static SIDES: LazyLock<FxHashMap<String, (&'static str, &'static str)>> = LazyLock::new(|| {
     let mut sides = FxHashMap::default();
     for [contrast, words] in table::rows(include_str!("../data/contrasting_words.txt")) {

@@ -102,9 +102,8 @@ impl Domain {
     /// internationalised TLD; `None` if the TLD belongs to no country.
     ///
     /// A TLD counts for its country even if many domains use it for other purposes: `.co` is
-    /// Colombia, and `.io` is the British Indian Ocean Territory. So a domain does not show that a
-    /// company has a seat in the country; the company's record shows its seats. `.eu` has no
-    /// country.
+    /// Colombia, and `.io` is the British Indian Ocean Territory. So a company whose domain has the
+    /// country's TLD need not have a seat (a head office) in this country. `.eu` has no country.
     pub fn country(&self) -> Option<Country> {
         Country::of_top_level_domain(self.0.rsplit('.').next()?)
     }

@@ -132,8 +132,13 @@ impl Folded {
 }
 
 /// Whether folding removes a character and joins the letters around it: `l'oréal` becomes `loreal`.
-/// Such characters are an apostrophe, an accent that stands alone, the middle dot of Catalan or
-/// Japanese words, a trademark symbol, a vowel point, and a zero-width character.
+/// These characters are:
+///
+/// - apostrophes, and accents that stand alone;
+/// - the middle dots of Catalan and Japanese words;
+/// - trademark symbols;
+/// - vowel points;
+/// - zero-width characters.
 fn vanishes(sign: char) -> bool {
     matches!(
         sign,

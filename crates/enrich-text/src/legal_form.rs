@@ -73,8 +73,8 @@ pub(crate) fn strip(folded: &str) -> String {
         if rest.len() == name.len() {
             return name;
         }
-        // If the removed legal form was attached to the name without a space, single letters may
-        // now be neighbours. They are joined here, because [`fold`] joins such letters too.
+        // When a legal form that was attached without a space is removed, single letters can become
+        // neighbours. [`fold`] joins such letters, so they are joined here too.
         name = join_single_letters(rest);
     }
 }
@@ -124,8 +124,11 @@ pub(crate) fn is_misspelt_form(word: &str) -> bool {
 /// was typed.
 ///
 /// Many words end with the letters of a short legal form: `Vestas` and `Kansas` end with `as`. So a
-/// form is recognised only if it has at least [`MIN_GLUED`] letters, or no vowel (`ltd`), or if
-/// its first letter is typed as a capital after a small letter (`QuillAG`).
+/// form must have one of these properties:
+///
+/// - It has at least [`MIN_GLUED`] letters (`corp`).
+/// - It has no vowel (`ltd`).
+/// - Its first letter is typed as a capital after a small letter (`QuillAG`).
 pub(crate) fn without_glued_ends<'n>(
     name: &'n str,
     typed: &str,

@@ -13,9 +13,9 @@ struct Row {
 }
 
 impl Row {
-    /// Returns how many letters of this row a name must have, so that the row applies to the name:
-    /// one if the row is for Latin letters, and two if it is for another script. A single letter of
-    /// another script may be a decoration (`µQuill`).
+    /// Returns the minimum number of letters of this row that a name must have, so that the row's
+    /// countries count for the name. The minimum is one for Latin letters, and two for another
+    /// script: a single letter of another script may be a decoration (`µQuill`).
     fn fewest(&self) -> usize {
         const LATIN: [RangeInclusive<char>; 2] = ['\u{80}'..='\u{24f}', '\u{1e00}'..='\u{1eff}'];
         let is_script = |range: &RangeInclusive<char>| {

@@ -17,7 +17,7 @@ pub(crate) fn is_within(most: usize, a: &str, b: &str) -> bool {
         return false;
     }
     // Each error changes at most two letters in the set of letters of a word: a replaced letter
-    // adds one letter and removes one.
+    // removes one letter from the set and adds another.
     let differing = (letters(a) ^ letters(b)).count_ones() as usize;
     differing <= 2 * most && strsim::osa_distance(a, b) <= most
 }

@@ -113,8 +113,8 @@ fn acronym(word: &NameWord, display: &str) -> String {
     written.map_or_else(|| word.text.clone(), |written| written.chars().filter_map(first).collect())
 }
 
-/// Joins a single `s` to the word before it (`Lowe s`). If somebody has typed the name, also
-/// removes a misspelt legal form from its end.
+/// Joins a single `s` to the word before it: `Lowe s` becomes `Lowes`. If somebody has typed the
+/// name, also removes a misspelt legal form from its end.
 fn tidied(words: Vec<NameWord>, is_typed: bool) -> Vec<NameWord> {
     let mut tidied: Vec<NameWord> = Vec::with_capacity(words.len());
     for word in words {

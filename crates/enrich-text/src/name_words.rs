@@ -203,8 +203,9 @@ fn transliterated(word: &str) -> String {
     if latin.is_empty() { word.to_owned() } else { latin }
 }
 
-/// Splits a text without spaces into words, and adds them to `words`. At each position, starting
-/// from the beginning, takes the longest known word.
+/// Splits a text without spaces into words, and adds them to `words`. Goes through the text from
+/// its beginning. Where a known word begins, takes the longest one. The text between two known
+/// words becomes a word of its own.
 fn part(run: &str, words: &mut Vec<NameWord>) {
     let mut rest = run;
     let mut begun = 0;

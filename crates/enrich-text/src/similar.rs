@@ -45,11 +45,11 @@ pub enum Agreement {
 /// A word of one name and a word of another name that agree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Agreed {
-    /// The index of the word in the first name. If two words of the first name agree with one word
-    /// of the second name, this is the index of the first of the two words.
+    /// The index of the word in the first name. If the agreement joins two words of the first name
+    /// (`Quill Pens`) to one word of the second (`Quillpens`), this is the index of `Quill`.
     pub left: usize,
-    /// The index of the word in the second name. If two words of the second name agree with one
-    /// word of the first name, this is the index of the first of the two words.
+    /// The index of the word in the second name. If the agreement joins two words of the second
+    /// name (`Quill Pens`) to one word of the first (`Quillpens`), this is the index of `Quill`.
     pub right: usize,
     /// How the two words agree.
     pub how: Agreement,
@@ -132,10 +132,10 @@ impl Pairing<'_> {
         }
     }
 
-    /// Pairs a misspelt general word of the left name, such as `univresity`, with the word of the
-    /// right name that it stands for, such as `university`. For each word of the left name, `meant`
-    /// contains the root of the general word that it may misspell. The first unpaired word of the
-    /// right name with this root is taken.
+    /// Pairs a misspelt general word of the left name (`univresity`) with the correct word in the
+    /// right name (`university`). `meant` has an element for each word of the left name: the root
+    /// of the general word that this word may misspell. The misspelt word is paired with the first
+    /// unpaired word of the right name that has this root.
     fn pair_meant(&mut self, meant: &[Option<&str>]) {
         for (a, meant) in meant.iter().enumerate().take(self.left.len()) {
             let Some(meant) = meant.filter(|_| !self.is_left_used[a]) else { continue };
@@ -197,9 +197,9 @@ fn misspelt(a: &NameWord, b: &NameWord) -> Option<Agreement> {
 }
 
 /// Returns how two words agree if one is the beginning of the other. `a` is a word of the name that
-/// was typed. People abbreviate words when they type a name, so `a` should be the shorter word. If
-/// `a` is longer, the words agree only if one of them is a general word, or if `b` is a single
-/// letter: a typed `Appleton` does not agree with `Apple`.
+/// was typed. People abbreviate words when they type a name, so `a` should be the shorter word: a
+/// typed `Appleton` does not agree with `Apple`. There are two exceptions, in which `a` may be
+/// longer: one of the words is a general word, or `b` is a single letter.
 fn abbreviated(a: &NameWord, b: &NameWord) -> Option<Agreement> {
     let is_general = a.is_general || b.is_general;
     let (a, b) = (a.latin(), b.latin());

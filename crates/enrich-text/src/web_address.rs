@@ -115,8 +115,8 @@ fn network_of(authority: &str) -> Option<Option<Network>> {
     })
 }
 
-/// Whether a subdomain shows the same pages as the site itself, because the subdomain is only for a
-/// device (`m`), a language (`de`) or a use (`music`). `label` is one label of the subdomain.
+/// Whether a subdomain shows the same pages as the site itself. This is so if the subdomain is only
+/// for a device (`m`), a language (`de`) or a use (`music`). `label` is one label of the subdomain.
 fn is_same_site(label: &str) -> bool {
     const DEVICES: [&str; 11] = [
         "www", "m", "mobile", "touch", "mbasic", "web", "free", "business", "music", "gaming",

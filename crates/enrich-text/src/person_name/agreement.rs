@@ -6,8 +6,10 @@ use super::spelling::{consonants, spelling};
 use super::{PersonName, given_names};
 
 /// How two names differ, if they can be names of the same person. For equal names, all fields are
-/// `false`. If two names can be read in several ways, the reading with the smallest differences
-/// counts. The fields are compared in their order, so a difference in an earlier field is larger.
+/// `false`.
+///
+/// Values are ordered by their fields: a difference in an earlier field is larger. If two names can
+/// be read in several ways, the way with the smallest differences counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NameDifferences {
     /// One of the names has the family name before the given name: `Lovelace Ada`.
@@ -40,13 +42,15 @@ pub struct NameDifferences {
 struct Families {
     differences: NameDifferences,
     /// Whether the family names have a part in common, such as `garcia`. If the given names agree
-    /// too, the two names have a look-up key in common, such as `ana|garcia`. So a look-up of one
-    /// name finds the other.
+    /// too, the two names share a look-up key, such as `ana|garcia`. Then a look-up of one name
+    /// finds the other.
     share_a_part: bool,
-    /// Whether the whole family names agree. They agree if they are equal when each is written as
-    /// one word (`van der Berg`, `Vanderberg`). They also agree if only one of them is in Latin
-    /// letters and both have the same consonants. If the first letters of the given names agree
-    /// too, a look-up of one name finds the other.
+    /// Whether the whole family names agree. They agree in two cases:
+    ///
+    /// - They are equal when each is written as one word: `van der Berg` and `Vanderberg`.
+    /// - Only one of them is in Latin letters, and both have the same consonants.
+    ///
+    /// If the first letters of the given names agree too, a look-up of one name finds the other.
     share_the_whole: bool,
 }
 
@@ -87,9 +91,9 @@ impl PersonName {
             [self.as_read(other), self.as_read_doubly(other), other.as_read_doubly(self)];
         if let Some(mut least) = readings.into_iter().flatten().min() {
             if self.given.iter().chain(&self.family).eq(other.given.iter().chain(&other.family)) {
-                // Both names consist of the same words. They differ in `family_part` and `particle`
-                // only because one name does not show where the family name begins. So these two
-                // differences do not count.
+                // Both names consist of the same words. The comparison has found the differences
+                // `family_part` and `particle` only because one name does not show where its family
+                // name begins. So these two differences do not count.
                 least.family_part = false;
                 least.particle = false;
             }

@@ -75,7 +75,7 @@ pub(super) fn key(word: &str) -> String {
 }
 
 /// Returns all keys by which a folded given name is looked up: its own key, the keys of its long
-/// forms, and the keys of its short forms.
+/// forms (`robert` for `bob`), and the keys of its short forms (`bob` for `robert`).
 pub(super) fn keys_to_look_up(word: &str) -> Vec<String> {
     let spelled = spelling(word);
     let names: &GivenNames = &NAMES;

@@ -1,6 +1,6 @@
-//! The keys by which people are found. A key with the full given name finds names that differ
-//! little. A key with only the first letter of the given name also finds initials and names in
-//! other scripts.
+//! The keys by which a directory finds people. A key with the full given name (`ana|garcia`) finds
+//! names that differ little. A key with only the first letter of the given name (`a.|grk`) also
+//! finds initials, and names in other scripts.
 
 use std::collections::HashSet;
 
@@ -15,9 +15,9 @@ pub(super) const MAX_FAMILY_PARTS: usize = 6;
 /// Maximum number of keys by which a given name is looked up: the keys of the name itself, of its
 /// long forms and of its short forms.
 pub(super) const MAX_GIVEN_KEYS: usize = 8;
-/// Maximum number of keys with the full given name by which one reading of a name is looked up.
-/// Each reading with the family name first can have this number of keys again. Only a name with
-/// many parts and many short forms could have more keys.
+/// Maximum number of keys with the full given name for one order of a name: `Ada Lovelace` and
+/// `Lovelace Ada` are two orders. Only a name with many family names, whose given name has many
+/// short forms, could have more keys.
 const MAX_LOOKED_UP: usize = 32;
 
 impl PersonName {
@@ -25,9 +25,11 @@ impl PersonName {
     /// the family name, and two for the whole family name, without and with particles.
     pub const MAX_KEYS: usize = MAX_FAMILY_PARTS + 2;
 
-    /// Returns the keys under which the person is stored, at most [`Self::MAX_KEYS`]. For a name in
-    /// Chinese, Japanese or Korean script, they are the whole text with the family name first, and
-    /// the whole text with the family name last. Any other name has these keys:
+    /// Returns the keys under which the person is stored, at most [`Self::MAX_KEYS`].
+    ///
+    /// A name in Chinese, Japanese or Korean script has up to two keys. They are the whole name
+    /// with the family name first, and the whole name with the family name last. Any other name has
+    /// these keys:
     ///
     /// - the first given name with each part of the family name, as in `ana|garcia` and
     ///   `ana|marquez` for Ana García Márquez. Different spellings of a name have the same key. A
@@ -60,9 +62,9 @@ impl PersonName {
     /// only if the earlier steps have found nobody whose name agrees:
     ///
     /// 1. keys with the full given name and with its short forms;
-    /// 2. keys with the first letter of the given name, for initials, for names that are written in
-    ///    one word, and for other scripts;
-    /// 3. the same keys for the name with the family name first.
+    /// 2. keys with the first letter of the given name. They find initials, names in other scripts,
+    ///    and names whose parts are written as one word (`Jeanluc`, `Vanderberg`);
+    /// 3. the keys of steps 1 and 2 for the name with the family name first.
     pub fn keys_to_look_up(&self) -> impl Iterator<Item = Vec<String>> {
         [Self::close_keys, Self::wide_keys, Self::turned_keys].into_iter().map(|keys| keys(self))
     }
@@ -74,8 +76,8 @@ impl PersonName {
         first_letters(self.first_given()).contains(&first_letter(other.first_given()))
     }
 
-    /// Returns the parts of the family name from which keys are made, the last part first. If a
-    /// part has several spellings, all of them give the same text.
+    /// Returns the parts of the family name from which keys are made, the last part first. All
+    /// spellings of a part give the same text.
     pub(super) fn family_parts(&self) -> Vec<String> {
         let (parts, _) = self.family_and_particles();
         let last = parts.into_iter().rev().take(MAX_FAMILY_PARTS);

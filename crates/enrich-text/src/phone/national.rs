@@ -12,8 +12,10 @@ use crate::input;
 impl Phone {
     /// Like [`parse`](Self::parse), but refuses a number that may be a national number of an
     /// unknown country. For example, `(202) 555-0152` is a number in Washington, but
-    /// `+20 2555 0152`, with the same digits, is one in Cairo. A number without `+` and `00` is
-    /// accepted only if the numbering plan of its calling code assigns it, and if it has one of
+    /// `+20 2555 0152`, with the same digits, is one in Cairo.
+    ///
+    /// A number that begins with `+` or `00` is parsed as [`parse`](Self::parse) does. Any other
+    /// number must be one that the numbering plan of its calling code assigns, and must have one of
     /// these forms:
     ///
     /// - only digits, at least twelve;

@@ -319,8 +319,8 @@ fn every_line_of_the_table_has_spellings_and_a_place() {
         for spelling in columns[0].split('|') {
             let form = fold(spelling);
             assert!(!form.is_empty(), "{line}");
-            // A legal form is removed at the place that the table gives for it: the end, the start,
-            // or both.
+            // The second column of the table says where this legal form is removed: at the end of a
+            // name, at its start, or at both.
             if columns[1] != "start" {
                 assert_eq!(read(&format!("Qwxyz {spelling}")).stripped(), "qwxyz", "{spelling}");
             }

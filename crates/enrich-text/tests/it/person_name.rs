@@ -235,9 +235,11 @@ fn names_that_can_be_the_same_person_agree_and_tell_how_they_differ() {
         assert_eq!(differences(&one, &two), how, "{one:?} {two:?}");
         assert_eq!(differences(&two, &one), how, "{two:?} {one:?}");
         assert!(is_found_by(&two, &one), "{two:?} {one:?}");
-        // Here `one` is the stored name, and `two` is looked up. The look-up must find the stored
-        // name, except in two cases. First, one name has the family name first, and the names also
-        // differ in another way. Second, neither name shows which parts are family names.
+        // `one` is the stored name, and `two` is looked up. The look-up must find the stored name,
+        // except in two cases:
+        //
+        // - One name has the family name first, and the names also differ in another way.
+        // - Neither name shows which of its words are family names.
         let is_held_so = !how.starts_with("order ")
             && (how != "family_part" || [&one, &two].iter().any(|name| name.family().len() > 1));
         assert!(!is_held_so || is_found_by(&one, &two), "{one:?} {two:?}");

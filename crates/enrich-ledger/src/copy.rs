@@ -13,7 +13,7 @@ pub enum Kind {
     Id,
     /// A signed integer of 64 bits. It may be a time, in microseconds since 1970.
     Integer,
-    /// A signed integer of 32 bits, such as the number of a secret.
+    /// A signed integer of 32 bits, such as the number of a secret in `secret.key`.
     Number,
     /// A boolean.
     Flag,
@@ -98,7 +98,7 @@ pub const KEY_USED: Table = Table {
     order: "api_key",
 };
 
-/// All tables. A table comes after the tables to which its rows refer.
+/// All tables of a ledger. A table comes after the tables to which its rows refer.
 pub const TABLES: [&Table; 11] = [
     &Table {
         name: "secret",

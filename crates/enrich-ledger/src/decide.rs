@@ -40,7 +40,7 @@ pub fn decide_grant<'a>(grant: &'a Grant, balance: Credits) -> Option<Row<'a>> {
 }
 
 /// Creates the row of a charge. Two fields are set later: the row's sequence, and the number of the
-/// secret with which its hash is made.
+/// secret (the key in `secret.key`) with which the row's hash is made.
 fn charge_row(charge: &Charge, price: Credits, balance: Credits) -> Row<'_> {
     Row {
         account: charge.account,
@@ -65,7 +65,7 @@ fn charge_row(charge: &Charge, price: Credits, balance: Credits) -> Row<'_> {
 }
 
 /// Creates the row of a grant. Two fields are set later: the row's sequence, and the number of the
-/// secret with which its hash is made.
+/// secret (the key in `secret.key`) with which the row's hash is made.
 fn grant_row(grant: &Grant, balance: Credits) -> Row<'_> {
     let kind = if grant.corrects.is_some() { kind::ADJUSTMENT } else { kind::GRANT };
     Row {

@@ -1,8 +1,9 @@
 //! A cache of recently used API keys. A call with a cached key needs no read from the database.
 //!
-//! A key is cached under its keyed hash; its text is not cached. If a key changes, the cache must
-//! be cleared. So the store regularly gives the cache a value that shows changes, such as the
-//! number of changes of keys so far. If this value differs from the last one, the cache is cleared.
+//! A key is cached under its keyed hash; its text is not cached. If a key changes in the database,
+//! the cache must be cleared. So the store regularly passes a value that differs after each change
+//! of a key, such as the number of changes so far. If the value differs from the last one, the
+//! cache is cleared.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,14 +18,14 @@ pub type KeyHash = [u8; 32];
 /// The number of parts (shards) of the cache. Each shard has its own lock, so that calls with
 /// different keys seldom use the same lock. Processors that use the same lock slow each other down.
 const SHARDS: usize = 16;
-/// Limits two things separately, each to this number: the keys in the cache, which then take about
-/// 40 MB; and the unknown hashes, to which no key belongs. For each of the two, the limit of one
-/// shard is a sixteenth of this number. A shard with too many keys drops all its keys. A shard with
-/// too many unknown hashes drops all its unknown hashes.
+/// Maximum number of keys in the cache; they take about 40 MB. It is also the maximum number of
+/// unknown hashes: hashes to which no key belongs. Each shard may contain a sixteenth of either
+/// number. A shard with too many keys drops all its keys. A shard with too many unknown hashes
+/// drops all its unknown hashes.
 const MAX: usize = 100_000;
 
-/// The recently used keys. `Changes` is the type of the value that shows whether a key has changed,
-/// such as the number of changes.
+/// The recently used keys. A value of type `Changes` shows whether a key has changed since the last
+/// check: for example, it is the number of changes of keys so far.
 #[derive(Debug)]
 pub struct KeyCache<Changes> {
     shards: [RwLock<Shard>; SHARDS],

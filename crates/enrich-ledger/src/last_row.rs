@@ -1,4 +1,5 @@
-//! The state of an account after its last row. The next row depends on this state.
+//! The state of an account after its last row. The next row depends on this state: on the row
+//! number, the balance and the hash.
 
 use enrich_core::Credits;
 use enrich_secrets::{Secret, Secrets};
@@ -19,7 +20,7 @@ pub struct LastRow {
 /// Why a stored row does not follow the row before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DoesNotFollow {
-    /// The row was made with a secret that was not loaded.
+    /// The row's hash was made with a secret that is not in `secret.key`.
     #[error("the row was made with secret {0}, which is not in secret.key")]
     UnknownSecret(u32),
     /// The row or the row before it was altered, or a row between the two is missing.

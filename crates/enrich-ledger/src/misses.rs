@@ -13,8 +13,8 @@ use rustc_hash::FxHashMap;
 
 /// The number of days for which counts are kept, including today.
 const KEPT_DAYS: i64 = 30;
-/// Maximum number of counts, each of one name on one day, that are in memory before they are
-/// written. They take less than a megabyte.
+/// Maximum number of counts in memory. There is one count for each name and day. They take less
+/// than a megabyte.
 const MAX_GATHERED: usize = 4096;
 /// Maximum length of a name that is counted, in bytes.
 const LONGEST: usize = 200;
@@ -55,8 +55,8 @@ pub struct MissCount {
 pub struct TakenMisses {
     /// The counts, sorted by day and then by hash.
     pub counts: Vec<MissCount>,
-    /// How often [`MissCounter::add`] dropped a count, because the memory contained too many
-    /// counts.
+    /// The number of counts that [`MissCounter::add`] has dropped, because there were too many
+    /// counts in memory.
     pub lost: u64,
 }
 
@@ -90,8 +90,8 @@ impl MissCounter {
         self.keeps_texts
     }
 
-    /// Adds a count to the counts in memory, for example a count that a store could not write. A
-    /// count of a new name or a new day is dropped if the memory already contains too many counts.
+    /// Adds a count to the counts in memory. The count may be one that a store could not write. If
+    /// the memory already contains too many counts, a count of a new name or a new day is dropped.
     pub fn add(&self, count: MissCount) {
         let mut gathered = self.gathered.lock();
         let is_full = gathered.len() >= MAX_GATHERED;
@@ -126,7 +126,8 @@ impl Misses for MissCounter {
 }
 
 /// Returns the keyed hashes under which a store may have the count of a name, one for each secret.
-/// Any of the secrets may have been the current one when the count was stored.
+/// A store hashes a name with the current secret. When a new secret was added, older counts keep
+/// the hash that was made with an earlier secret.
 pub fn missed_name_hashes(secrets: &Secrets, name: &CompanyName) -> Vec<[u8; 32]> {
     secrets.newest_first().map(|secret| hash(secret, name)).collect()
 }

@@ -1,9 +1,11 @@
 //! Responses that are stored for repeated calls: how a store finds them, and how they are
 //! encrypted.
 //!
-//! A database contains only keyed hashes of the caller's idempotency key and of the look-up
-//! request. The account is part of both hashes, so if two accounts use the same key, the hashes
-//! differ. The response is encrypted on the thread of the call, before the charge is decided. The
+//! To find a response, a database contains keyed hashes of the caller's idempotency key and of the
+//! look-up request, but not the key and the request themselves. The account is part of both hashes.
+//! So if two accounts use the same idempotency key, the hashes differ.
+//!
+//! The response is encrypted on the thread of the call, before the charge is decided. The
 //! encryption also authenticates the two hashes and the time of the charge. The balance and the id
 //! of the charge are known only after the decision. They are authenticated by another keyed hash,
 //! which is stored after the encrypted response. A record that was altered cannot be decrypted: a
@@ -17,8 +19,8 @@ use enrich_secrets::{CannotDecrypt, Purpose, SealError, Secret, Secrets};
 /// The length, in bytes, of the keyed hash that authenticates the balance and the charge in an
 /// idempotency record.
 const TAG_BYTES: usize = 32;
-/// Stands for the balance in a response that is not yet encrypted. The first zero byte of a
-/// response is always this mark. JSON contains no other zero byte, because it escapes control
+/// Marks the place of the balance in a response before its encryption. After decryption, the first
+/// zero byte is taken for this mark. In JSON, no other byte is zero, because JSON escapes control
 /// characters. A response that is not JSON begins with the balance, so its first byte is this mark.
 const BALANCE_MARK: u8 = 0;
 /// One account may store at most 1/16 of the maximum number of idempotency records, so that other
@@ -28,7 +30,8 @@ const SHARES: u64 = 16;
 /// The two hashes by which a store finds an idempotency record, both made with the same secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResponseName {
-    /// The number of the secret with which `key_hash` and `asked_hash` are made.
+    /// The number of the secret (the key in `secret.key`) with which `key_hash` and `asked_hash`
+    /// are made.
     pub secret: u32,
     /// The keyed hash of the account and its idempotency key. A store searches for a record by this
     /// hash.
@@ -51,9 +54,9 @@ pub struct RecordedCharge {
 /// decision, when the balance and the id of the charge are known.
 #[derive(Clone, Debug)]
 pub struct SealedResponse {
-    /// The names (pairs of hashes) under which this record can be found: one for each secret,
-    /// beginning with the current secret. There is at least one. The record is stored under the
-    /// first name, and replaces an expired record that has any of these names.
+    /// The names (pairs of hashes) under which a record of this call can be found: one for each
+    /// secret, beginning with the current secret. There is at least one. The record is stored under
+    /// the first name. It replaces an expired record that has any of these names.
     pub names: Vec<ResponseName>,
     sealed: Vec<u8>,
 }
@@ -75,7 +78,7 @@ pub struct StoredRecord<'a> {
 }
 
 /// Returns the names (pairs of hashes) under which an idempotency record may be stored: one for
-/// each secret, beginning with the current secret.
+/// each secret (key) in `secret.key`, beginning with the current secret.
 pub fn response_names(
     secrets: &Secrets,
     account: AccountId,

@@ -17,8 +17,8 @@ pub const NO_ROW: Chain = [0; 32];
 /// The version of the layout of [`Row::bytes`]. If the layout changes, this number must change too.
 const LAYOUT: u8 = 1;
 
-/// A ledger row as it is stored. The values of its columns are not checked yet. A column that rows
-/// of this kind do not use is `None`.
+/// A ledger row as it is stored. Its columns may contain wrong values: [`Row::entry`] checks them.
+/// A column that rows of this kind do not use is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row<'a> {
     /// The account to which the row belongs.
@@ -46,14 +46,15 @@ pub struct Row<'a> {
     pub api_key: Option<KeyId>,
     /// The request id of the charged call.
     pub request_id: Option<Cow<'a, str>>,
-    /// The directory revision from which the charged answer was read.
+    /// The revision of the directory (the look-up data) from which the charged answer was read. It
+    /// is a number that grows with every change of the directory.
     pub revision: Option<u64>,
     /// The operator's note; empty for a charge.
     pub note: Cow<'a, str>,
     /// The time at which the charge or the grant was made.
     pub at: Timestamp,
-    /// The number of the secret with which the row's hash is made; 0 until
-    /// [`LastRow::append`](crate::LastRow::append) completes the row.
+    /// The number of the secret (the key in `secret.key`) with which the row's hash is made; 0
+    /// until [`LastRow::append`](crate::LastRow::append) completes the row.
     pub secret: u32,
 }
 
@@ -142,8 +143,8 @@ impl Row<'_> {
     }
 }
 
-/// Returns a price rule as the text that a row contains. The row's hash covers this text, so the
-/// text must never change. (The text that people see may change.)
+/// Returns the text of a price rule, as a row contains it. The row's hash covers this text, so the
+/// text of a rule must never change. (People are shown another text, which may change.)
 pub fn price_text(price: Price) -> String {
     match price {
         Price::PerAnswer(credits) => format!("answer/{credits}"),

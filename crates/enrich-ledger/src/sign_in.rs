@@ -11,7 +11,7 @@ use enrich_text::EmailAddress;
 /// A keyed hash of an email address or a token.
 pub type SignInHash = [u8; 32];
 
-/// Encrypted data, and the number of the secret that decrypts the data.
+/// Encrypted data, and the number of the secret (the key in `secret.key`) that decrypts the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sealed {
     /// The encrypted data.
@@ -34,7 +34,7 @@ pub struct SealedSignIn {
     pub created_at: Timestamp,
 }
 
-/// Hashes, encrypts and decrypts the values of sign-ins.
+/// Hashes, encrypts and decrypts the values of sign-ins, with the secrets (keys) in `secret.key`.
 #[derive(Clone, Debug)]
 pub struct SignInSealing {
     secrets: Secrets,
@@ -52,14 +52,14 @@ impl SignInSealing {
         Self { secrets: secrets.clone() }
     }
 
-    /// Returns the hashes of an email address or a token: one for each secret, beginning with the
-    /// current secret.
+    /// Returns the hashes of an email address or a token: one for each secret (key) in
+    /// `secret.key`, beginning with the current secret. A stored hash may be made with any of them.
     pub fn hashes(&self, purpose: Purpose, text: &str) -> Arc<[SignInHash]> {
         self.secrets.newest_first().map(|secret| secret.hash(purpose, &[text.as_bytes()])).collect()
     }
 
-    /// Returns the hashes of a session's token, one for each secret. Returns no hashes if `token`
-    /// is `None`.
+    /// Returns the hashes of a session's token, one for each secret (key) in `secret.key`. Returns
+    /// no hashes if `token` is `None`.
     pub fn session_hashes(&self, token: Option<&Token>) -> Arc<[SignInHash]> {
         match token {
             Some(token) => self.hashes(Purpose::SessionToken, token.expose()),

@@ -1,4 +1,5 @@
-//! Tests of the bytes that databases contain, and of the steps from one row to the next.
+//! Tests of the bytes that are stored in databases, and of the chain in which each ledger row
+//! depends on the row before it.
 
 mod verification;
 

@@ -1,4 +1,4 @@
-//! Usage counts in memory, until a store writes them.
+//! Counts the calls of API keys in memory, until a store writes the counts to its database.
 
 use std::collections::hash_map::Entry;
 use std::mem;
@@ -13,8 +13,9 @@ const MAX_GATHERED: usize = 100_000;
 /// Maximum value of an integer column in a database.
 const MAX: u64 = i64::MAX as u64;
 
-/// Identifies a usage counter. Sorted `UsageKey`s have the same order as the rows of a store's
-/// table.
+/// Identifies a usage counter. The fields have the order of the primary key of a store's table. So
+/// if the counters are sorted by `UsageKey`, neighbouring rows of the table are written one after
+/// the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UsageKey {
     /// The account that made the calls.
@@ -41,14 +42,14 @@ pub struct UsageSum {
     pub last_at: Timestamp,
 }
 
-/// Usage counters that are in memory and not yet written.
+/// Counters of calls that are in memory and not yet written to the database.
 #[derive(Debug, Default)]
 pub struct GatheredUsage {
     sums: FxHashMap<UsageKey, UsageSum>,
     lost: u64,
 }
 
-/// Usage counters that were taken out of memory to be written.
+/// Counters of calls that were taken out of memory, to be written to the database.
 #[derive(Debug)]
 pub struct TakenUsage {
     /// The counters, sorted by their [`UsageKey`].

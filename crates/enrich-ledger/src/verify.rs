@@ -45,12 +45,12 @@ pub enum Fault {
     /// A row contains a value that Enrich never writes.
     #[error("{0}: cannot be read")]
     Unreadable(At),
-    /// A row was made with a secret that is not loaded.
+    /// A row's hash was made with a secret that is not in `secret.key`.
     #[error("{at}: secret {secret} is not in secret.key")]
     UnknownSecret {
-        /// The row that was made with the secret.
+        /// The row whose hash was made with the secret.
         at: At,
-        /// The number of the secret that is not loaded.
+        /// The number of the secret that is not in `secret.key`.
         secret: u32,
     },
     /// A row's hash does not match the row's content and the previous row's hash.
@@ -189,7 +189,8 @@ pub struct AccountCheck {
     pub charged: i128,
 }
 
-/// A check that the store must still make: whether the entry that an adjustment corrects exists.
+/// A check of an adjustment that is not finished. The store must still look up whether the entry
+/// that the adjustment corrects exists, and pass the result to [`Correction::check`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Correction {
@@ -210,9 +211,9 @@ impl AccountCheck {
         Some(LastRow { sequence: self.sequence, balance: self.balance?, chain: self.chain? })
     }
 
-    /// Goes on to the row with the number `sequence`, the account's next row that exists. Returns
-    /// the account's state before this row. If there are missing rows before it, reports them as a
-    /// fault.
+    /// Continues with the row with the number `sequence`, the next stored row of the account.
+    /// Returns the account's state before this row. If rows between the last row and this row are
+    /// missing, reports a fault.
     pub fn step_to(&self, account: AccountId, sequence: u64, findings: &mut Findings) -> Self {
         let next = self.sequence.saturating_add(1);
         if sequence == next {

@@ -1,5 +1,5 @@
-//! Checks a node's file of the snapshot in use, the snapshot from which all nodes should answer. A
-//! node makes the same checks when it starts.
+//! Checks the file of the snapshot in use (from which all nodes should answer) in a node's data
+//! folder. A node makes the same checks when it starts.
 
 use enrich_core::port::snapshots::{SnapshotNumber, Snapshots};
 
@@ -10,9 +10,9 @@ use crate::local_files::{LocalFiles, hash_of};
 use crate::opened::Opened;
 use crate::settings::SnapshotSettings;
 
-/// Checks a data folder's file of the snapshot in use (from which all nodes should answer): its
-/// length and hash, its schema, its secret and its directory revision. Changes nothing. Blocks
-/// until the whole file is read. Returns the number of the snapshot.
+/// Checks the file of the snapshot in use in a data folder: its length and hash, its schema, its
+/// secret and its directory revision. The snapshot in use is the one from which all nodes should
+/// answer. Returns its number. Changes nothing. Blocks until the whole file is read.
 ///
 /// # Errors
 ///

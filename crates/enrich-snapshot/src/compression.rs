@@ -12,9 +12,9 @@ use crate::error::SnapshotError;
 /// The number of bytes that are read and written at a time.
 const PIECE_BYTES: usize = 1024 * 1024;
 /// The number of written bytes after which a new file is synced. While a file is synced, commits of
-/// databases on the same disk wait. If a file of several gigabytes were synced only once, at its
-/// end, these commits would wait for seconds. But a node stops charging if no commit succeeds for
-/// two seconds.
+/// databases on the same disk wait. A single sync of several gigabytes at the end of the file would
+/// make these commits wait for seconds. After two seconds without a successful commit, a node stops
+/// charging.
 const SYNC_BYTES: usize = 1024 * 1024;
 
 /// The length and the BLAKE3 hash of a file.
@@ -40,10 +40,11 @@ pub(crate) fn compress(from: &Path, to: &Path) -> Result<FileHash, SnapshotError
 }
 
 /// Expands the file `from` into the new file `to`, compares the content with the expected length
-/// and hash, and syncs `to`. After each piece, calls `goes_on` with the time that the piece took.
-/// `goes_on` must then wait for as long as the piece took, so that this function uses a processor
-/// and the disk for at most half of the time. If `goes_on` returns `false`, stops with
-/// [`SnapshotError::Stopped`].
+/// and hash, and syncs `to`.
+///
+/// After each piece, calls `goes_on` with the time that the piece took. `goes_on` must then wait
+/// for this time, so that the expansion uses a processor and the disk for at most half of the time.
+/// If `goes_on` returns `false`, stops with [`SnapshotError::Stopped`].
 pub(crate) fn expand(
     from: &Path,
     to: &Path,

@@ -58,8 +58,8 @@ pub enum SnapshotError {
         /// The version of the schema that this build reads.
         known: u32,
     },
-    /// The look-up data in the snapshot was derived by another version of the rules than this build
-    /// has.
+    /// The look-up data in the snapshot was derived from the imported facts by rules of another
+    /// version than this build has.
     #[error(
         "the snapshot was derived by rules {found} and this Enrich has rules {known}; run `enrich \
          reindex` and publish it by the Enrich that the nodes run"
@@ -70,15 +70,16 @@ pub enum SnapshotError {
         /// The version of the rules in this build.
         known: u32,
     },
-    /// The snapshot was made with a secret that this node does not have. The value is the number of
-    /// this secret in `secret.key`.
+    /// The snapshot uses a secret that this node does not have. The value is the number of this
+    /// secret in `secret.key`.
     #[error(
         "the snapshot was made with another secret {0} than this node has; all nodes and the \
          machine that imports share one `secret.key`"
     )]
     NodeSecret(u32),
-    /// The directory (look-up data) to publish was made with a secret that is missing in the store
-    /// with the list of snapshots. The value is the number of this secret in `secret.key`.
+    /// The directory (the look-up data) uses a secret that is missing in the store with the list of
+    /// snapshots. So it cannot be published. The value is the number of this secret in
+    /// `secret.key`.
     #[error(
         "the directory was made with another secret {0} than the store; use the store's \
          `secret.key`, or run `enrich store migrate` after a secret was added"
@@ -87,7 +88,7 @@ pub enum SnapshotError {
     /// The disk has too little space.
     #[error(transparent)]
     Space(#[from] SpaceError),
-    /// A directory database cannot be opened or copied.
+    /// The database file of a directory (the look-up data) cannot be opened or copied.
     #[error(transparent)]
     Open(#[from] OpenError),
     /// The list of snapshots cannot be read or changed.

@@ -22,18 +22,21 @@ use crate::opened::{Opened, check_versions};
 use crate::settings::SnapshotSettings;
 
 /// Interval at which a node checks whether another snapshot is in use, and whether there are new
-/// suppressions. The check is cheap, because it only reads memory.
+/// suppressions (values that no answer may contain). The check is cheap, because it only reads
+/// memory.
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Delay before a node tries again to use a snapshot after the first failure. The delay doubles
 /// with each further failure, up to [`LAST_RETRY`].
 const FIRST_RETRY: Duration = Duration::from_secs(2);
 /// Maximum delay before a node tries again to use a snapshot.
 const LAST_RETRY: Duration = Duration::from_secs(60);
-/// The maximum number of suppressions in one read from the store.
+/// The maximum number of suppressions (values that no answer may contain) in one read from the
+/// store.
 const PAGE: u32 = 10_000;
 
-/// The state that several threads of a node share: all threads that make look-ups, the thread
-/// that follows the list of snapshots, and the thread that follows the suppressions.
+/// The state that several threads of a node share: all threads that make look-ups, the thread that
+/// follows the list of snapshots, and the thread that follows the list of suppressions (values that
+/// no answer may contain).
 pub(crate) struct FollowState {
     pub(crate) snapshots: Arc<dyn Snapshots>,
     pub(crate) settings: SnapshotSettings,
@@ -156,13 +159,13 @@ pub(crate) fn read_suppressions(
 }
 
 /// Changes the node to another snapshot whenever the snapshot in use changes. The snapshot in use
-/// is the one from which all nodes should answer. Returns when the owner of this thread no longer
-/// exists.
+/// is the one from which all nodes should answer. Returns when the `SnapshotDirectory` that has
+/// started this thread is dropped.
 pub(crate) fn follow(shared: &FollowState, owner: &Owner) {
     let mut failed: Option<Failed> = None;
     // The snapshots from which the node answered before. A look-up that began earlier may still use
-    // such a snapshot. This list keeps each snapshot until no look-up uses it. So this thread
-    // closes the snapshot, and no look-up has to close it.
+    // such a snapshot. This list keeps the snapshot until no look-up uses it any more. Then this
+    // thread closes it, so that no look-up is slowed down by the closing.
     let mut earlier: Vec<Arc<Opened>> = Vec::new();
     while owner.wait_or_stopped(INTERVAL) {
         earlier.retain(|opened| Arc::strong_count(opened) > 1);
@@ -194,8 +197,9 @@ pub(crate) fn follow(shared: &FollowState, owner: &Owner) {
     }
 }
 
-/// Reads new suppressions from the store again and again, and leaves their values out of all
-/// answers. Returns when the owner of this thread no longer exists.
+/// Reads new suppressions (values that no answer may contain) from the store again and again, and
+/// applies them to the answers. Returns when the `SnapshotDirectory` that has started this thread
+/// is dropped.
 pub(crate) fn follow_suppressions(shared: &FollowState, owner: &Owner) {
     while owner.wait_or_stopped(INTERVAL) {
         let newest = shared.snapshots.state().suppression;
@@ -203,9 +207,9 @@ pub(crate) fn follow_suppressions(shared: &FollowState, owner: &Owner) {
             let mut suppressions = shared.suppressions.lock();
             if newest < suppressions.number {
                 // The number of the store's newest suppression is lower than the last number that
-                // this node has read. So the node now reads another database, such as a restored
-                // backup, and must read all suppressions again. The suppressions that this process
-                // has already read still apply.
+                // this node has read. So the store is now another database, such as a restored
+                // backup. All its suppressions must be read from the beginning. The suppressions
+                // that this process has already read still apply.
                 suppressions.number = 0;
             }
             suppressions.number
@@ -215,16 +219,16 @@ pub(crate) fn follow_suppressions(shared: &FollowState, owner: &Owner) {
         }
         match block_on(shared.snapshots.suppressed_after(known, PAGE)) {
             Ok(mut page) => {
-                // The store may already have suppressions with numbers above `newest`, because
-                // `newest` was read from memory. They are left for a later pass of this loop. If
-                // they were added now, `newest` could be lower than `suppressions.number` in the
-                // next pass. The loop would then read all suppressions again, as if the node read
-                // another database.
+                // `newest` was read from memory, so the store may already have suppressions with
+                // higher numbers. They are left for the next pass of this loop. Otherwise
+                // `suppressions.number` could be higher than `newest` in the next pass. The loop
+                // would then believe that the store is another database, and read all suppressions
+                // again.
                 page.retain(|suppression| suppression.number <= newest);
                 shared.suppress(&page);
             }
             // The store was reachable a moment ago, because `newest` has just changed. So this
-            // failure is probably short, and is not logged as a warning. The next pass of this
+            // failure is probably short, and is only logged for debugging. The next pass of this
             // loop tries again.
             Err(error) => debug!(%error, "the suppressions cannot be read"),
         }
@@ -232,7 +236,7 @@ pub(crate) fn follow_suppressions(shared: &FollowState, owner: &Owner) {
 }
 
 impl FollowState {
-    /// The number of the snapshot that the node answers from.
+    /// Returns the number of the snapshot from which the node answers.
     pub(crate) fn live_number(&self) -> SnapshotNumber {
         self.live.load().opened.number
     }
@@ -240,10 +244,11 @@ impl FollowState {
     /// Makes the node answer from another snapshot. Returns the snapshot from which the node
     /// answered before.
     ///
-    /// If the node already has the file of the snapshot, this file was checked when it was fetched.
-    /// The node then answers from the snapshot immediately, and builds its hash index afterwards.
-    /// So an operator can quickly go back to an earlier snapshot. If the node does not have the
-    /// file, it fetches the file and builds the hash index first.
+    /// If the node already has the file of the snapshot, the file was checked when it was fetched.
+    /// The node answers from the snapshot immediately, so an operator can quickly go back to an
+    /// earlier snapshot. Afterwards, the node builds the hash index (an index of identifiers in
+    /// memory, which makes look-ups faster). If the node does not have the file, it fetches the
+    /// file and builds the hash index first.
     fn change_to(
         &self,
         number: SnapshotNumber,

@@ -1,4 +1,4 @@
-//! Suppresses values on all nodes.
+//! Suppresses values on all nodes: no answer of a node may contain them any more.
 
 use std::path::Path;
 
@@ -15,9 +15,9 @@ use crate::error::SnapshotError;
 /// Maximum number of hashes that are added in one call to the store.
 const AT_ONCE: usize = 1000;
 
-/// Suppresses values on all nodes. The store receives only the keyed hashes of the values. The
-/// caller must also remove the values from the directory that snapshots are copied from, so that
-/// later snapshots do not contain them.
+/// Suppresses values on all nodes: no answer may contain them any more. The store receives only the
+/// keyed hashes of the values. The caller must also remove the values from the directory (the
+/// look-up data) from which snapshots are copied, so that later snapshots do not contain them.
 ///
 /// # Errors
 ///
@@ -31,10 +31,10 @@ pub fn forget(
     suppress(snapshots, values.iter().map(|value| (SuppressedHashes::hash(secrets, value), at)))
 }
 
-/// Reads the hashes of all suppressed values from the directory of a data folder, and suppresses
-/// the values on all nodes. Call this function after a suppression list was loaded into the
-/// directory. Then all nodes leave out the values that this suppression list has suppressed in the
-/// directory.
+/// Reads the hashes of all suppressed values from the directory (the look-up data) of a data
+/// folder. Then suppresses these values on all nodes: no answer may contain them any more. Call
+/// this function after a suppression list was loaded into the directory, so that its values
+/// disappear from the answers of all nodes too.
 ///
 /// # Errors
 ///

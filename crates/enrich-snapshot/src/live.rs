@@ -9,7 +9,7 @@ use enrich_store_directory::SuppressedHashes;
 
 use crate::opened::Opened;
 
-/// A snapshot, and the suppressions that apply to its answers.
+/// A snapshot, and the suppressions (values that no answer may contain) that apply to its answers.
 pub(crate) struct Live {
     pub(crate) opened: Arc<Opened>,
     /// The keyed hashes of all suppressed values, from the store and from the snapshot.
@@ -18,7 +18,7 @@ pub(crate) struct Live {
     pub(crate) overlay: Option<SuppressedHashes>,
 }
 
-/// The suppressions that were read from the store so far.
+/// The suppressions (values that no answer may contain) that were read from the store so far.
 #[derive(Debug)]
 pub(crate) struct StoreSuppressions {
     /// The number of the last suppression that was read.
@@ -42,16 +42,16 @@ impl StoreSuppressions {
 }
 
 impl Live {
-    /// Combines a snapshot with the suppressions of the store.
+    /// Combines a snapshot with the suppressions (values that no answer may contain) of the store.
     ///
-    /// When a value is suppressed in the directory, one transaction stores the suppression and
-    /// removes the value. So a snapshot that contains a suppression does not contain its value.
-    /// Only the suppressions that are in the store and not in the snapshot must be applied to
-    /// answers.
+    /// When a value is suppressed in the directory (the look-up data), one transaction stores the
+    /// suppression and removes the value. So if a snapshot contains a suppression, it does not
+    /// contain the suppressed value. Only a suppression that is in the store and not in the
+    /// snapshot must be applied to answers.
     pub(crate) fn new(opened: Arc<Opened>, store: &StoreSuppressions) -> Self {
-        // The store still contains suppressions that were taken back. Only a snapshot shows which
-        // ones were taken back. So a value stays suppressed until the node answers from a snapshot
-        // in which its suppression is taken back.
+        // A suppression can be taken back (ended). The store still contains such suppressions; only
+        // a snapshot shows that they were taken back. So a value stays suppressed until the node
+        // answers from a snapshot in which its suppression is taken back.
         let mut in_store = store.hashes.clone();
         in_store.take_back(opened.taken_back.iter());
         let overlay = in_store.without(&opened.suppressed);

@@ -58,9 +58,9 @@ impl LocalFiles {
         self.folder.join(format!("directory-{}.sqlite", number.0))
     }
 
-    /// Returns the path for a file that is not complete yet. Removes a file that an earlier
-    /// process has left at this path. The parameter of type [`Locked`] shows that the caller has
-    /// the lock.
+    /// Returns the path for a file that is not complete yet. If an earlier process has left a file
+    /// at this path, removes it. Only a caller that has the lock can call this method, because it
+    /// must pass a [`Locked`].
     pub(crate) fn unfinished(&self, _: &Locked) -> Result<PathBuf, SnapshotError> {
         let path = self.folder.join(UNFINISHED);
         remove(&path)?;
@@ -73,7 +73,7 @@ impl LocalFiles {
         lock(&self.folder.join(LOCK), goes_on)
     }
 
-    /// The numbers of the snapshots in the folder, the newest first.
+    /// Returns the numbers of the snapshots in the folder, the newest first.
     pub(crate) fn numbers(&self) -> Result<Vec<SnapshotNumber>, SnapshotError> {
         let failed = |source| SnapshotError::file(&self.folder, source);
         let mut numbers = Vec::new();
@@ -130,12 +130,12 @@ impl LocalFiles {
     }
 }
 
-/// The name of a snapshot's file in the folder that snapshots are published to.
+/// Returns the name of a snapshot's file in the folder to which snapshots are published.
 pub fn file_name(number: SnapshotNumber) -> String {
     format!("directory-{}.sqlite.zst", number.0)
 }
 
-/// The length and the hash of the expanded file of a snapshot.
+/// Returns the length and the hash that the file of a snapshot must have after it was expanded.
 pub(crate) fn hash_of(snapshot: &Snapshot) -> FileHash {
     FileHash { bytes: snapshot.bytes, blake3: snapshot.blake3 }
 }

@@ -11,22 +11,23 @@ use enrich_store_sqlite::Options;
 
 use crate::error::SnapshotError;
 
-/// An opened snapshot, with the values that were read from its file.
+/// An opened snapshot (a copy of the look-up data), with the values that were read from its file.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) number: SnapshotNumber,
     pub(crate) revision: DirectoryRevision,
-    /// The time when the file was copied from the directory.
+    /// The time when the snapshot was copied from the look-up data of the machine that imports.
     pub(crate) at: Timestamp,
     pub(crate) directory: SqliteDirectory,
-    /// The values that are suppressed in this snapshot, as keyed hashes. The values themselves are
-    /// not in the snapshot.
+    /// The values that no answer may contain, as keyed hashes. The values themselves are not in the
+    /// snapshot.
     pub(crate) suppressed: SuppressedHashes,
-    /// The hashes of values that a suppression list had suppressed, and that are no longer
-    /// suppressed in this snapshot. Each hash comes with the time when the suppression ended.
+    /// The hashes of values that were suppressed by a suppression list, and whose suppression was
+    /// taken back (ended) before this snapshot was made. Each hash comes with the time of this end.
     pub(crate) taken_back: Vec<([u8; 32], Timestamp)>,
-    /// The number of changes of the set of suppressed values before this snapshot was made. Each
-    /// suppression of a value is one change, and each end of a suppression is another.
+    /// The number of changes of the set of suppressed values (values that no answer may contain)
+    /// before this snapshot was made. Each suppression of a value is one change, and each end of a
+    /// suppression is another.
     pub(crate) suppression_changes: u64,
 }
 
@@ -63,9 +64,10 @@ impl Opened {
         })
     }
 
-    /// Prepares the snapshot for fast look-ups: above all, builds its hash index. From time to
-    /// time, calls `goes_on` with a time for which it must pause, so that other threads can use the
-    /// processor. If `goes_on` returns `false`, stops without a hash index.
+    /// Prepares the snapshot for fast look-ups. Above all, builds the hash index: an index of
+    /// identifiers in memory. From time to time, calls `goes_on` with a time for which `goes_on`
+    /// must pause, so that other threads can use the processor. If `goes_on` returns `false`, stops
+    /// without a hash index.
     pub(crate) fn prepare(&self, goes_on: &dyn Fn(Duration) -> bool) -> Result<(), SnapshotError> {
         Ok(self.directory.prepare_snapshot(goes_on)?)
     }

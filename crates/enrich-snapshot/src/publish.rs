@@ -1,4 +1,5 @@
-//! Publishes a directory: copies it, compresses the copy, and adds it to the list of snapshots.
+//! Publishes the directory (the look-up data) as a snapshot: copies it, compresses the copy, and
+//! adds it to the list of snapshots.
 
 use std::path::{Path, PathBuf};
 
@@ -33,8 +34,9 @@ pub struct PublishFrom {
     pub at: Timestamp,
 }
 
-/// Publishes the directory of a data folder, and makes all nodes answer from it. Other processes
-/// may use the data folder at the same time. A second publication waits until the first has ended.
+/// Publishes the directory (the look-up data) of a data folder, and makes all nodes answer from it.
+/// Other processes may use the data folder at the same time. A second publication waits until the
+/// first has ended.
 ///
 /// Publishing ten gigabytes takes some minutes. Meanwhile, a copy of the directory is on the disk
 /// of the data folder, and needs as much space as the directory.
@@ -63,8 +65,8 @@ pub fn publish(snapshots: &dyn Snapshots, from: &PublishFrom) -> Result<Snapshot
     published
 }
 
-/// Returns an error if the directory was made with a secret that the store does not have. Nodes
-/// have the secrets of the store, so they could not use the directory.
+/// Returns an error if the directory (the look-up data) uses a secret that the store does not have.
+/// Nodes have the secrets of the store, so they could not use the directory.
 fn check_secrets(snapshots: &dyn Snapshots, file: &DirectoryFile) -> Result<(), SnapshotError> {
     let known = block_on(snapshots.secrets())?;
     match file.secrets.iter().find(|check| !known.contains(check)) {
@@ -73,7 +75,8 @@ fn check_secrets(snapshots: &dyn Snapshots, file: &DirectoryFile) -> Result<(), 
     }
 }
 
-/// Copies the directory in one consistent state, and compresses the copy.
+/// Copies the database file of the directory (the look-up data) in one consistent state, and
+/// compresses the copy.
 fn copy_and_compress(
     source: &Path,
     copy: &Path,
@@ -92,9 +95,10 @@ fn add(
     file: &DirectoryFile,
     hash: FileHash,
 ) -> Result<Snapshot, SnapshotError> {
-    // Before the snapshot is published, the suppressions of the directory are added to the store,
-    // which all nodes read. The new snapshot contains no suppressed value, but earlier snapshots
-    // may. If a node goes back to an earlier snapshot, it must leave these values out too.
+    // Before the snapshot is published, the suppressions (values that no answer may contain) are
+    // copied from the directory to the store, which all nodes read. The new snapshot contains no
+    // suppressed value, but earlier snapshots may. If a node goes back to an earlier snapshot, it
+    // must leave these values out too.
     suppress(snapshots, file.suppressed.iter().copied())?;
     let mut place = compressed.to_owned();
     loop {
@@ -113,12 +117,12 @@ fn add(
         };
         match block_on(snapshots.publish(&snapshot)) {
             Ok(true) => return Ok(snapshot),
-            // Another process, which publishes to another folder, has just used this number. The
-            // loop tries the next number.
+            // Another process has just used this number. It publishes to another folder, so the
+            // lock on the folder does not keep it out. The loop tries the next number.
             Ok(false) => place = path,
             Err(error) => {
-                // If it is unknown whether the snapshot was added to the list, its file is kept.
-                // If the list has the snapshot, nodes need the file.
+                // If it is unknown whether the snapshot was added to the list, the file is kept,
+                // because nodes may need it.
                 if !matches!(error, StoreError::Unknown(_)) {
                     let _ = remove(&path);
                 }

@@ -14,7 +14,7 @@ pub struct SnapshotSettings {
     pub location: PathBuf,
     /// The secrets in the node's `secret.key`.
     pub secrets: Secrets,
-    /// The options with which snapshots are opened, such as the least confidence of a match by
-    /// name.
+    /// The options with which snapshots are opened, such as the minimum confidence of a company
+    /// that is found by its name.
     pub options: Options,
 }

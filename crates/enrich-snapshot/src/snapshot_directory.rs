@@ -1,4 +1,5 @@
-//! The look-up data of a node: the snapshot in use, which can be replaced while look-ups go on.
+//! The look-up data of a node: the snapshot in use, which can be replaced while the node answers
+//! look-ups.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,20 +29,21 @@ use crate::settings::SnapshotSettings;
 /// suppressed after the snapshot was published is left out of the answers.
 pub struct SnapshotDirectory {
     shared: Arc<FollowState>,
-    /// One thread follows the list of snapshots, the other one the suppressions. Dropping this
-    /// field ends both threads, and waits for their end.
+    /// One thread follows the list of snapshots, and the other one the list of suppressions (values
+    /// that no answer may contain). Dropping this field ends both threads, and waits for their end.
     _threads: [Background; 2],
 }
 
-/// Which snapshot a node answers from, which snapshot is in use (all nodes should answer from it),
-/// and why the two differ, if they do.
+/// The state of a node's snapshots: the snapshot from which the node answers, the snapshot in use
+/// (from which all nodes should answer), and the reason if the two differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnapshotStatus {
     /// The number of the snapshot that the node answers from.
     pub live: SnapshotNumber,
-    /// The directory revision of this snapshot.
+    /// The revision of the directory (the look-up data) in this snapshot. It is a number that grows
+    /// with every change of the directory.
     pub revision: DirectoryRevision,
-    /// The time when this snapshot was copied from the directory that imports change.
+    /// The time when this snapshot was copied from the look-up data of the machine that imports.
     pub at: Timestamp,
     /// The number of times that the node has changed to another snapshot since its start.
     pub swaps: u64,
@@ -53,8 +55,8 @@ pub struct SnapshotStatus {
     /// Why the node cannot answer from the snapshot in use; `None` if there is no problem, or if
     /// the node has not tried to use it yet.
     pub problem: Option<String>,
-    /// The number of the last suppression that the node applies. The node also applies all
-    /// suppressions with lower numbers.
+    /// The number of the last suppression (a value that no answer may contain) that the node
+    /// applies. The node also applies all suppressions with lower numbers.
     pub suppression: u64,
 }
 
@@ -74,8 +76,8 @@ impl SnapshotDirectory {
         let files = LocalFiles::of(&settings.data)?;
         let opened = first(&*snapshots, &settings, &files)?;
         snapshots.note_live(opened.number);
-        // The suppressions are read after the snapshot was prepared, because preparing takes long
-        // and new suppressions may arrive in this time.
+        // The suppressions (values that no answer may contain) are read after the snapshot was
+        // prepared, because preparing takes long and new suppressions may arrive in this time.
         let mut suppressions = StoreSuppressions::none(&settings.secrets);
         read_suppressions(&*snapshots, &mut suppressions)?;
         let path = files.path(opened.number);
@@ -104,8 +106,8 @@ impl SnapshotDirectory {
     pub fn status(&self) -> SnapshotStatus {
         let live = self.shared.live.load_full();
         // `problem` is unlocked before `suppressions` is locked. [`FollowState::swap`] locks
-        // `problem` while it still has `suppressions` locked. If this method had both locked in the
-        // opposite order, the two threads could wait for each other for ever.
+        // `suppressions` first and then `problem`. If this method locked both in the opposite
+        // order, the two threads could wait for each other for ever.
         let problem = self.shared.problem.lock().clone();
         let suppression = self.shared.suppressions.lock().number;
         SnapshotStatus {

@@ -84,8 +84,8 @@ fn a_forgotten_person_is_not_found_by_other_values() {
 fn a_forgotten_value_stays_so_with_the_next_snapshot_and_with_an_earlier_one() {
     let world = world();
     let node = world.node("node");
-    // The command `enrich forget` does two things: it suppresses a value on all nodes, and it
-    // removes the value from the directory of the machine that imports. This test does the same.
+    // This test does the same as the command `enrich forget`. It suppresses a value on all nodes.
+    // Then it removes the value from the directory of the machine that imports.
     let values = [Suppressed::Email(email("info@quill.example"))];
     suppress(&world, &values);
     block_on(world.builder.importer.forget(&values, Timestamp::UNIX_EPOCH)).unwrap();

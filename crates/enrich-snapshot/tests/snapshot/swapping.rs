@@ -1,4 +1,4 @@
-//! Checks that nodes change to another snapshot while look-ups go on.
+//! Checks that nodes change to another snapshot while they answer look-ups.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;

@@ -1,5 +1,5 @@
-//! The test world: a machine that imports, the folder to which it publishes snapshots, and the
-//! nodes that answer from them.
+//! A simulated installation for tests: a machine that imports, the folder to which it publishes
+//! snapshots, and the nodes that answer from them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

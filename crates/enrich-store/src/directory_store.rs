@@ -54,7 +54,8 @@ impl DirectoryStore {
         Self::open_entered(folder, secrets, options, in_use)
     }
 
-    /// Opens the directory of a folder that was entered with [`folder::enter`].
+    /// Opens the directory (the look-up data) of a folder that [`folder::enter`] has locked and
+    /// migrated.
     pub(crate) fn open_entered(
         folder: &Path,
         secrets: Secrets,
@@ -78,7 +79,7 @@ impl DirectoryStore {
         Self::open_or_create_with(folder, &Options::default())
     }
 
-    /// Opens or creates a directory like [`open_or_create`](Self::open_or_create), with other
+    /// Opens or creates a data folder like [`open_or_create`](Self::open_or_create), with other
     /// options.
     ///
     /// # Errors
@@ -141,9 +142,9 @@ impl DirectoryStore {
         directory::directory_statistics(&self.path()).map_err(StoreError::failed)
     }
 
-    /// Finds pairs of companies that look alike but are stored as two companies. If `search` names
-    /// a company, searches only for pairs with this company. Otherwise, searches all companies, and
-    /// reads all their identifiers.
+    /// Finds pairs of companies that are stored as two companies but may be the same one, because
+    /// they look alike. If `search` names a company, searches only for pairs with this company.
+    /// Otherwise, searches all companies, and reads all their identifiers.
     ///
     /// # Errors
     ///

@@ -30,15 +30,15 @@ pub(crate) enum Found {
     /// The folder does not exist or is empty.
     Nothing,
     /// Only `secret.key`. An operator has copied it from another node, or `load_or_create_secrets`
-    /// has created it. Such a folder can be used only if the ledger is in a remote store.
+    /// has created it. The folder can be used only by a node whose ledger is in a remote store.
     Secrets,
     /// All files that the requested [`Parts`] need.
     All,
 }
 
-/// The name of the file that marks a folder after its ledger was moved to a remote store. The
-/// ledger file that is left in such a folder is outdated, so a command that would use it refuses
-/// the folder.
+/// The name of a file that is created when the ledger of a folder was moved to a remote store. The
+/// old `ledger.sqlite` remains in the folder, but is outdated. If the folder has this file,
+/// commands refuse to use the old ledger.
 pub(crate) const LEDGER_MOVED: &str = "ledger.moved";
 
 /// A folder that some file systems create on new disks. A folder with only this counts as empty.
@@ -66,9 +66,10 @@ impl Parts {
         }
     }
 
-    /// Checks that the folder has its ledger where it must be. With [`Self::Both`], returns an
-    /// error if the ledger was moved to a remote store. With [`Self::Directory`], returns an error
-    /// if the folder has a ledger that was not moved.
+    /// Checks that the ledger is where it must be. With [`Self::Both`], the ledger must be in the
+    /// folder, so it is an error if the ledger was moved to a remote store. With
+    /// [`Self::Directory`], the ledger must be in a remote store, so it is an error if the folder
+    /// has a ledger that was not moved.
     fn check_ledger(self, folder: &Path, names: &[OsString]) -> Result<(), OpenError> {
         let has = |file: &str| names.iter().any(|name| name == file);
         let has_ledger = names.iter().any(|name| is_left_over(name, &[DataFile::Ledger]));
@@ -133,8 +134,8 @@ fn names(folder: &Path) -> Result<Option<Vec<OsString>>, OpenError> {
     Ok(Some(names))
 }
 
-/// Whether a name begins with the name of one of `files`, as `ledger.sqlite-wal` begins with
-/// `ledger.sqlite`.
+/// Whether a file belongs to one of `files`: its name begins with the name of this file. For
+/// example, `ledger.sqlite-wal` belongs to `ledger.sqlite`.
 fn is_left_over(name: &OsStr, files: &[DataFile]) -> bool {
     name.to_str().is_some_and(|name| files.iter().any(|file| name.starts_with(file.name())))
 }
@@ -277,8 +278,8 @@ fn refuse_new(folder: &Path, parts: Parts) -> Result<(), OpenError> {
     }
 }
 
-/// Brings a complete folder up to date, and returns its secrets: migrates its databases, checks that
-/// they were made with these secrets, and records secrets that the databases do not know yet.
+/// Brings a complete folder up to date, and returns its secrets. Migrates its databases, checks
+/// that they were made with these secrets, and records secrets that the databases do not know yet.
 pub(crate) fn bring_up_to_date(folder: &Path, parts: Parts) -> Result<Secrets, OpenError> {
     refuse_new(folder, parts)?;
     let secrets = read_secrets(folder)?;

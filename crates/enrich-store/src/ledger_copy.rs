@@ -38,9 +38,9 @@ pub enum LedgerCopyError {
     NotVerified,
 }
 
-/// Passes the rows of a folder's ledger to `each` in batches, and verifies the ledger at the same
-/// time, on another thread. Returns the result of the verification. If this function fails, the
-/// passed rows must not be used. No other process may have the folder open.
+/// Passes the rows of a folder's ledger to `each` in batches. At the same time, verifies the ledger
+/// on another thread. Returns the result of the verification. If this function fails, the passed
+/// rows must not be used. No other process may have the folder open.
 ///
 /// # Errors
 ///
@@ -67,8 +67,9 @@ pub fn export_ledger(
 ///
 /// # Errors
 ///
-/// When the folder already has a ledger or cannot be written, when the verification of the new
-/// ledger finds faults, or when `next` returns an error.
+/// - The folder already has a ledger, or cannot be written.
+/// - The verification of the new ledger finds faults.
+/// - `next` returns an error.
 pub fn import_ledger(
     folder: &Path,
     next: &mut dyn FnMut() -> Result<Option<Batch>, BoxError>,

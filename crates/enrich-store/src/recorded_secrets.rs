@@ -1,5 +1,6 @@
-//! The secrets that a database has recorded: for each secret of `secret.key` with which data was
-//! made, a check hash. They show whether `secret.key` belongs to the database.
+//! Checks whether `secret.key` belongs to a database. A database records a check hash for each
+//! secret with which its data was made. The check hashes are compared with the secrets in
+//! `secret.key`.
 
 use std::path::Path;
 
@@ -8,7 +9,8 @@ use enrich_store_ledger::{self as ledger, LEDGER};
 use enrich_store_sqlite::{self as sqlite, Database, Durability, OpenError};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
-/// Stores the check hashes of the secrets in a new ledger, and its seal (a keyed hash of its rows).
+/// Stores two things in a new ledger: the check hashes of the secrets, and the seal (a keyed hash
+/// of the ledger's rows).
 pub(crate) fn begin_ledger(path: &Path, secrets: &Secrets) -> Result<(), OpenError> {
     let new: Vec<&Secret> = secrets.newest_first().collect();
     let noted =
@@ -16,8 +18,8 @@ pub(crate) fn begin_ledger(path: &Path, secrets: &Secrets) -> Result<(), OpenErr
     noted.map_err(|source| OpenError::of_sqlite(path, source))
 }
 
-/// Checks that the databases of a folder were made with these secrets. Records secrets that the
-/// databases do not know yet.
+/// Checks that the databases of a folder were made with these secrets. If `secrets` contains new
+/// secrets, stores their check hashes in the databases.
 pub(crate) fn match_and_record(
     folder: &Path,
     secrets: &Secrets,

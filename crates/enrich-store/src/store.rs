@@ -1,4 +1,4 @@
-//! An open data folder and its ports.
+//! An open data folder, and the objects that implement the ports (such as `Ledger`) with its files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use crate::folder::{self, Parts};
 pub struct Store {
     /// Answers look-ups.
     pub directory: Arc<SqliteDirectory>,
-    /// Imports records into the directory.
+    /// Imports records into the directory (the look-up data).
     pub importer: Arc<SqliteImporter>,
     /// Stores accounts and their API keys.
     pub accounts: Arc<SqliteAccounts>,
@@ -49,7 +49,7 @@ pub struct Store {
 pub struct CheckReport {
     /// The version of the linked SQLite library.
     pub sqlite: &'static str,
-    /// The report on the directory's file.
+    /// The report on `directory.sqlite`, the database of the look-up data.
     pub directory: DatabaseReport,
     /// The report on the ledger's file. This file also contains accounts, keys, idempotency records
     /// and sign-ins.
@@ -127,19 +127,20 @@ impl Store {
         Self::open_with(folder, options)
     }
 
-    /// Returns the directory with its statistics, its size and the search for duplicates.
+    /// Returns the directory (the look-up data). It has methods for statistics, for its size, and
+    /// for the search for duplicate companies.
     pub fn directory_store(&self) -> &DirectoryStore {
         &self.directory_store
     }
 
-    /// Keeps only the directory and the secrets, and closes the ledger.
+    /// Closes the ledger. Returns only the directory (the look-up data) and the secrets.
     pub fn into_directory_store(self) -> DirectoryStore {
         self.directory_store
     }
 
     /// Creates the service that checks, charges and counts calls with this store. It uses the
-    /// system's clock. It counts the requests of each key in memory, but also answers requests
-    /// beyond the rate limit.
+    /// system's clock. It counts the requests of each key in memory. If a key exceeds its rate
+    /// limit, its requests are still answered.
     pub fn service(&self) -> Service {
         self.service_with(Arc::new(SystemClock))
     }
@@ -158,14 +159,14 @@ impl Store {
         service
     }
 
-    /// Verifies the ledger of a folder. This works even if the ledger was altered and the folder
-    /// therefore cannot be opened. Writes nothing to the databases.
+    /// Verifies the ledger of a folder. If the ledger was altered, the folder cannot be opened, but
+    /// this function still works. Writes nothing to the databases.
     ///
     /// # Errors
     ///
     /// The errors of [`Store::open`] when the file itself cannot be read.
-    /// [`OpenError::OlderSchema`] when the ledger was last opened by an earlier Enrich, because this
-    /// function does not migrate it. Faults in the ledger's content are part of the result.
+    /// [`OpenError::OlderSchema`] when the ledger was last opened by an earlier Enrich, because
+    /// this function does not migrate it. Faults in the ledger's content are part of the result.
     pub fn verify(folder: &Path) -> Result<Verification, OpenError> {
         let secrets = folder::read_for_verification(folder)?;
         let path = folder.join(LEDGER.file);
@@ -173,10 +174,11 @@ impl Store {
     }
 
     /// Derives all look-up data of the directory from the imported facts again. This is needed if
-    /// an earlier Enrich derived it by other rules ([`OpenError::DerivedBefore`]). Calls `done`
-    /// from time to time with two numbers: the number of finished subjects, and the number of all
-    /// subjects. Returns the number of all subjects. No other process can open the folder during
-    /// this time.
+    /// an earlier Enrich derived it by other rules ([`OpenError::DerivedBefore`]). No other process
+    /// can open the folder during this time.
+    ///
+    /// From time to time, calls `done` with two numbers: the number of finished subjects (companies
+    /// and people), and the number of all subjects. Returns the number of all subjects.
     ///
     /// # Errors
     ///
@@ -186,8 +188,8 @@ impl Store {
         directory_store::reindex(folder, Parts::Both, done)
     }
 
-    /// Makes the directory's file smaller: rewrites it without unused space. Other processes may
-    /// use the folder at the same time.
+    /// Makes `directory.sqlite` (the look-up data) smaller: rewrites it without unused space. Other
+    /// processes may use the folder at the same time.
     ///
     /// # Errors
     ///
@@ -196,9 +198,10 @@ impl Store {
         directory_store::compact(folder, Parts::Both)
     }
 
-    /// Checks the files of the directory and of the ledger in full: schema versions, SQLite's own
-    /// integrity check, the index of words, and the counts of rows. This reads all data. It does
-    /// not verify the content of the ledger; [`enrich_core::port::ledger::Ledger::verify`] does.
+    /// Checks `directory.sqlite` and `ledger.sqlite` in full: the versions of their schemas,
+    /// SQLite's own integrity check, the index of the words in names, and the counts of rows. This
+    /// reads all data. It does not verify the content of the ledger;
+    /// [`enrich_core::port::ledger::Ledger::verify`] does.
     ///
     /// # Errors
     ///
@@ -211,9 +214,9 @@ impl Store {
         })
     }
 
-    /// Adds up the usage counters of the days from `first` to `last`, both included, in days since
-    /// 1970-01-01 (UTC). Lists at most `most` accounts. Counts that are not yet written are not
-    /// included.
+    /// Adds up the usage counters of the days from `first` to `last`. Both days are included, and
+    /// are given in days since 1970-01-01 (UTC). Lists at most `most` accounts. Calls that are
+    /// counted only in memory so far are not included.
     ///
     /// # Errors
     ///
@@ -251,8 +254,8 @@ impl Store {
         missed.map_err(StoreError::failed)
     }
 
-    /// Removes the counts of the look-ups that did not find this name, on all days. Returns how
-    /// many counts were removed.
+    /// Forgets how many look-ups did not find this name: removes its counts of all days. Returns
+    /// how many counts were removed.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! Tests of promises of the SQLite store's directory that the contract suite does not test.
+//! Tests of the SQLite store's directory (the look-up data): promises that other stores need not
+//! make, so that the contract suite (the tests that every store must pass) does not test them.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failed unwrap is a failed test")]
 
@@ -43,7 +44,7 @@ fn is_found(store: &Store, text: &str) -> bool {
     block_on(store.directory.find(&question, Projection::Profile)).unwrap().is_some()
 }
 
-/// Whether the files of the directory contain a text.
+/// Whether the database of the directory (the look-up data) or its write-ahead log contains a text.
 fn is_in_files(folder: &Path, text: &str) -> bool {
     ["directory.sqlite-wal", "directory.sqlite"].into_iter().any(|name| {
         let bytes = match fs::read(folder.join(name)) {
@@ -107,8 +108,8 @@ fn a_forgotten_value_has_left_no_copy_where_its_row_was() {
             ..company(&format!("Quill {at}"))
         })
     };
-    // The second load rewrites every profile and splits pages of the index, so that old copies of
-    // values may remain in the file.
+    // The second load rewrites all stored companies, and makes an index so large that its pages are
+    // split. Both can leave old copies of values in the file.
     load(&store, (0..1000).map(|at| numbered(at, &[])).collect());
     load(&store, (0..1000).map(|at| numbered(at, &["a@x.example", "z@x.example"])).collect());
     for at in (0..1000).step_by(20) {
@@ -163,8 +164,8 @@ fn a_value_can_be_forgotten_while_a_load_is_running() {
     block_on(async {
         let mut session = store.importer.begin(load_from("a")).await.unwrap();
         session.import_batch(vec![hashed(quill())]).await.unwrap();
-        // The load has an open transaction and waits for more records. If none arrive for a short
-        // time, it commits the transaction, so that `forget` can write.
+        // The load (the running import) has an open transaction and waits for more records. If none
+        // arrive for a short time, it commits the transaction, so that `forget` can write.
         let what = Suppressed::Domain(domain("quill.example"));
         let removed = store.importer.forget(std::slice::from_ref(&what), noon()).await.unwrap();
         assert_eq!(removed.values, 2);

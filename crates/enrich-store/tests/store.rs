@@ -1,6 +1,11 @@
-//! Tests of the SQLite store that are not in the contract suite: which folders the store refuses,
-//! whether its files are encrypted, whether it notices when somebody alters the ledger's file, the
-//! history of its schema, and several processes that use one folder.
+//! Tests of the SQLite store that are not in the contract suite, the tests that every store must
+//! pass:
+//!
+//! - which folders the store refuses;
+//! - whether its files are encrypted;
+//! - whether it notices when somebody alters the ledger's file;
+//! - the history of its schema;
+//! - several processes that use one folder.
 
 #![allow(
     clippy::unwrap_used,

@@ -57,8 +57,9 @@ fn transfer(from: &mut dyn Read, to: &mut dyn Write, name: &str) -> io::Result<F
 /// Copies a folder to which other processes may write at the same time. A file that is deleted
 /// during the copy is left out.
 ///
-/// Small files (`*.json`, `*.job`) are copied first. A small file says how much of a larger file is
-/// valid (`enrich-bulk`). So the copy of the larger file contains at least that much.
+/// Small files (`*.json`, `*.job`) are copied first. They say how many bytes of the larger files
+/// are valid (see `enrich-bulk`). The larger files are copied later, so their copies contain at
+/// least these bytes.
 pub(super) fn copy_folder(
     from: &Path,
     to: &Path,
@@ -78,8 +79,8 @@ fn copy_level(
     private_folder().create(to).map_err(|source| BackupError::file(to, source))?;
     let mut seen = BTreeSet::new();
     loop {
-        // The names are read again until there is no new one, because another process may have
-        // given a file its final name in the meantime.
+        // The names are read again until there are no new ones: while the folder was copied,
+        // another process may have renamed an unfinished file to its final name.
         let new = match names(from) {
             Ok(names) => names.into_iter().filter(|name| !seen.contains(name)).collect::<Vec<_>>(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => break,

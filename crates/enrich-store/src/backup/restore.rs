@@ -49,16 +49,16 @@ pub fn restore(backup: &Path, folder: &Path) -> Result<BackupReport, BackupError
     Ok(report)
 }
 
-/// Checks that the folder does not exist, is empty, or contains only files that an interrupted
-/// restore has left.
+/// Checks that a backup can be restored to the folder: it does not exist, is empty, or contains
+/// only files that an interrupted restore has left.
 fn check_empty(folder: &Path) -> Result<(), BackupError> {
     match folder::is_new(folder) {
         Ok(true) | Err(OpenError::UnfinishedRestore { .. }) => Ok(()),
         Ok(false)
         | Err(OpenError::Incomplete { .. } | OpenError::NotOurs(_) | OpenError::LedgerMoved(_)) => {
             if folder.join(in_use::FILE).exists() {
-                // If another process has the folder open, locking fails. The error of locking
-                // explains more than `NotEmpty`.
+                // If another process has the folder open, locking fails. The caller then gets the
+                // error of locking, which says more than `NotEmpty`.
                 drop(in_use::lock_exclusive(folder)?);
             }
             Err(BackupError::NotEmpty(folder.into()))
@@ -106,8 +106,9 @@ fn check_empty_alone(folder: &Path) -> Result<(), BackupError> {
     }
 }
 
-/// Removes the files that an interrupted restore has left. When that restore began, the folder was
-/// empty, and no process has opened the folder since. So all its files are from that restore.
+/// Removes the files that an interrupted restore has left. All files in the folder are from that
+/// restore: the folder was empty when the restore began, and until a restore is finished, no
+/// process can open the folder.
 fn clear(folder: &Path) -> Result<(), BackupError> {
     let failed = |source| BackupError::file(folder, source);
     for entry in fs::read_dir(folder).map_err(failed)? {

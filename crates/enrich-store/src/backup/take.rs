@@ -18,8 +18,9 @@ use super::manifest::{self, Manifest};
 use super::{BackupError, BackupReport, files};
 use crate::folder::{self, Parts};
 
-/// The number of pages that are copied between two syncs to disk: 16 MiB. A charge that is synced
-/// to disk waits until these pages are written. So with more pages, charges would wait longer.
+/// The number of pages that are copied between two syncs to disk: 16 MiB. Each charge is synced to
+/// disk too, and may have to wait until the copied pages are on disk. So with more pages, charges
+/// would wait longer.
 const STEP_PAGES: i32 = 4096;
 /// The ending of a backup's name until the backup is complete.
 const UNFINISHED: &str = ".unfinished";
@@ -101,8 +102,8 @@ impl BackupPaths {
         Ok(Self { unfinished: parent.join(unfinished), complete, parent })
     }
 
-    /// Creates and locks the folder to which the backup is written. Removes the files that an
-    /// interrupted backup has left in it.
+    /// Creates and locks the folder to which the backup is written. If an interrupted backup has
+    /// left files in the folder, removes them.
     fn begin(&self, others: &[&str]) -> Result<in_use::InUse, BackupError> {
         let failed = |source| BackupError::file(&self.unfinished, source);
         match enrich_secrets::private_folder().create(&self.unfinished) {
@@ -131,7 +132,8 @@ impl BackupPaths {
             }
             left.push((entry.path(), is_folder));
         }
-        // All files and folders in `left` have names that a backup uses. So they may be removed.
+        // All files and folders in `left` have names that a backup uses. So they are from an
+        // interrupted backup, and can be removed.
         for (path, is_folder) in left {
             let removed = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
             removed.map_err(failed)?;
@@ -191,8 +193,9 @@ fn write(
     Ok(manifest.report(ledger, last_entry_at))
 }
 
-/// Begins a read transaction in `ledger.sqlite` and then in `directory.sqlite`, and copies what
-/// these transactions see. Returns a time between the beginnings of the two transactions.
+/// Begins a read transaction in `ledger.sqlite`, and then one in `directory.sqlite`. Copies the
+/// state of each database that its transaction sees. Returns a time between the beginnings of the
+/// two transactions.
 fn copy_databases(
     folder: &Path,
     to: &Path,
@@ -237,7 +240,7 @@ fn copy_database(
         .map_err(|source| BackupError::file(to, source))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut target = Connection::open_with_flags(to, flags).map_err(failed)?;
-    // If copying fails, the copy is removed, so it needs no journal. SQLite need not sync the copy,
+    // A failed copy is removed, so the copy needs no journal. SQLite need not sync the copy,
     // because this function does.
     target.pragma_update_and_check(None, "journal_mode", "OFF", |_| Ok(())).map_err(failed)?;
     target.pragma_update(None, "synchronous", "OFF").map_err(failed)?;
@@ -263,8 +266,8 @@ fn copy_database(
     file.sync_all().map_err(|source| BackupError::file(to, source))
 }
 
-/// Migrates the databases of the copied data folder, and checks everything in it. Returns the result
-/// of verifying its ledger, and the time of the ledger's last row.
+/// Migrates the databases of the copied data folder, and checks everything in it. Returns the
+/// result of verifying its ledger, and the time of the ledger's last row.
 pub(super) fn migrate_and_check(
     folder: &Path,
 ) -> Result<(Verification, Option<Timestamp>), BackupError> {
@@ -294,8 +297,8 @@ fn last_entry_at(ledger: &Connection) -> rusqlite::Result<Option<Timestamp>> {
     ledger.query_row(last, [], |row| Ok(row.get::<_, Column<Timestamp>>(0)?.0)).optional()
 }
 
-/// Moves the changes that [`migrate_and_check`] has made, such as migrations, from the write-ahead logs into
-/// the database files, and removes the logs.
+/// Moves the changes that [`migrate_and_check`] has made, such as migrations, from the write-ahead
+/// logs into the database files, and removes the logs.
 fn clear_away(folder: &Path) -> Result<(), BackupError> {
     for database in [DIRECTORY, LEDGER] {
         let path = folder.join(database.file);

@@ -104,7 +104,8 @@ fn nothing_is_charged_if_the_identity_of_a_file_cannot_be_read() {
     }
 }
 
-/// Makes a path lead to itself, so that even root cannot read the identity of a file there.
+/// Replaces a file by a symbolic link to itself. Then even root cannot read the identity (device
+/// and inode) of the file at this path.
 fn make_unreadable(customer: &Customer, name: &str) {
     let there = file(customer, name);
     fs::rename(&there, file(customer, "aside")).unwrap();

@@ -103,7 +103,8 @@ fn verification_writes_nothing_to_the_databases() {
     customer.take(customer.charge());
     let Customer { folder, store, .. } = customer;
     drop(store);
-    // An open of the folder would record the new secret in both databases.
+    // `secret.key` gets a second secret. Opening the folder would record this secret in both
+    // databases, but a verification must write nothing.
     let path = folder.path().join("secret.key");
     let key = fs::read_to_string(&path).unwrap();
     fs::write(&path, format!("{key}2 {}\n", "5a".repeat(32))).unwrap();

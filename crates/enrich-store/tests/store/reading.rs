@@ -25,7 +25,7 @@ fn another_process_s_end_of_a_key_shows_within_a_second() {
     assert!(found().is_active(now()));
     assert!(block_on(command_line.accounts.expire_key(customer.key, now(), now())).unwrap());
     let ended = Instant::now();
-    // The loop reads every 5 ms, so most answers come from the cache.
+    // The loop reads the key every 5 ms, so most reads get it from the cache.
     while found().is_active(now()) {
         assert!(ended.elapsed() < Duration::from_secs(1), "the key still works");
         thread::sleep(Duration::from_millis(5));
@@ -75,9 +75,10 @@ fn what_another_process_imports_is_found_while_others_read() {
                 while !is_done.load(Ordering::SeqCst) {
                     let there = committed.load(Ordering::SeqCst);
                     number = (number + 1) % (there + 1);
-                    // The records below `there` were committed before this look-up, so each of them
-                    // must be found. Later records may be committed at this moment, so they are not
-                    // checked. The last look-up is for a record that is never imported.
+                    // All records with a number below `there` were committed before this look-up,
+                    // so each of them must be found. Records with higher numbers may be committed
+                    // at this moment, so they are not checked. The record that the last line looks
+                    // up is never imported.
                     if number < there {
                         assert_eq!(find(number), Some(named(number)));
                     }
@@ -106,7 +107,7 @@ fn domain(number: usize) -> Domain {
     Domain::parse(&format!("{}.example", named(number))).unwrap()
 }
 
-/// Imports records in one load. The load is committed when this function returns.
+/// Imports records. They are committed when this function returns.
 fn import(store: &Store, numbers: Range<usize>) {
     let options = ImportOptions::new("by hand", now()).unwrap();
     let records = numbers.map(|number| {

@@ -1,4 +1,5 @@
-//! Checks that a verification finds every change in the ledger's file, and says where the change is.
+//! Checks that a verification finds every change in the ledger's file, and says where the change
+//! is.
 
 use enrich_core::port::ledger::{Charge, ChargeError, Ledger as _};
 use enrich_store::{OpenError, Store};
@@ -18,8 +19,8 @@ fn five_rows() -> Customer {
     customer
 }
 
-/// Makes a change in the ledger's file. Returns the faults that verification then finds. There must
-/// be at least one, and each must name the account or the log.
+/// Makes a change in the ledger's file. Returns the faults that a verification then finds. Asserts
+/// that there is at least one, and that each fault names the account or the log of all rows.
 fn faults_after(customer: &Customer, change: &str) -> Vec<String> {
     customer.file().execute_batch(change).unwrap();
     let faults = customer.faults();

@@ -142,8 +142,8 @@ fn what_is_queued_is_decided_before_the_ledger_ends() {
     let (started, waiting) = mpsc::channel();
     let asking = thread::spawn(move || {
         let mut charges: Vec<_> = charges.into_iter().map(|c| Box::pin(ledger.charge(c))).collect();
-        // Each future is polled once, which puts its charge into the queue. No caller waits for the
-        // results.
+        // Each future is polled once, which puts its charge into the queue. Then the futures are
+        // dropped, so nobody waits for the results.
         block_on(poll_fn(|context| {
             for charge in &mut charges {
                 let _ = charge.as_mut().poll(context);

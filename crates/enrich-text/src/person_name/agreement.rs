@@ -272,8 +272,8 @@ fn is_initial_of(one: &str, other: &str) -> bool {
 }
 
 /// Whether one of two words is in Latin letters, the other one is in another script, and both have
-/// the same consonants. Returns `false` if both words are in the table of given names: the table
-/// knows which spellings mean the same name.
+/// the same consonants. If both words are in the table of given names, returns `false`: for such
+/// words, the table decides whether they are the same name.
 fn are_one_in_two_scripts(one: &str, other: &str) -> bool {
     one.is_ascii() != other.is_ascii()
         && consonants(one) == consonants(other)

@@ -150,7 +150,7 @@ fn the_registrable_domain_follows_the_public_suffix_list() {
         // A text that is itself a public suffix counts as a registrable domain.
         ("co.uk", "co.uk", "co"),
         ("github.io", "github.io", "github"),
-        // Internationalised suffixes appear as A-labels.
+        // In the result, an internationalised suffix is in ASCII, as A-labels (`xn--…`).
         ("www.食狮.公司.cn", "xn--85x722f.xn--55qx5d.cn", "xn--85x722f"),
         ("x.食狮.公司.cn", "xn--85x722f.xn--55qx5d.cn", "xn--85x722f"),
         // The public suffix list has the wildcard `*.ck`, so `foo.ck` is a public suffix. `www.ck`

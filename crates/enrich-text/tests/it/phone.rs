@@ -70,7 +70,8 @@ fn a_trunk_prefix_is_dropped_only_where_it_is_one() {
     // In Italy, numbers begin with a zero that belongs to the number.
     assert_eq!(read("+39 06 1234 5678"), "+390612345678");
     assert_eq!(read("+39 (0)6 1234 5678"), "+390612345678");
-    // The trunk prefix is `06` in Hungary, and `8` in Russia.
+    // The trunk prefix (the digits before a number in calls within the country) is `06` in Hungary,
+    // and `8` in Russia.
     assert_eq!(read("+36 06 1 234 5678"), "+3612345678");
     assert_eq!(read("+7 8 495 123 45 67"), "+74951234567");
     assert_eq!(read("+7 800 555 01 23"), "+78005550123");

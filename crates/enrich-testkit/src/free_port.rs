@@ -21,8 +21,8 @@ const ATTEMPTS: usize = 1_000;
 #[derive(Debug)]
 pub(crate) struct FreePort {
     address: SocketAddr,
-    /// A UDP socket at the port with the same number. It shows other `FreePort`s that the number is
-    /// reserved, and leaves the TCP port free for the server.
+    /// A UDP socket that is bound to the same port number. It shows other `FreePort`s that the port
+    /// is reserved. The TCP port stays free for the server.
     _reservation: UdpSocket,
 }
 

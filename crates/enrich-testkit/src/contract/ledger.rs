@@ -373,7 +373,7 @@ pub async fn the_ledger_adds_up(harness: &dyn Harness) {
     assert_eq!((one.balance(&ports).await, other.balance(&ports).await), (50, 2));
 }
 
-/// A ledger in which no commit has failed accepts charges.
+/// `is_charging` returns `true` for a new ledger, because no commit has failed.
 pub async fn an_open_ledger_is_charging(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     assert!(ports.ledger.is_charging());

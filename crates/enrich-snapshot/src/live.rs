@@ -21,7 +21,7 @@ pub(crate) struct Live {
 /// The suppressions (values that no answer may contain) that were read from the store so far.
 #[derive(Debug)]
 pub(crate) struct StoreSuppressions {
-    /// The number of the last suppression that was read.
+    /// The number of the last suppression that was read from the store.
     pub(crate) number: u64,
     pub(crate) hashes: SuppressedHashes,
 }

@@ -1,4 +1,4 @@
-//! The settings of a node.
+//! The settings with which a node uses snapshots (copies of the look-up data).
 
 use std::path::PathBuf;
 

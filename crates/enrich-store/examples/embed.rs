@@ -1,4 +1,4 @@
-//! A metered look-up from a Rust program, without HTTP.
+//! Makes a look-up from a Rust program, without HTTP. The look-up is charged to an account.
 #![allow(clippy::print_stdout, reason = "an example shows its result")]
 
 use enrich_core::port::accounts::Accounts;

@@ -1,4 +1,5 @@
-//! Metered look-ups under tokio: a list with a limit, and a repeat that is not charged again.
+//! Makes look-ups under tokio that are charged to an account: a list of answers with a limit, and a
+//! repeated look-up that is not charged again.
 #![allow(clippy::print_stdout, reason = "an example shows its result")]
 
 use std::error::Error;

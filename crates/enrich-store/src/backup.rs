@@ -43,7 +43,7 @@ type Source = Box<dyn std::error::Error + Send + Sync>;
 /// The content of a complete backup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackupReport {
-    /// The time at which the databases had the copied state.
+    /// The time of the backup. The copies of the databases contain the state at this time.
     pub made_at: Timestamp,
     /// The size of the copy of `directory.sqlite` in bytes.
     pub directory_bytes: u64,

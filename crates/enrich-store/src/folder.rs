@@ -194,7 +194,8 @@ pub fn load_or_create_secrets(folder: &Path) -> Result<(Secrets, bool), OpenErro
 /// or is empty.
 pub fn load_secrets(folder: &Path) -> Result<Secrets, OpenError> {
     match find(folder, Parts::Directory) {
-        // The folder of a node that answers from snapshots does not contain `directory.sqlite`.
+        // A node that answers from snapshots has no `directory.sqlite` in its folder. So only this
+        // file may be missing.
         Err(OpenError::Incomplete { missing, .. }) if missing == [DataFile::Directory] => {
             read_secrets(folder)
         }

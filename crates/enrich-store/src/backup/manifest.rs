@@ -27,7 +27,7 @@ const LIMIT_BYTES: u64 = 64 * 1024 * 1024;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
     format: u32,
-    /// The time at which the databases had the copied state, as text.
+    /// The time of the backup, as text. The copies of the databases contain the state at this time.
     made_at: String,
     pub(super) ledger_rows: u64,
     /// Every file of the backup except the manifest itself.

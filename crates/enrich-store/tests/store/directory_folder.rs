@@ -94,7 +94,8 @@ fn a_ledger_in_use_is_not_ignored() {
     assert!(matches!(refused, Err(OpenError::HasLedger(_))), "{refused:?}");
     let secrets = load_or_create_secrets(folder.path());
     assert!(matches!(secrets, Err(OpenError::HasLedger(_))));
-    // A folder that has only the write-ahead log of a ledger is refused too.
+    // A folder that has only the write-ahead log of a ledger is refused too, because the log shows
+    // that there was a ledger.
     fs::rename(folder.path().join("ledger.sqlite"), folder.path().join("ledger.sqlite-wal"))
         .unwrap();
     assert!(matches!(open_directory(folder.path()), Err(OpenError::HasLedger(_))));

@@ -143,8 +143,8 @@ pub async fn account_with_key(ports: &Ports, name: &str) -> (AccountId, NewKey) 
 
 #[cfg(test)]
 mod tests {
-    /// Checks that the list of each macro contains all contract tests of its port. A test that is
-    /// missing in the list would never run.
+    /// Checks that each contract test in the files below is in the list of its macro. A test that
+    /// is missing in the list would never run.
     #[test]
     fn every_sentence_is_run() {
         let sources = [

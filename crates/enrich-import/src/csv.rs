@@ -56,7 +56,7 @@ impl Table {
             let native = is_native.then_some(&mut text);
             let record = row.is_whole.and_then(|()| self.read(row.line, notes, native));
             if record.as_ref().is_ok_and(|record| self.is_total(record)) {
-                notes.skip(SkipReason::TotalRow);
+                notes.skip(SkipReason::TotalRow, row.line);
                 continue;
             }
             return Ok(Some(Parsed { line: row.line, text, record }));

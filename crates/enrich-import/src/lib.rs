@@ -73,7 +73,7 @@ pub use mapped::MapAs;
 pub use no_list::{FileKind, NoList};
 pub use read_error::{HeaderError, ReadError};
 pub use rejection::{BadValue, Rejection};
-pub use report::{DroppedValues, LeftOut, LeftOutKind, Report};
+pub use report::{DroppedValues, LeftOutKind, Occurrences, Report};
 pub use rows::{Cells, MAX_COLUMNS, Row, Rows};
 pub use skip_reason::SkipReason;
 pub use source::Source;

@@ -136,7 +136,7 @@ impl MappedReading {
             self.is_counted = true;
             let step = self.records.next_step()?;
             for _ in 0..std::mem::take(&mut self.rows_above) {
-                notes.skip(SkipReason::RowAboveHeader);
+                notes.skip(SkipReason::RowAboveHeader, 1);
             }
             let record = match step {
                 Step::Record(record) => record,
@@ -200,21 +200,21 @@ impl MappedReading {
     /// and adds them to `ready`.
     fn map(&mut self, fields: &Map<String, Value>, line: u64, notes: &mut Notes) {
         if self.records.is_table() && is_repeated_header(fields) {
-            return notes.skip(SkipReason::RepeatedHeader);
+            return notes.skip(SkipReason::RepeatedHeader, line);
         }
         let mapped = self.map_as.mapping.map(fields, &self.map_as.settings);
         for note in mapped.notes {
             notes.leave_out(LeftOutKind::ByMapping(note), line);
         }
         let records = match mapped.outcome {
-            Outcome::Skipped(reason) => return notes.skip(SkipReason::ByMapping(reason)),
+            Outcome::Skipped(reason) => return notes.skip(SkipReason::ByMapping(reason), line),
             Outcome::Records(records) => records,
         };
         if self.records.is_table() && is_total_of(fields, &records) {
-            return notes.skip(SkipReason::TotalRow);
+            return notes.skip(SkipReason::TotalRow, line);
         }
         if self.records.is_table() && is_remark(fields) && records.iter().all(name_only) {
-            return notes.skip(SkipReason::Remark);
+            return notes.skip(SkipReason::Remark, line);
         }
         for mut record in records {
             let limits = &self.map_as.mapping.merge().most_of_a_domain;

@@ -60,10 +60,10 @@ pub struct Report {
     pub ignored_fields: BTreeSet<String>,
     /// The number of input records from which the mapping made no record, by reason. They are not
     /// part of `read`.
-    pub skipped: BTreeMap<SkipReason, u64>,
+    pub skipped: BTreeMap<SkipReason, Occurrences>,
     /// The number of values of input records that were left out when the records were mapped, by
     /// kind. They are not part of `dropped`, which counts the values that were left out later.
-    pub left_out: BTreeMap<LeftOutKind, LeftOut>,
+    pub left_out: BTreeMap<LeftOutKind, Occurrences>,
     /// The layout of the source, or of the first of several sources that is not empty; `None` if
     /// all are empty.
     pub layout: Option<Layout>,
@@ -113,12 +113,12 @@ impl LeftOutKind {
     }
 }
 
-/// The values of one kind that were left out.
+/// How often something happened to the records of a source, such as that a record was skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LeftOut {
-    /// The number of values that were left out.
+pub struct Occurrences {
+    /// The number of times.
     pub count: u64,
-    /// The number of the line with the first value that was left out.
+    /// The number of the line where it happened first.
     pub first_line: u64,
 }
 
@@ -153,8 +153,8 @@ impl Report {
         for name in notes.ignored {
             add_name(&mut self.ignored_fields, name);
         }
-        add_counts(&mut self.skipped, notes.skipped);
-        add_left_out(&mut self.left_out, notes.left_out);
+        add_occurrences(&mut self.skipped, notes.skipped);
+        add_occurrences(&mut self.left_out, notes.left_out);
         add_samples(&mut self.unused, notes.unused);
         // The layout includes the encoding, which is detected from the text that was read so far. A
         // later batch knows more text, so its layout replaces the earlier layout.
@@ -209,8 +209,8 @@ impl AddAssign for Report {
         for name in ignored_fields {
             add_name(&mut self.ignored_fields, name);
         }
-        add_counts(&mut self.skipped, skipped);
-        add_left_out(&mut self.left_out, left_out);
+        add_occurrences(&mut self.skipped, skipped);
+        add_occurrences(&mut self.left_out, left_out);
         add_samples(&mut self.unused, unused);
         self.layout = self.layout.take().or(layout);
     }
@@ -222,20 +222,20 @@ pub(crate) struct Notes {
     dropped: Vec<DroppedValues>,
     ignored: BTreeSet<String>,
     unused: BTreeMap<String, ColumnSample>,
-    skipped: BTreeMap<SkipReason, u64>,
-    left_out: BTreeMap<LeftOutKind, LeftOut>,
+    skipped: BTreeMap<SkipReason, Occurrences>,
+    left_out: BTreeMap<LeftOutKind, Occurrences>,
     layout: Option<Layout>,
 }
 
 impl Notes {
-    /// Counts an input record that is skipped for this reason.
-    pub(crate) fn skip(&mut self, reason: SkipReason) {
-        *self.skipped.entry(reason).or_default() += 1;
+    /// Counts an input record in this line, which is skipped for this reason.
+    pub(crate) fn skip(&mut self, reason: SkipReason, line: u64) {
+        add_occurrences(&mut self.skipped, [(reason, Occurrences { count: 1, first_line: line })]);
     }
 
-    /// Counts a value of this kind that is left out.
+    /// Counts a value of this kind in this line, which is left out.
     pub(crate) fn leave_out(&mut self, kind: LeftOutKind, line: u64) {
-        add_left_out(&mut self.left_out, [(kind, LeftOut { count: 1, first_line: line })]);
+        add_occurrences(&mut self.left_out, [(kind, Occurrences { count: 1, first_line: line })]);
     }
 }
 
@@ -282,18 +282,12 @@ fn looks_like_a_name(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b' '))
 }
 
-fn add_counts(all: &mut BTreeMap<SkipReason, u64>, more: BTreeMap<SkipReason, u64>) {
-    for (reason, count) in more {
-        *all.entry(reason).or_default() += count;
-    }
-}
-
-fn add_left_out(
-    all: &mut BTreeMap<LeftOutKind, LeftOut>,
-    more: impl IntoIterator<Item = (LeftOutKind, LeftOut)>,
+fn add_occurrences<K: Ord>(
+    all: &mut BTreeMap<K, Occurrences>,
+    more: impl IntoIterator<Item = (K, Occurrences)>,
 ) {
-    for (kind, more) in more {
-        all.entry(kind).and_modify(|known| known.count += more.count).or_insert(more);
+    for (what, more) in more {
+        all.entry(what).and_modify(|known| known.count += more.count).or_insert(more);
     }
 }
 

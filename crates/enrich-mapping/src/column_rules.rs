@@ -53,7 +53,11 @@ impl ColumnRules {
         match target {
             Target::Id(scheme) => self.add_id(scheme, column),
             Target::Field(field @ Field::FullName) => {
-                self.add(field, column, order_of_names(column))
+                let order = match meaning {
+                    Meaning::FamilyNameFirst => Some(Transform::FamilyNameFirst),
+                    _ => order_of_names(column),
+                };
+                self.add(field, column, order);
             }
             Target::Field(field) => {
                 let is_location = meaning == Meaning::Location;

@@ -13,6 +13,7 @@ use crate::meaning::Meaning;
 use crate::native::{Field, RecordType};
 use crate::node::list;
 use crate::rule::Rule;
+use crate::transform::Transform;
 
 impl Mapping {
     /// Creates a mapping from pairs of a field and a column, such as `("domains", "Website")`.
@@ -21,6 +22,8 @@ impl Mapping {
     ///   register. For a well-known register, the scheme alone is enough, such as `lei`.
     /// - If a field is paired with several columns, all of them are read. If the field can have
     ///   only one value, the first column with a value counts.
+    /// - `family_name_first` is a column with full names that have the family name first, such as
+    ///   `Byte Ada`.
     /// - `last_name_prefix` is a column with texts such as `van`, which are put before the last
     ///   names.
     /// - `area_code` is a column with area codes. They are put before the phone numbers in the next
@@ -28,7 +31,7 @@ impl Mapping {
     ///
     /// If `kind` is `None`, the fields decide which kind of record each row gives:
     ///
-    /// - With `first_name`, `last_name` or `full_name`: a person.
+    /// - With `first_name`, `last_name`, `full_name` or `family_name_first`: a person.
     /// - With one of these, and with a field that only companies have: a company, and a person who
     ///   works there. Then `company_emails`, `company_phones` and `company_linkedin` are fields of
     ///   the company.
@@ -47,7 +50,8 @@ impl Mapping {
         let pairs: Vec<(&str, &str)> =
             pairs.iter().map(|(field, column)| (field.trim(), column.as_str())).collect();
         let has = |name: &str| pairs.iter().any(|(field, _)| *field == name);
-        let has_person = has("first_name") || has("last_name") || has("full_name");
+        let has_person =
+            ["first_name", "last_name", "full_name", FAMILY_NAME_FIRST].into_iter().any(has);
         if kind.is_none() && has_person && pairs.iter().any(|(name, _)| is_only_of_company(name)) {
             return Self::of_both(&pairs);
         }
@@ -64,6 +68,9 @@ impl Mapping {
             let field = Field::of_mapping(name).filter(|field| field.belongs_to(kind));
             match (scheme(name).filter(|_| kind == RecordType::Company), field) {
                 _ if name == "id" => id = Some(Rule::column(column)),
+                _ if name == FAMILY_NAME_FIRST && kind == RecordType::Person => {
+                    rules.add(Field::FullName, column, Some(Transform::FamilyNameFirst));
+                }
                 (Some(scheme), _) => rules.add_id(scheme, column),
                 (None, Some(field)) => {
                     let order = order_of_names(column).filter(|_| field == Field::FullName);
@@ -97,6 +104,7 @@ impl Mapping {
                 (None, Some(Field::Name)) => Some(Meaning::Company),
                 (None, Some(Field::CompanyDomain)) => Some(Meaning::Domains),
                 (None, Some(field)) => Meaning::of_field(field),
+                (None, None) if name == FAMILY_NAME_FIRST => Some(Meaning::FamilyNameFirst),
                 (None, None) => of_company(name).or_else(|| prefix(name)),
             };
             let unknown = || unknown(name, &[RecordType::Person, RecordType::Company]);
@@ -116,6 +124,9 @@ const FIELDS_OF_BOTH: [(&str, Meaning); 3] = [
     ("company_phones", Meaning::CompanyPhones),
     ("company_linkedin", Meaning::CompanyLinkedIn),
 ];
+
+/// The name for a column with full names that have the family name first.
+const FAMILY_NAME_FIRST: &str = "family_name_first";
 
 /// The names for columns whose texts are put before the values of another column.
 const PREFIXES: [(&str, Meaning); 2] =
@@ -155,6 +166,9 @@ fn unknown(name: &str, kinds: &[RecordType]) -> MappingError {
     }
     if kinds.contains(&RecordType::Company) {
         names.extend(ExternalId::known_schemes());
+    }
+    if kinds.contains(&RecordType::Person) {
+        names.push(FAMILY_NAME_FIRST);
     }
     names.extend(PREFIXES.map(|(name, _)| name));
     let mut found = HashSet::new();

@@ -43,7 +43,7 @@ pub(crate) fn rules_of_both(known: &KnownColumns<'_>) -> [ColumnRules; 2] {
     let mut after = known.iter().skip(person_at);
     let has_emails_after = after.any(|(_, meaning)| meaning == Meaning::Emails);
     let has_own_emails = known.has(Meaning::PersonEmails);
-    let is_named = known.has_any(&[Meaning::FirstName, Meaning::LastName, Meaning::FullName]);
+    let is_named = PERSON_NAMES.into_iter().any(|it| it != Meaning::Contact && known.has(it));
     let mut rules = RulesOfBoth {
         person: ColumnRules::of_both(RecordType::Person),
         company: ColumnRules::of_both(RecordType::Company),

@@ -4,8 +4,13 @@ use crate::meaning::Meaning;
 
 /// The names of a person. A column `Name` may have the name of a person or of a company, so it is
 /// not among them.
-pub(crate) const PERSON_NAMES: [Meaning; 4] =
-    [Meaning::FirstName, Meaning::LastName, Meaning::FullName, Meaning::Contact];
+pub(crate) const PERSON_NAMES: [Meaning; 5] = [
+    Meaning::FirstName,
+    Meaning::LastName,
+    Meaning::FullName,
+    Meaning::FamilyNameFirst,
+    Meaning::Contact,
+];
 
 /// The columns of a file whose meanings are known, in the order of the file.
 #[derive(Clone, Debug, Default)]

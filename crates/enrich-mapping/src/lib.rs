@@ -66,6 +66,7 @@ mod mail_provider;
 mod mapping;
 mod meaning;
 mod name_only;
+mod name_order;
 mod native;
 mod no_value;
 mod node;

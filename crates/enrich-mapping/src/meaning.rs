@@ -14,6 +14,9 @@ pub(crate) enum Meaning {
     /// Texts that are put before last names: `van` before `Dijk`.
     Particle,
     FullName,
+    /// Full names that have the family name first. No usual name has this meaning: only the operator
+    /// names such a column.
+    FamilyNameFirst,
     /// The full name of the person who speaks for a company.
     Contact,
     /// The name of a company or of a person.
@@ -56,11 +59,12 @@ pub(crate) enum Meaning {
 }
 
 /// Meanings, each with its name in the file `data/synonyms.txt`.
-const NAMES: [(&str, Meaning); 29] = [
+const NAMES: [(&str, Meaning); 30] = [
     ("first_name", Meaning::FirstName),
     ("last_name", Meaning::LastName),
     ("particle", Meaning::Particle),
     ("full_name", Meaning::FullName),
+    ("family_name_first", Meaning::FamilyNameFirst),
     ("contact", Meaning::Contact),
     ("name", Meaning::Name),
     ("company", Meaning::Company),
@@ -131,7 +135,7 @@ impl Meaning {
         Some(match self {
             Self::FirstName => Field::FirstName,
             Self::LastName => Field::LastName,
-            Self::FullName => Field::FullName,
+            Self::FullName | Self::FamilyNameFirst => Field::FullName,
             Self::Aliases => Field::Aliases,
             Self::LinkedIn | Self::PersonLinkedIn => Field::LinkedIn,
             Self::Facebook => Field::Facebook,

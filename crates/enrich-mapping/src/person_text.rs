@@ -126,8 +126,19 @@ fn is_particle(text: &str) -> bool {
         .all(|word| word.chars().count() <= LONGEST && word.chars().all(char::is_lowercase))
 }
 
+/// Returns why these are not the first and the last name of a person; `None` if the import accepts
+/// them.
+pub(crate) fn problem_of_name(first: Option<&str>, last: Option<&str>) -> Option<&'static str> {
+    match (first, last) {
+        (Some(first), Some(last)) => (!is_person_name(first, last)).then_some(NO_WHOLE_NAME),
+        (Some(_), None) => Some(NO_LAST_NAME),
+        (None, Some(_)) => Some(NO_FIRST_NAME),
+        (None, None) => Some("no name"),
+    }
+}
+
 /// Whether two texts are a first and a last name that the import accepts.
-pub(crate) fn is_person_name(first: &str, last: &str) -> bool {
+fn is_person_name(first: &str, last: &str) -> bool {
     !is_no_name(first) && !is_no_name(last) && PersonName::from_parts(first, last).is_ok()
 }
 
@@ -281,7 +292,7 @@ fn plain_word(word: &str) -> String {
 /// Returns a name without emoji, without salutations at its beginning, and without `jun.` at its
 /// end. `M.` is a salutation (Monsieur) if only one word or a word in capitals follows; otherwise
 /// it is an initial.
-fn cleaned(name: &str) -> String {
+pub(crate) fn cleaned(name: &str) -> String {
     let kept = without_emoji(name);
     let words: Vec<&str> = kept.split_whitespace().collect();
     let mut words = words.as_slice();

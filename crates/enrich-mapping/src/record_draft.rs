@@ -11,11 +11,10 @@ use crate::half_width::half_width;
 use crate::json_fields::{one_or_list, set, set_list};
 use crate::location::country_in;
 use crate::mail_provider::is_of_another_provider;
+use crate::name_order::split_family_name_first;
 use crate::native::RecordType;
 use crate::outcome::Note;
-use crate::person_text::{
-    NO_FIRST_NAME, NO_LAST_NAME, NO_WHOLE_NAME, PersonText, is_person_name, read_person,
-};
+use crate::person_text::{NO_WHOLE_NAME, PersonText, problem_of_name, read_person};
 use crate::phone_text::{
     has_separate_ending, names_country, phone_texts, whole_numbers, without_second_ending,
 };
@@ -45,9 +44,9 @@ pub(crate) struct RecordDraft {
     pub(crate) title: Option<String>,
     pub(crate) company: Option<String>,
     company_domain: Option<String>,
-    /// Whether a column for the person's name contains something else: a remark, an address or a
-    /// department.
-    is_nobody: bool,
+    /// Why the columns for the person's name give no name, if they have a text: a remark, an address,
+    /// a department, or only a part of a name.
+    name_problem: Option<&'static str>,
     pub(crate) notes: Vec<Note>,
 }
 
@@ -72,7 +71,7 @@ impl RecordDraft {
             title: None,
             company: None,
             company_domain: None,
-            is_nobody: false,
+            name_problem: None,
             notes: Vec::new(),
         }
     }
@@ -240,11 +239,22 @@ impl RecordDraft {
         }
     }
 
-    /// Reads the person's name from the first, the last and the full name ([`read_person`]).
+    /// Reads the person's name from the first, the last and the full name ([`read_person`]). An
+    /// email address of the record may show that the full name has the family name first.
     pub(crate) fn read_name(&mut self, full: Option<String>) {
+        let is_split = self.first_name.is_none() || self.last_name.is_none();
+        let has_text = full.is_some();
         match read_person(self.first_name.take(), self.last_name.take(), full) {
+            PersonText::Name(Some(first), Some(last)) if is_split => {
+                let order = split_family_name_first(&format!("{first} {last}"), &self.emails);
+                let (first, last) = order.unwrap_or((first, last));
+                (self.first_name, self.last_name) = (Some(first), Some(last));
+            }
+            PersonText::Name(None, None) => self.name_problem = has_text.then_some(NO_WHOLE_NAME),
             PersonText::Name(first, last) => (self.first_name, self.last_name) = (first, last),
-            PersonText::Nobody => self.is_nobody = true,
+            PersonText::Nobody => {
+                self.name_problem = Some("no person, but a department or a remark");
+            }
         }
     }
 
@@ -332,13 +342,9 @@ impl RecordDraft {
     }
 
     fn finish_person(self, record: &mut Map<String, Value>) -> Result<(), &'static str> {
-        match (&self.first_name, &self.last_name) {
-            (Some(first), Some(last)) if is_person_name(first, last) => {}
-            (Some(_), Some(_)) => return Err(NO_WHOLE_NAME),
-            _ if self.is_nobody => return Err("no person, but a department or a remark"),
-            (Some(_), None) => return Err(NO_LAST_NAME),
-            (None, Some(_)) => return Err(NO_FIRST_NAME),
-            (None, None) => return Err("no name"),
+        let (first, last) = (self.first_name.as_deref(), self.last_name.as_deref());
+        if let Some(problem) = problem_of_name(first, last) {
+            return Err(self.name_problem.unwrap_or(problem));
         }
         set(record, "first_name", self.first_name.clone());
         set(record, "last_name", self.last_name.clone());

@@ -169,8 +169,8 @@ impl RecordRule {
         }
         if self.kind == RecordType::Person {
             let cell = full_name.map(|text| ContactCell::read(&text));
-            draft.read_name(cell.as_ref().map(|cell| cell.name.clone()));
             cell.iter().for_each(|cell| draft.add_contact(cell, seat));
+            draft.read_name(cell.map(|cell| cell.name));
         }
         for (scheme, found) in ids {
             found.iter().for_each(|text| draft.add_id(scheme, text));

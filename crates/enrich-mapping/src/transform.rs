@@ -3,6 +3,7 @@
 use enrich_text::ExternalId;
 
 use crate::location::country_at_end;
+use crate::person_text::cleaned;
 use crate::role_mailbox::is_role_address;
 use crate::route::{Route, route_url};
 
@@ -98,10 +99,10 @@ pub(crate) fn is_latin(letter: char) -> bool {
 }
 
 /// Puts a comma after the family name of a person whose family name is first: `Nguyen, Van Ada` for
-/// `Nguyen Van Ada`. In a Korean name without blanks, the first syllable is the family name. Other
-/// names of one word are not changed.
+/// `Nguyen Van Ada`. Salutations are left out. In a Korean name without blanks, the first syllable is
+/// the family name. Other names of one word are not changed.
 fn with_comma(name: &str) -> String {
-    let name = name.trim();
+    let name = &cleaned(name);
     if let Some((family, given)) = name.split_once(char::is_whitespace)
         && !name.contains([',', '/', ';'])
         && !family.ends_with('.')

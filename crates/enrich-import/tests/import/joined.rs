@@ -64,7 +64,7 @@ fn rows_of_several_files_in_any_order_make_one_record() {
             r#"{"type":"company","id":"0.3","name":"Inkwell"}"#,
         ]
     );
-    assert_eq!(seen.report.skipped[&SkipReason::ByMapping("dissolved".to_owned())], 1);
+    assert_eq!(seen.report.skipped[&SkipReason::ByMapping("dissolved".to_owned())].count, 1);
     assert_eq!((seen.report.read, seen.report.rejected), (2, 0));
 }
 

@@ -66,7 +66,7 @@ fn only_the_records_that_are_read_count() {
 fn rows_of_totals_are_skipped_in_tables() {
     let text = format!("{PLACES}Gesamt: 12,,,\nTotal,total.example,,\n2 Name,,,\n");
     let places = seen(text, u64::MAX);
-    assert_eq!(places.report.skipped.get(&SkipReason::TotalRow), Some(&2));
+    assert_eq!(places.report.skipped[&SkipReason::TotalRow].count, 2);
     assert_eq!(places.report.added, 7);
 }
 
@@ -76,7 +76,7 @@ fn footnotes_are_skipped_in_tables() {
         "{PLACES}Note: Firms marked * are new.,,,\nQuill And Ink Of Nib Inc.,q.example,,\n"
     );
     let places = seen(text, u64::MAX);
-    assert_eq!(places.report.skipped.get(&SkipReason::Remark), Some(&1));
+    assert_eq!(places.report.skipped[&SkipReason::Remark].count, 1);
     assert_eq!(places.report.added, 7);
 }
 
@@ -85,6 +85,6 @@ fn rows_that_repeat_the_header_are_skipped() {
     let (header, _) = PLACES.split_once('\n').unwrap();
     let text = format!("{PLACES}{}\n{header}\nName,name.example,,\n", header.to_uppercase());
     let places = seen(text, u64::MAX);
-    assert_eq!(places.report.skipped.get(&SkipReason::RepeatedHeader), Some(&2));
+    assert_eq!(places.report.skipped[&SkipReason::RepeatedHeader].count, 2);
     assert_eq!(places.report.added, 7);
 }

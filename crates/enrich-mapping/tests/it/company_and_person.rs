@@ -233,6 +233,36 @@ fn a_column_may_be_named_as_the_prefix_of_another() {
 }
 
 #[test]
+fn a_column_may_be_named_as_one_with_the_family_name_first() {
+    let mapping = |fields: &[(&str, &str)]| {
+        let pairs = fields.iter().map(|(field, column)| ((*field).into(), (*column).into()));
+        Mapping::from_columns(&pairs.collect::<Vec<_>>(), None).unwrap()
+    };
+    let row = json!({"a": "Quill", "b": "MME BYTE ADA MIA"});
+    let ada = json!({"type": "person", "first_name": "ADA MIA", "last_name": "BYTE"});
+    let found = records_of(&mapping(&[("family_name_first", "b")]), row.as_object().unwrap());
+    assert_eq!(found, json!([ada]));
+    let both = mapping(&[("name", "a"), ("company_emails", "c"), ("family_name_first", "b")]);
+    let found = records_of(&both, row.as_object().unwrap());
+    assert_eq!(
+        (&found[0]["first_name"], &found[0]["company"]),
+        (&json!("ADA MIA"), &json!("Quill"))
+    );
+}
+
+#[test]
+fn an_email_address_shows_the_order_of_a_name() {
+    let columns = ["Company", "Contact", "E-mail"];
+    let rows: [&[&str]; 2] = [
+        &["Quill Ltd", "Byte Ada", "a.byte@quill.example"],
+        &["Ink Ltd", "Bob Nib", "b.nib@ink.example"],
+    ];
+    let found = mapped(&columns, &rows);
+    assert_eq!(found[0][0]["last_name"], "Byte");
+    assert_eq!(found[1][0]["last_name"], "Nib");
+}
+
+#[test]
 fn values_may_contradict_the_name_of_a_column() {
     let rows: [&[&str]; 2] = [
         &["ada@quill.example", "Quill", "+493023125001", "1058", "Byte Ada"],

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use enrich_import::{LeftOut, LeftOutKind, Rejection, Report};
+use enrich_import::{LeftOutKind, Occurrences, Rejection, Report};
 use enrich_mapping::Note;
 use serde::Serialize;
 
@@ -37,6 +37,8 @@ struct Details {
     unused_keys: Vec<String>,
     name_only: u64,
     left_out: Vec<String>,
+    /// For each reason: the line of the first record that was skipped.
+    first_skipped: BTreeMap<String, u64>,
 }
 
 impl Outcome {
@@ -90,6 +92,7 @@ impl Details {
             unused_keys: report.unused_keys().into_iter().map(str::to_owned).collect(),
             name_only: report.name_only,
             left_out: left_out(report, is_only_file),
+            first_skipped: first_skipped(report, is_only_file),
         }
     }
 
@@ -130,10 +133,10 @@ impl Details {
 /// directory, and the import may only change existing ones.
 fn skipped(report: &Report) -> BTreeMap<String, u64> {
     let mut skipped = BTreeMap::new();
-    for (reason, count) in &report.skipped {
+    for (reason, occurrences) in &report.skipped {
         // Several reasons can have the same text, because a mapping defines texts of its own. So
         // their counts are added.
-        *skipped.entry(reason.to_string()).or_default() += count;
+        *skipped.entry(reason.to_string()).or_default() += occurrences.count;
     }
     if report.not_held > 0 {
         *skipped.entry("not in the directory".to_owned()).or_default() += report.not_held;
@@ -141,12 +144,23 @@ fn skipped(report: &Report) -> BTreeMap<String, u64> {
     skipped
 }
 
+/// Returns the line of the first record that was skipped for each reason. Returns nothing if several
+/// files were imported, because a line number would not show which file is meant.
+fn first_skipped(report: &Report, is_only_file: bool) -> BTreeMap<String, u64> {
+    let mut first = BTreeMap::new();
+    for (reason, occurrences) in report.skipped.iter().filter(|_| is_only_file) {
+        let line = first.entry(reason.to_string()).or_insert(occurrences.first_line);
+        *line = occurrences.first_line.min(*line);
+    }
+    first
+}
+
 /// Returns a sentence for each kind of values that were left out, sorted by the name of the kind.
 fn left_out(report: &Report, is_only_file: bool) -> Vec<String> {
     let mut kinds: Vec<_> = report.left_out.iter().collect();
     kinds.sort_by_key(|(kind, _)| kind.as_str());
-    let sentence = |(kind, left_out): (&LeftOutKind, &LeftOut)| {
-        let LeftOut { count, first_line } = left_out;
+    let sentence = |(kind, left_out): (&LeftOutKind, &Occurrences)| {
+        let Occurrences { count, first_line } = left_out;
         let place = match is_only_file {
             true => format!(", the first in line {first_line}"),
             false => String::new(),
@@ -175,7 +189,9 @@ impl Shown for Outcome {
             .add("seconds", format!("{:.3}", self.seconds))
             .write(out)?;
         for (reason, count) in &self.skipped {
-            writeln!(out, "{count} records of the source were skipped: {reason}")?;
+            let line = self.details.first_skipped.get(reason);
+            let place = line.map_or_else(String::new, |line| format!(", the first in line {line}"));
+            writeln!(out, "{count} records of the source were skipped{place}: {reason}")?;
         }
         self.details.write(out)
     }
@@ -223,10 +239,11 @@ mod tests {
         let by_mapping = |reason: &str| SkipReason::ByMapping(reason.to_owned());
         let mut report = Report::default();
         report.not_held = 4;
+        let times = |count, first_line| Occurrences { count, first_line };
         report.skipped.extend([
-            (SkipReason::TotalRow, 1),
-            (by_mapping("dissolved"), 2),
-            (by_mapping("total row"), 3),
+            (SkipReason::TotalRow, times(1, 9)),
+            (by_mapping("dissolved"), times(2, 7)),
+            (by_mapping("total row"), times(3, 8)),
         ]);
         let kinds = [
             LeftOutKind::ByMapping(Note::NationalPhone),
@@ -234,11 +251,21 @@ mod tests {
             LeftOutKind::OfSharedDomain,
             LeftOutKind::ByMapping(Note::UnknownCountry),
         ];
-        report.left_out.extend(kinds.map(|kind| (kind, LeftOut { count: 2, first_line: 7 })));
+        report.left_out.extend(kinds.map(|kind| (kind, times(2, 7))));
         let outcome = Outcome::new(&report, Duration::ZERO, true);
         let json = serde_json::to_value(&outcome).unwrap();
         let skipped = r#"{"dissolved":2,"not in the directory":4,"total row":4}"#;
         assert_eq!(json["skipped"].to_string(), skipped);
+        let mut text = Vec::new();
+        outcome.write_text(&mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        for line in [
+            "2 records of the source were skipped, the first in line 7: dissolved",
+            "4 records of the source were skipped: not in the directory",
+            "4 records of the source were skipped, the first in line 8: total row",
+        ] {
+            assert!(text.contains(line), "{text}");
+        }
         assert_eq!(
             outcome.details.left_out,
             [

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::io::Read;
 
 use enrich_mapping::{
-    Input, InputKind, Mapping, Outcome, Settings, is_total, is_total_row, name_only, vcards,
+    Dittos, Input, InputKind, Mapping, Outcome, Settings, is_total, is_total_row, name_only, vcards,
 };
 use serde_json::{Map, Value};
 
@@ -69,6 +69,9 @@ pub(crate) struct MappedReading {
     is_counted: bool,
     counting: Option<Counting>,
     shared: SharedDomains,
+    /// The row above the next one, for cells such as `dito`; `None` if the mapping is from a mapping
+    /// file. Sources with a mapping file are written by programs, which write no such cells.
+    dittos: Option<Dittos>,
     /// The number of bytes that were read in the first reading, but that
     /// [`Self::newly_read_bytes`] has not returned yet.
     read_bytes: u64,
@@ -104,7 +107,9 @@ impl MappedReading {
             Records::Any(records) => records.rows_above_header(),
             Records::Joined(_) | Records::Cards(_) => 0,
         };
+        let has_mapping_file = !map_as.mapping.source_text().is_empty();
         Ok(Self {
+            dittos: (!has_mapping_file).then(Dittos::default),
             records,
             rows_above,
             map_as,
@@ -146,7 +151,12 @@ impl MappedReading {
             self.is_counted = false;
             let line = number(record.place);
             match record.fields {
-                Ok(fields) => self.map(&fields, line, notes),
+                Ok(mut fields) => {
+                    let dittos = self.dittos.take().filter(|_| self.records.is_table());
+                    dittos.iter().for_each(|dittos| dittos.resolve(&mut fields));
+                    self.map(&fields, line, notes);
+                    self.dittos = dittos.map(|_| Dittos::below(fields));
+                }
                 Err(reason) => {
                     let text = record.text;
                     return Ok(Next::Parsed(Parsed { line, text, record: Err(reason) }));
@@ -281,14 +291,15 @@ fn is_total_of(fields: &Map<String, Value>, records: &[Map<String, Value>]) -> b
     records.iter().all(name_only) && (is_total_row(cells) || names().any(is_total))
 }
 
-/// Whether a row of a table is a remark below or between the records: a sentence in its only cell
-/// that is not empty, such as `Note: Firms marked * are new.`.
+/// Whether a row of a table is a remark below or between the records: a sentence or an explanation in
+/// its only cell that is not empty, such as `Firms marked * are new to the fair.` or `Key: A = call
+/// at once, B = later`.
 fn is_remark(fields: &Map<String, Value>) -> bool {
     /// Minimum number of words of a sentence.
     const LEAST_WORDS: usize = 5;
     let mut filled = fields.values().filter_map(Value::as_str).filter(|it| !it.trim().is_empty());
     let (Some(text), None) = (filled.next(), filled.next()) else { return false };
-    let is_sentence = text.trim().ends_with(['.', '!', '。']);
+    let is_sentence = text.trim().ends_with(['.', '!', '。']) || text.contains(" = ");
     fields.len() > 2 && is_sentence && text.split_whitespace().count() >= LEAST_WORDS
 }
 

@@ -205,6 +205,7 @@ fn add_by_values<'c>(
         !of_name.contains(column)
             && !has_members(columns, column)
             && meaning_of_name(columns, column, groups).is_none()
+            && !is_of_second_person(column, columns, &of_name)
     };
     for column in columns.iter().filter(is_unknown) {
         let Some(meaning) = meaning_of_values(column, records) else { continue };
@@ -222,6 +223,17 @@ fn add_by_values<'c>(
         }
     }
     known.sort(columns);
+}
+
+/// Whether a column is about a second person of the row: it has the same prefix as a column that
+/// repeats the person's name, such as `Accounting phone` beside `Name` and `Accounting name`.
+fn is_of_second_person(column: &str, columns: &[String], known: &KnownColumns<'_>) -> bool {
+    let mut names = known.iter().filter(|(_, meaning)| PERSON_NAMES.contains(meaning));
+    names.any(|(name, _)| {
+        let prefixes = columns.iter().filter_map(|other| other.strip_suffix(name));
+        let mut prefixes = prefixes.filter(|prefix| prefix.ends_with(' '));
+        prefixes.any(|prefix| column.starts_with(prefix))
+    })
 }
 
 /// Returns the meaning of a column's name, or of the name without the prefix of its group (`EMAIL`
@@ -384,6 +396,25 @@ mod tests {
         let records = ["quill.example", "ink.example", "nib.example"].map(record);
         let found = Mapping::from_synonyms(&columns, &records, None).unwrap();
         assert_eq!(found.by_values, ["Auftritt"]);
+    }
+
+    #[test]
+    fn columns_of_a_second_person_are_not_recognised_by_their_values() {
+        let columns = ["Contact", "Mail", "Accounts Contact", "Accounts Mail"].map(str::to_owned);
+        let record = |name: &str| {
+            let cells = columns.clone().map(|column| {
+                let cell = match column.ends_with("Mail") {
+                    true => format!("{name}.{}@quill.example", column.len()),
+                    false => format!("Ada {name}"),
+                };
+                (column, cell.into())
+            });
+            cells.into_iter().collect()
+        };
+        let records = ["Byte", "Quill", "Nib"].map(record);
+        let known = Synonyms::known(&columns, &records);
+        let found: Vec<&str> = known.iter().map(|(column, _)| column).collect();
+        assert_eq!(found, ["Contact", "Mail"]);
     }
 
     #[test]

@@ -73,10 +73,11 @@ fn rows_of_totals_are_skipped_in_tables() {
 #[test]
 fn footnotes_are_skipped_in_tables() {
     let text = format!(
-        "{PLACES}Note: Firms marked * are new.,,,\nQuill And Ink Of Nib Inc.,q.example,,\n"
+        "{PLACES}Note: Firms marked * are new.,,,\nQuill And Ink Of Nib Inc.,q.example,,\n\
+         Key: * = new in 2026,,,\n"
     );
     let places = seen(text, u64::MAX);
-    assert_eq!(places.report.skipped[&SkipReason::Remark].count, 1);
+    assert_eq!(places.report.skipped[&SkipReason::Remark].count, 2);
     assert_eq!(places.report.added, 7);
 }
 

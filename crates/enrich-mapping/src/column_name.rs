@@ -5,8 +5,9 @@ use crate::column_words::meaning_of_words;
 use crate::meaning::{Meaning, usual_meaning};
 use crate::native::Field;
 
-/// Returns the meaning of a column, such as `domains` for `Website`. Returns `None` if the column
-/// does not have a usual name.
+/// Returns the meaning of a column, such as `domains` for `Website`. A column such as
+/// `Xing/LinkedIn` has LinkedIn pages; other texts in it are left out later. Returns `None` if the
+/// column does not have a usual name.
 pub(crate) fn meaning(column: &str) -> Option<Meaning> {
     // Microsoft Access writes blanks in the names of XML elements as `_x0020_`.
     let column = column.replace("_x0020_", " ");
@@ -21,6 +22,10 @@ pub(crate) fn meaning(column: &str) -> Option<Meaning> {
         .or_else(|| of_name(without_example(column)?).filter(|&meaning| may_have_example(meaning)))
         .or(of_parts)
         .or_else(|| of_name(in_brackets(column)?))
+        .or_else(|| {
+            let mut parts = column.split(['/', '|']);
+            parts.any(|part| of_name(part) == Some(Meaning::LinkedIn)).then_some(Meaning::LinkedIn)
+        })
 }
 
 /// Returns a column's name without the number in parentheses at its end. Readers add it to a column
@@ -113,6 +118,7 @@ mod tests {
             ("Country/Region", Some(Meaning::Country)),
             ("Phone / Email", None),
             ("MERGE3 [Company]", Some(Meaning::Company)),
+            ("Xing/LinkedIn", Some(Meaning::LinkedIn)),
             ("", None),
             ("()", None),
             ("[", None),

@@ -62,6 +62,8 @@ pub enum Note {
     RoleAddress,
     /// The name of a person that has no first or no last name.
     IncompleteName,
+    /// A person in a cell with several people. Only the first one is read.
+    FurtherPerson,
     /// An external id that does not have the form of its scheme.
     BadId,
 }
@@ -79,6 +81,7 @@ impl Note {
             Self::ForeignPhone => "national phone numbers that their country does not have",
             Self::RoleAddress => "addresses of roles in people",
             Self::IncompleteName => "names of people without a first or last name",
+            Self::FurtherPerson => "further people in one cell",
             Self::BadId => "ids that their scheme does not have",
         }
     }

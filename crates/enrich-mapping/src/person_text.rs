@@ -101,8 +101,7 @@ pub(crate) fn read_person(
     }
     let whole = full.or_else(|| first.clone().filter(|name| name.contains(' ')));
     let split = whole.as_deref().and_then(|text| {
-        let people = text.split([';', '\n']).flat_map(|text| text.split(" / "));
-        let mut people = people.map(|text| cleaned(&without_remark(&cleaned(text))));
+        let mut people = people(text);
         people.find_map(|text| {
             let text = first_of_couple(&text).unwrap_or(text);
             capitals_first(&text).or_else(|| PersonName::split(&text))
@@ -115,6 +114,23 @@ pub(crate) fn read_person(
         Some((first, last)) => PersonText::Name(Some(first), Some(last)),
         None => PersonText::Name(first, last),
     }
+}
+
+/// Returns the names in a text such as `Ada Byte / Bob Quill`. A couple such as `Ada and Bob Byte` is
+/// one name.
+fn people(text: &str) -> impl Iterator<Item = String> {
+    let people = text.split([';', '\n']).flat_map(|text| text.split(" / "));
+    people.map(|text| cleaned(&without_remark(&cleaned(text))))
+}
+
+/// Returns the number of people that [`read_person`] does not read in a text with a full name: one in
+/// `Ada Byte / Bob Quill`, and in `Ada and Bob Byte`.
+pub(crate) fn further_people(text: &str) -> usize {
+    let number = |name: String| match first_of_couple(&name) {
+        Some(_) => 2,
+        None => usize::from(is_whole_name(&name)),
+    };
+    people(text).map(number).sum::<usize>().saturating_sub(1)
 }
 
 /// Whether a text has only words of last names, such as `von` and `van der`: short words in small
@@ -420,6 +436,15 @@ mod tests {
             ("Ada / Bob Byte", "Bob", "Byte"),
         ] {
             assert_eq!(of_full(full), name(first, last), "{full}");
+        }
+        for (text, expected) in [
+            ("Ada Byte", 0),
+            ("Ada Byte / Bob Quill", 1),
+            ("Ada and Bob Byte; Cy Nib", 2),
+            ("Ada / Bob Byte", 0),
+            ("Director - Ada Byte", 0),
+        ] {
+            assert_eq!(further_people(text), expected, "{text}");
         }
         assert_eq!(of_full("Hr. Brenkmann jun."), name("", ""));
         assert_eq!(of_full("M. Beno\u{ee}t"), name("", ""));

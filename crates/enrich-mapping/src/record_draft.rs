@@ -1,20 +1,19 @@
 //! A native record that is not complete yet: the rules of a mapping fill its fields one after the
 //! other.
 
+mod person;
+
 use enrich_text::{Country, Domain, ExternalId, InvalidPhone, Network, PageUrl, PersonPage, Phone};
 use serde_json::{Map, Value, json};
 
 use crate::access_link::link_address;
 use crate::address::is_email;
-use crate::contact_cell::ContactCell;
 use crate::half_width::half_width;
 use crate::json_fields::{one_or_list, set, set_list};
 use crate::location::country_in;
 use crate::mail_provider::is_of_another_provider;
-use crate::name_order::split_family_name_first;
 use crate::native::RecordType;
 use crate::outcome::Note;
-use crate::person_text::{NO_WHOLE_NAME, PersonText, problem_of_name, read_person};
 use crate::phone_text::{
     has_separate_ending, names_country, phone_texts, whole_numbers, without_second_ending,
 };
@@ -239,33 +238,6 @@ impl RecordDraft {
         }
     }
 
-    /// Reads the person's name from the first, the last and the full name ([`read_person`]). An
-    /// email address of the record may show that the full name has the family name first.
-    pub(crate) fn read_name(&mut self, full: Option<String>) {
-        let is_split = self.first_name.is_none() || self.last_name.is_none();
-        let has_text = full.is_some();
-        match read_person(self.first_name.take(), self.last_name.take(), full) {
-            PersonText::Name(Some(first), Some(last)) if is_split => {
-                let order = split_family_name_first(&format!("{first} {last}"), &self.emails);
-                let (first, last) = order.unwrap_or((first, last));
-                (self.first_name, self.last_name) = (Some(first), Some(last));
-            }
-            PersonText::Name(None, None) => self.name_problem = has_text.then_some(NO_WHOLE_NAME),
-            PersonText::Name(first, last) => (self.first_name, self.last_name) = (first, last),
-            PersonText::Nobody => {
-                self.name_problem = Some("no person, but a department or a remark");
-            }
-        }
-    }
-
-    /// Adds the job title, the email addresses and the phone numbers of a cell with the person's
-    /// name. A title in a column of its own counts more.
-    pub(crate) fn add_contact(&mut self, cell: &ContactCell, country: Option<Country>) {
-        self.title = self.title.take().or_else(|| cell.title.clone());
-        cell.emails.iter().for_each(|text| self.add_email(text));
-        cell.phones.iter().for_each(|text| self.add_phone(text, country));
-    }
-
     /// Leaves out websites of mail providers, such as `gmail.com`, and adds a [`Note`] for each. A
     /// website is kept if the company in the record is the mail provider itself.
     pub(crate) fn leave_out_mail_providers(&mut self) {
@@ -338,26 +310,6 @@ impl RecordDraft {
             record.insert("ids".to_owned(), Value::Object(ids.collect()));
         }
         set(record, "parent", self.parent);
-        Ok(())
-    }
-
-    fn finish_person(self, record: &mut Map<String, Value>) -> Result<(), &'static str> {
-        let (first, last) = (self.first_name.as_deref(), self.last_name.as_deref());
-        if let Some(problem) = problem_of_name(first, last) {
-            return Err(self.name_problem.unwrap_or(problem));
-        }
-        set(record, "first_name", self.first_name.clone());
-        set(record, "last_name", self.last_name.clone());
-        set(record, "title", self.title.clone());
-        set(record, "company", self.company.clone());
-        set(record, "company_domain", self.company_domain.clone());
-        if let Some(country) = self.countries.first() {
-            record.insert("country".to_owned(), country.alpha2().into());
-        }
-        let page = self.pages.into_iter().map(|(_, page)| page).next();
-        set(record, "linkedin", page);
-        set_list(record, "emails", self.emails);
-        set_list(record, "phones", self.phones);
         Ok(())
     }
 

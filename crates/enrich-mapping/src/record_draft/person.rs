@@ -1,0 +1,70 @@
+//! The parts of a native record that only people have: the name, and the cell with the name.
+
+use enrich_text::Country;
+use serde_json::{Map, Value};
+
+use super::RecordDraft;
+use crate::contact_cell::ContactCell;
+use crate::json_fields::{set, set_list};
+use crate::name_order::split_family_name_first;
+use crate::outcome::Note;
+use crate::person_text::{NO_WHOLE_NAME, PersonText, further_people, problem_of_name, read_person};
+
+impl RecordDraft {
+    /// Reads the person's name from the first, the last and the full name ([`read_person`]). An
+    /// email address of the record may show that the full name has the family name first. If the
+    /// full name has several people, only the first one is read, with the first email address and
+    /// the first phone number.
+    pub(crate) fn read_name(&mut self, full: Option<String>) {
+        let further = full.as_deref().map_or(0, further_people);
+        if further > 0 {
+            self.notes.extend(std::iter::repeat_n(Note::FurtherPerson, further));
+            self.emails.truncate(1);
+            self.phones.truncate(1);
+        }
+        let is_split = self.first_name.is_none() || self.last_name.is_none();
+        let has_text = full.is_some();
+        match read_person(self.first_name.take(), self.last_name.take(), full) {
+            PersonText::Name(Some(first), Some(last)) if is_split => {
+                let order = split_family_name_first(&format!("{first} {last}"), &self.emails);
+                let (first, last) = order.unwrap_or((first, last));
+                (self.first_name, self.last_name) = (Some(first), Some(last));
+            }
+            PersonText::Name(None, None) => self.name_problem = has_text.then_some(NO_WHOLE_NAME),
+            PersonText::Name(first, last) => (self.first_name, self.last_name) = (first, last),
+            PersonText::Nobody => {
+                self.name_problem = Some("no person, but a department or a remark");
+            }
+        }
+    }
+
+    /// Adds the job title, the email addresses and the phone numbers of a cell with the person's
+    /// name. A title in a column of its own counts more.
+    pub(crate) fn add_contact(&mut self, cell: &ContactCell, country: Option<Country>) {
+        self.title = self.title.take().or_else(|| cell.title.clone());
+        cell.emails.iter().for_each(|text| self.add_email(text));
+        cell.phones.iter().for_each(|text| self.add_phone(text, country));
+    }
+
+    /// Adds the fields of a person to the native record, or returns the reason why no record can be
+    /// made.
+    pub(super) fn finish_person(self, record: &mut Map<String, Value>) -> Result<(), &'static str> {
+        let (first, last) = (self.first_name.as_deref(), self.last_name.as_deref());
+        if let Some(problem) = problem_of_name(first, last) {
+            return Err(self.name_problem.unwrap_or(problem));
+        }
+        set(record, "first_name", self.first_name.clone());
+        set(record, "last_name", self.last_name.clone());
+        set(record, "title", self.title.clone());
+        set(record, "company", self.company.clone());
+        set(record, "company_domain", self.company_domain.clone());
+        if let Some(country) = self.countries.first() {
+            record.insert("country".to_owned(), country.alpha2().into());
+        }
+        let page = self.pages.into_iter().map(|(_, page)| page).next();
+        set(record, "linkedin", page);
+        set_list(record, "emails", self.emails);
+        set_list(record, "phones", self.phones);
+        Ok(())
+    }
+}

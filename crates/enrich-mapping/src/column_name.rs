@@ -23,8 +23,10 @@ pub(crate) fn meaning(column: &str) -> Option<Meaning> {
         .or(of_parts)
         .or_else(|| of_name(in_brackets(column)?))
         .or_else(|| {
-            let mut parts = column.split(['/', '|']);
-            parts.any(|part| of_name(part) == Some(Meaning::LinkedIn)).then_some(Meaning::LinkedIn)
+            let mut parts = column.split(['/', '|']).map(of_name);
+            let are_pages = parts.clone().flatten().all(Meaning::is_of_pages);
+            let has_linkedin = parts.any(|part| part == Some(Meaning::LinkedIn));
+            (are_pages && has_linkedin).then_some(Meaning::LinkedIn)
         })
 }
 
@@ -119,6 +121,7 @@ mod tests {
             ("Phone / Email", None),
             ("MERGE3 [Company]", Some(Meaning::Company)),
             ("Xing/LinkedIn", Some(Meaning::LinkedIn)),
+            ("Web/LinkedIn", None),
             ("", None),
             ("()", None),
             ("[", None),

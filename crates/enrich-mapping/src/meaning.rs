@@ -111,15 +111,11 @@ impl Meaning {
         matches!(self, Self::Phones | Self::CompanyPhones | Self::PersonPhones)
     }
 
-    /// Whether columns with this meaning have addresses: websites, email addresses or pages.
-    pub(crate) fn is_of_addresses(self) -> bool {
+    /// Whether columns with this meaning have pages on a social network.
+    pub(crate) fn is_of_pages(self) -> bool {
         matches!(
             self,
-            Self::Domains
-                | Self::Emails
-                | Self::CompanyEmails
-                | Self::PersonEmails
-                | Self::LinkedIn
+            Self::LinkedIn
                 | Self::CompanyLinkedIn
                 | Self::PersonLinkedIn
                 | Self::Facebook
@@ -127,6 +123,15 @@ impl Meaning {
                 | Self::Twitter
                 | Self::Youtube
         )
+    }
+
+    /// Whether columns with this meaning have addresses: websites, email addresses or pages.
+    pub(crate) fn is_of_addresses(self) -> bool {
+        self.is_of_pages()
+            || matches!(
+                self,
+                Self::Domains | Self::Emails | Self::CompanyEmails | Self::PersonEmails
+            )
     }
 
     /// Returns the field that columns with this meaning fill in records of companies, people and

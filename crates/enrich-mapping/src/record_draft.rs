@@ -18,7 +18,7 @@ use crate::phone_text::{
     has_separate_ending, names_country, phone_texts, whole_numbers, without_second_ending,
 };
 use crate::role_mailbox::is_role_address;
-use crate::route::{Route, is_no_handle, is_site_of, is_whole_site, route_url};
+use crate::route::{Route, is_site_of, is_whole_site, route_url};
 
 /// Maximum number of values of a field that an import accepts.
 const MAX_VALUES: usize = 1_000;
@@ -143,7 +143,6 @@ impl RecordDraft {
     pub(crate) fn add_network(&mut self, network: Network, text: &str) {
         if self.kind == RecordType::Person {
             match PersonPage::parse(text) {
-                Ok(_) if is_no_handle(network, text) => {}
                 Ok(page) => add(&mut self.pages, (network, page.to_string())),
                 // A company's page is left out, because this record is a person.
                 Err(_) if matches!(route_url(text), Route::Page(_)) => {}
@@ -152,7 +151,6 @@ impl RecordDraft {
             return;
         }
         match PageUrl::parse(network, text) {
-            Ok(_) if is_no_handle(network, text) => self.add_url(text, None, false),
             Ok(page) => self.add_page(&page),
             Err(_) if text.contains('/') && !is_site_of(network, text) => {
                 self.add_url(text, None, false);

@@ -15,7 +15,7 @@ use crate::no_value::{is_no_company, is_no_name, is_no_value};
 use crate::node::{Node, Table, list};
 use crate::path::{is_same_column, texts};
 use crate::record_draft::RecordDraft;
-use crate::route::{Route, route_url};
+use crate::route::{Route, is_no_handle, route_url};
 use crate::rule::Rule;
 use crate::source::SourceInfo;
 
@@ -160,11 +160,12 @@ impl RecordRule {
             RecordType::Person => draft.countries.truncate(1),
             _ => draft.countries.extend(seat),
         }
+        let is_own_list = source.name.is_empty();
         let mut full_name = None;
         for (field, found) in others {
             match field {
                 Field::FullName => full_name = found.into_iter().next(),
-                _ => fill(&mut draft, field, found, seat),
+                _ => fill(&mut draft, field, found, seat, is_own_list),
             }
         }
         if self.kind == RecordType::Person {
@@ -225,7 +226,15 @@ impl RecordRule {
     }
 }
 
-fn fill(draft: &mut RecordDraft, field: Field, mut values: Vec<String>, seat: Option<Country>) {
+/// Fills a field. `is_own_list` says that the columns were found by their names, or were named by the
+/// operator. Then a column of pages may also have websites.
+fn fill(
+    draft: &mut RecordDraft,
+    field: Field,
+    mut values: Vec<String>,
+    seat: Option<Country>,
+    is_own_list: bool,
+) {
     let network = match field {
         Field::LinkedIn => Some(Network::LinkedIn),
         Field::Facebook => Some(Network::Facebook),
@@ -236,7 +245,12 @@ fn fill(draft: &mut RecordDraft, field: Field, mut values: Vec<String>, seat: Op
     };
     if let Some(network) = network {
         values.retain(|text| !is_yes_or_no(text));
-        values.iter().for_each(|text| draft.add_network(network, text));
+        for text in values {
+            match is_own_list && is_no_handle(network, &text) {
+                true => draft.add_url(&text, None, false),
+                false => draft.add_network(network, &text),
+            }
+        }
         return;
     }
     match field {

@@ -170,7 +170,8 @@ pub(crate) fn is_whole_site(text: &str) -> bool {
     host.is_some_and(|host| !host.trim_end_matches('/').contains(['/', '@', '?']))
 }
 
-/// Whether a text in a column of LinkedIn pages is no handle but a website: a handle has no dot.
+/// Whether a text in a column of LinkedIn pages is probably no handle but a website, because it has a
+/// dot. Few handles have one, such as `ppc-s.a.`.
 pub(crate) fn is_no_handle(network: Network, text: &str) -> bool {
     network == Network::LinkedIn && !text.contains('/') && text.contains('.')
 }

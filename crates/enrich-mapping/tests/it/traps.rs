@@ -254,6 +254,27 @@ fn ror_skips_inactive_and_withdrawn_organisations() {
 }
 
 #[test]
+fn handles_of_linkedin_may_have_dots_in_sources_but_not_in_lists() {
+    let page = json!("linkedin.com/company/quill-s.a.");
+    let handle = json!({"P4264": [{"rank": "normal", "mainsnak": {"snaktype": "value",
+        "property": "P4264", "datavalue": {"value": "quill-s.a.", "type": "string"}}}],
+        "P856": [site("https://quill.example/", "normal", &json!({}))]});
+    assert_eq!(mapped("wikidata", &entity(&handle))["linkedin"], page);
+    let brand = json!({"@key": "Q900000101", "label": "Quill",
+        "identities": {"linkedin": "quill-s.a.", "website": "https://quill.example/"}});
+    assert_eq!(mapped("nsi", &brand)["linkedin"], page);
+    let pairs =
+        [("name", "a"), ("linkedin", "b")].map(|(field, column)| (field.into(), column.into()));
+    let list = Mapping::from_columns(&pairs, None).unwrap();
+    let row = json!({"a": "Quill", "b": "quill.example"});
+    let Outcome::Records(found) = list.map(row.as_object().unwrap(), &Settings::default()).outcome
+    else {
+        panic!("skipped")
+    };
+    assert_eq!((&found[0]["domains"], found[0].get("linkedin")), (&json!(["quill.example"]), None));
+}
+
+#[test]
 fn nsi_brands_are_only_attached() {
     let mapping = Mapping::built_in("nsi").unwrap();
     assert_eq!(mapping.inputs()[1].only_known, Some(true));

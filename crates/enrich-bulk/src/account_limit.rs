@@ -1,5 +1,6 @@
-//! Limits how many uploads, reads or downloads of one account run at the same time, so that no
-//! account uses all capacity.
+//! Limits how many operations of one account run at the same time, so that no account uses all
+//! capacity. Such an operation is an upload, a download, or a long read, such as counting the rows
+//! of a list.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

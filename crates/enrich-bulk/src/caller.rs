@@ -31,7 +31,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// Returns the endpoints of these API versions, in the order of their tables.
+    /// Returns all endpoints of the first API version, then those of the second, and so on. The
+    /// endpoints of a version are in the order of [`ApiVersion::endpoints`].
     pub fn all(api_versions: &[&'static ApiVersion]) -> impl Iterator<Item = Self> {
         api_versions.iter().flat_map(|api_version| {
             api_version.endpoints.iter().map(|endpoint| Self { api_version, endpoint })
@@ -81,8 +82,8 @@ pub enum CallResult {
     Invalid(String),
     /// The account's balance is too low for the row. The text is the message for the user.
     OutOfCredits(String),
-    /// The row is not answered yet. The run must send the row again later, with the same
-    /// idempotency key.
+    /// The row cannot be answered now, for example because the API key has reached its rate limit.
+    /// It must be sent again later, with the same idempotency key.
     Later {
         /// The pause that the server asks for before the retry; `None` if it asks for none.
         after: Option<Duration>,

@@ -14,9 +14,9 @@ use crate::shape::Shape;
 use crate::spreadsheet::{BYTE_ORDER_MARK, LIST_SEPARATOR, neutralised};
 use crate::workbook;
 
-/// The name of the column for the parts of a JSON Lines list that have no column of their own. The
-/// columns of such a list are the members of its first objects. This column contains all other
-/// members, and lines that are not objects.
+/// The name of an extra column for JSON Lines lists. The columns of such a list are the members of
+/// its first objects. The extra column contains all other members, and each line that is not an
+/// object.
 const OTHER_FIELDS: &str = "other_fields";
 
 /// The result of a row of the list.

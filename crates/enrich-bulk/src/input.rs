@@ -127,8 +127,8 @@ impl Input {
     }
 }
 
-/// Returns the endpoint's fields for a row, as pairs of a name and a value. The error says why the
-/// row cannot be sent.
+/// Returns the fields of the request that is made from a row, as pairs of a field's name and its
+/// value. Fields with blank values are omitted. The error says why the row cannot be sent.
 pub(crate) fn fields(
     bound: &Bound,
     shape: &Shape,

@@ -81,8 +81,8 @@ struct JobsState {
     /// The store of the job records, if several processes share the jobs; `None` if the records are
     /// in the folder of jobs.
     records: Option<Arc<dyn JobRecords>>,
-    /// The store in which processes announce to each other which lists they have, and the id of
-    /// this process's own folder. Empty if processes do not announce lists.
+    /// What this process needs to tell other processes which uploaded lists are in its folder, and
+    /// to find out which lists the others have. Not set if processes do not tell each other.
     neighbours: OnceLock<Neighbours>,
 }
 
@@ -96,9 +96,9 @@ struct JobRegistry {
     is_elsewhere: bool,
     /// The folders of those jobs whose record could not be read.
     set_aside: Vec<PathBuf>,
-    /// For each account, the number of its last job start. The starts of all accounts are numbered
-    /// together: 1, 2, 3. Of two waiting accounts with equally many running jobs, the one with the
-    /// lower number is served first.
+    /// Job starts are numbered 1, 2, 3 and so on, over all accounts. For each account, this is the
+    /// number of its latest job start. Of two waiting accounts with equally many running jobs, the
+    /// account with the lower number comes first.
     turns: BTreeMap<AccountId, u64>,
     last_turn: u64,
     /// The number of accounts that have waiting jobs in the shared job records, but no running job.
@@ -115,7 +115,7 @@ struct Entry {
     /// Whether the account has asked to stop the running job. Then the job ends, and does not
     /// return to the queue.
     is_stopped: bool,
-    /// The time until which the rate limit delays the job's rows; `None` if it delays no rows.
+    /// The time until which the rate limit delays the job's look-ups; `None` if it delays none.
     rate_limited_until: Option<Timestamp>,
     /// Whether the running job must stop and return to the queue, because another account waits or
     /// the job's files must be rewritten.
@@ -123,8 +123,8 @@ struct Entry {
     /// A thread locks this before it searches the job's files for values that must be erased, and
     /// rewrites the files without them.
     files: Arc<Mutex<()>>,
-    /// For a running job: the version of the suppressed values (data that must be erased) for which
-    /// the job's files were last searched.
+    /// Only for a running job. The suppressed values (data that must be erased) have a version,
+    /// which changes with them. This is the version for which the job's files were last searched.
     scrubbed_running: u64,
     /// The last preview, and the inputs that it was computed from.
     cached_preview: Option<CachedPreview>,
@@ -201,8 +201,8 @@ impl Jobs {
         self.shared.registry.lock().is_elsewhere
     }
 
-    /// Returns the folders of jobs that could not be read when the folder of jobs was opened. Such
-    /// folders are kept for the operator.
+    /// Returns the folders of damaged jobs: jobs whose record could not be read. These folders are
+    /// kept for the operator.
     pub fn set_aside(&self) -> Vec<PathBuf> {
         self.shared.registry.lock().set_aside.clone()
     }
@@ -268,7 +268,8 @@ impl Jobs {
         self.shared.put_in_line(&mut registry, record)
     }
 
-    /// Stops a job. The job waits for the rows in flight, and written rows are kept.
+    /// Stops a job. A running job sends no more rows of its list. It waits for the rows in flight
+    /// (sent and not yet answered), and keeps all answers. A waiting job is removed from the queue.
     ///
     /// # Errors
     ///
@@ -344,8 +345,8 @@ impl Jobs {
         Ok(deleted)
     }
 
-    /// Stops all jobs and waits for the rows in flight. The jobs that were running continue when
-    /// the folder is opened again.
+    /// Stops all jobs, and waits until their rows in flight (sent and not yet answered) are
+    /// answered. The jobs that were running continue when the folder is opened again.
     pub fn close(&self) {
         {
             let mut registry = self.shared.registry.lock();

@@ -227,8 +227,9 @@ fn column_named(column: &str, columns: &[String]) -> Result<From, MappingError> 
     }
 }
 
-/// Returns the required fields that have no source. Only the parser of the endpoint knows which
-/// fields are required, because for some endpoints one of two fields is enough.
+/// Returns the required fields that have neither a column nor a constant. To find them, this calls
+/// the parser of the endpoint. A list of required fields would not be enough: some endpoints need
+/// only one of two fields.
 fn missing(endpoint: &Endpoint, bound: &[BoundField]) -> Vec<&'static str> {
     let mut names = at_fault(endpoint, bound.iter());
     names.retain(|name| bound.iter().all(|field| field.name != *name));

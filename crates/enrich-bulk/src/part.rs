@@ -2,11 +2,11 @@
 //! progress.
 //!
 //! `OUT` stands for the name of the output, such as `out.csv`. `OUT.part` contains the rows.
-//! `OUT.job` is the checkpoint: it contains the number of these rows and a hash that identifies
-//! them. Rows are synced to disk before `OUT.job` counts them, and `OUT.job` is replaced
-//! atomically. When a job continues, it first cuts `OUT.part` off at the size in `OUT.job`. A
-//! compressed output is valid after such a cut, because each commit appends a separate compressed
-//! member (gzip), stream (bzip2) or frame (zstd).
+//! `OUT.job` is the checkpoint: it contains the number of these rows, their size in bytes, and a
+//! hash that identifies them. Rows are synced to disk before `OUT.job` counts them, and `OUT.job`
+//! is replaced atomically. When a job continues, it first truncates `OUT.part` to the size in
+//! `OUT.job`. A truncated file is valid even if it is compressed, because each commit appends a
+//! separate compressed member (gzip), stream (bzip2) or frame (zstd).
 
 mod checkpoint;
 mod error;
@@ -45,7 +45,8 @@ pub enum Output {
 }
 
 impl Output {
-    /// Returns the counts of the rows that are written so far.
+    /// Returns the counts of the rows that this run and earlier runs have written to a file. For a
+    /// stream, returns counts of 0, because a stream has no checkpoint.
     pub(crate) fn counts(&self) -> Counts {
         match self {
             Self::Part(part) => part.checkpoint.counts,
@@ -244,9 +245,10 @@ impl Part {
         file.sync_all()
     }
 
-    /// Keeps the CSV rows of a complete workbook, if they are needed. If the checkpoint file
-    /// `OUT.job` is kept, keeps the rows for a later conversion to CSV. Otherwise, if the workbook
-    /// has truncated cells, writes the rows to a CSV file next to the workbook.
+    /// Saves the CSV rows of a complete workbook in another file, because `OUT.part` is deleted
+    /// next. If the checkpoint file `OUT.job` is kept, the other file is [`rows_of_workbook`]. It
+    /// can be converted to a CSV file later. Otherwise, the rows are saved only if the workbook has
+    /// truncated cells, and the other file is [`whole_cells_of`].
     fn keep_rows(&self) -> Result<(), PartError> {
         if !self.keeps_job {
             return match self.checkpoint.counts.cut_cells {
@@ -280,7 +282,8 @@ fn give_name(file: &Path, name: &Path) -> Result<(), PartError> {
     // has this name.
     fs::hard_link(file, name).or_else(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => Err(PartError::IsThere(name.to_owned())),
-        // Not every file system supports hard links. Without them, the file is renamed.
+        // Not every file system supports hard links. Without them, the file is renamed, although a
+        // rename would replace a file that already has this name.
         _ => fs::rename(file, name).map_err(failed_at(name)),
     })?;
     sync_folder_of(name)

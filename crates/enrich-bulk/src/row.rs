@@ -41,8 +41,9 @@ pub(crate) struct Waiting {
     /// The time when a row was last answered, or when the run began.
     answered_at: Cell<Instant>,
     was_answered: Cell<bool>,
-    /// The last known time until which the rate limit refuses rows. An answer before this time does
-    /// not reset it: the answered row may have been sent before the limit was reached.
+    /// The time until which the server's rate limit refuses rows, as the server stated it last. If
+    /// a row is answered before this time, the time is kept, because the row may have been sent
+    /// before the limit was reached.
     limited_until: Cell<Option<Instant>>,
     /// The signal that stops the run, for example because the user has asked for it.
     stop: Stop,
@@ -95,8 +96,9 @@ pub(crate) struct CandidatesOfRow {
 }
 
 impl CandidatesOfRow {
-    /// Returns the request for at most `most` candidates of a row. Returns `None` if `most` is 0,
-    /// or if the row does not look for a company by its name.
+    /// Returns the request for candidates of a row: at most `most` companies that the row's company
+    /// name may mean. Returns `None` if `most` is 0, if a field of the row is invalid, or if the
+    /// row does not look for a company by its name.
     pub(crate) fn of(endpoint: &Endpoint, fields: &RowFields, most: usize) -> Option<Self> {
         let most = most.min(Candidate::MAX_LISTED);
         // No country is passed. It would only matter for phone numbers, and a name is not a phone

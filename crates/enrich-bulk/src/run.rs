@@ -39,8 +39,8 @@ const MAX_AHEAD_BYTES: usize = 32 * 1024 * 1024;
 /// Minimum time between two commits, which sync written rows to disk. A commit is made earlier if
 /// `COMMIT_BYTES` are reached.
 const COMMIT_EVERY: Duration = Duration::from_millis(500);
-/// Maximum time between two commits. After a slow commit, `COMMIT_SHARE` makes this time longer
-/// than `COMMIT_EVERY`, but never longer than `COMMIT_AT_LAST`.
+/// Maximum time for which the next commit is put off. After a slow commit, the next one is put off
+/// for longer than `COMMIT_EVERY` (see `COMMIT_SHARE`), but never for longer than this time.
 const COMMIT_AT_LAST: Duration = Duration::from_secs(10);
 /// Number of bytes of written rows after which they are committed, even before `COMMIT_EVERY` has
 /// passed.
@@ -75,11 +75,12 @@ impl Default for Options {
     }
 }
 
-/// Everything that a run needs: a list, its caller and endpoint, and its output.
+/// Everything that a run needs: the list, how its rows are answered, and the output.
 pub struct Work<'a> {
-    /// The list, from its first row.
+    /// The list. None of its rows has been read yet. The run itself skips the rows that earlier
+    /// runs of the job have written.
     pub input: Input,
-    /// Answers the rows.
+    /// Sends each row to the endpoint, and returns the answer.
     pub caller: &'a dyn Caller,
     /// The endpoint that answers the rows.
     pub endpoint: &'static Endpoint,

@@ -5,7 +5,8 @@
 pub(crate) enum Shape {
     /// CSV, with the names of the columns.
     Csv(Vec<String>),
-    /// JSON Lines, with the names of the columns. These are the members of the first objects.
+    /// JSON Lines, with the names of the columns. These are the names of the members in the first
+    /// objects of the list.
     Json(Vec<String>),
 }
 

@@ -15,12 +15,14 @@ use std::io::{self, Read, Write};
 
 /// The bytes at the start of a file by which spreadsheets recognise UTF-8.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// The separator between the values of a list in a cell, as in the native CSV format.
+/// The separator between several values in one cell: `a@quill.example|b@quill.example`. It is the
+/// same as in CSV files with records to import.
 pub(crate) const LIST_SEPARATOR: &str = "|";
 
-/// Writes the output rows of a list as CSV that is safe to open in a spreadsheet program. The CSV
-/// begins with a byte order mark, and its cells are neutralised, so that none of them runs as a
-/// formula. `rows` is CSV too: the form in which the rows of an output workbook are stored.
+/// Converts the rows of an output workbook to CSV that is safe to open in a spreadsheet program.
+/// The CSV begins with a byte order mark, and its cells are neutralised, so that none of them runs
+/// as a formula. `rows` is the CSV file from which the workbook is made. Its cells are not
+/// neutralised.
 pub(crate) fn write_csv(rows: impl Read, mut into: impl Write) -> io::Result<()> {
     into.write_all(BYTE_ORDER_MARK)?;
     let mut rows = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(rows);

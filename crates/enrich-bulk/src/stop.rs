@@ -50,6 +50,6 @@ pub enum End {
     /// A call was refused for a reason that applies to all rows, such as an invalid API key. The
     /// text is the reason.
     Refused(String),
-    /// No call was answered for too long. The text is the reason.
+    /// The run has got no answer for too long. The text is the reason.
     Unreachable(String),
 }

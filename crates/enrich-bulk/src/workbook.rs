@@ -69,7 +69,8 @@ fn write_row(sheet: &mut Worksheet, number: u32, row: &csv::ByteRecord) -> io::R
     Ok(())
 }
 
-/// Returns the number in a cell, if Excel displays the number exactly as it is written in the cell.
+/// Returns the text of a CSV cell as a number, if Excel displays the number exactly like this text
+/// (`12.5`, but not `12.50` or `007`). Otherwise returns `None`, and the cell stays text.
 fn as_number(text: &str) -> Option<f64> {
     let is_plain = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
     if text.is_empty() || text.len() > MAX_NUMBER_LETTERS || !text.bytes().all(is_plain) {

@@ -46,8 +46,8 @@ impl Caller for MeteredCaller {
         let outcome = endpoint.call(service, key, &request_id, Some(idempotency), &fields).await;
         match outcome.result {
             Ok(answer) if !answer.is_found => CallResult::NotFound,
-            // A replay (an earlier answer, repeated) is free. The row shows what the earlier answer
-            // cost.
+            // A replay (the stored answer of an earlier call) is free. Even so, the result of the
+            // row shows the credits that the earlier call cost.
             Ok(answer) => CallResult::found(&self.answers, &answer.body, answer.first_charge),
             Err(refusal) => self.refused(refusal),
         }
@@ -61,8 +61,8 @@ impl Caller for MeteredCaller {
             .idempotency_key(idempotency, "candidates");
         match self.service.look_up(&self.key, look_up, Found::candidates).await {
             Ok(answer) => {
-                // A replay (an earlier answer, repeated) is free. The row shows what the earlier
-                // answer cost.
+                // A replay (the stored answer of an earlier call) is free. Even so, the result of
+                // the row shows the credits that the earlier call cost.
                 let list = answer.value.unwrap_or_default();
                 let credits = Candidate::PRICE.of(list.len() as u64);
                 CallResult::of_candidates(&list, most, credits)

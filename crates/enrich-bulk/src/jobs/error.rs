@@ -32,7 +32,8 @@ pub enum JobError {
     /// The list cannot be read.
     #[error("{}", with_cause(.0))]
     Input(#[from] ReadError),
-    /// The list has changed since the written rows were read from it.
+    /// The list has changed: rows whose results are already in the output now have another text, or
+    /// are missing.
     #[error("the list has changed since it was started; upload it again")]
     OtherList,
     /// The mapping is invalid.

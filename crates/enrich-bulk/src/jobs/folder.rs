@@ -73,7 +73,8 @@ pub(super) fn load(folder: &Path) -> Result<JobRegistry, JobError> {
 }
 
 /// Moves the folder of a job that cannot be read into the folder [`SET_ASIDE`]. The job's files are
-/// kept, because they may contain paid rows. Returns the new path.
+/// kept, because they may contain answers for which the account has already paid. Returns the new
+/// path.
 fn set_aside(folder: &Path, name: &str) -> PathBuf {
     let (from, aside) = (folder.join(name), folder.join(SET_ASIDE));
     let free = (1..1000).map(|number| aside.join(format!("{name}-{number}")));
@@ -121,8 +122,8 @@ impl Entry {
         }
     }
 
-    /// Returns the version of the suppressed values (data that must be erased) for which this list
-    /// was last searched.
+    /// Returns the version of the suppressed values (data that must be erased) for which the files
+    /// of this job were last searched.
     pub(super) fn scrubbed(&self) -> u64 {
         if self.stop.is_some() { self.scrubbed_running } else { self.record.scrubbed }
     }

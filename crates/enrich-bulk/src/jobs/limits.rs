@@ -93,8 +93,8 @@ impl JobRegistry {
     }
 }
 
-/// Whether an upload is too slow to continue: it has received only `bytes` bytes in the time
-/// `took`. In the first part of an upload, as long as `patience`, no upload is too slow.
+/// Whether an upload that has received `bytes` bytes in the time `took` is too slow to continue.
+/// The speed is not checked before the time `patience` has passed.
 pub(super) fn is_too_slow(bytes: u64, took: Duration, patience: Duration) -> bool {
     took > patience && bytes < took.as_secs().max(1).saturating_mul(MIN_RATE)
 }

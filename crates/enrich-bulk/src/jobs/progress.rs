@@ -1,4 +1,4 @@
-//! The progress of a shared job (its counts and its size), as the store of job records has it.
+//! The progress of a shared job, in the form in which it is saved in the store of job records.
 
 use enrich_core::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -99,9 +99,9 @@ pub enum State {
     Waiting,
     /// The job is running.
     Running,
-    /// The run has ended. If the output is not complete, the job can continue.
+    /// The run has ended. If not all rows are written, another run can continue the job.
     Ended(End),
-    /// The run failed. The text is the reason. The job can continue.
+    /// The run failed. The text is the reason. Another run can continue the job.
     Broken(String),
 }
 
@@ -162,12 +162,12 @@ pub(super) struct Record {
     #[serde(default)]
     pub(super) is_rewritten: bool,
     /// Whether files of the job are being replaced by copies without suppressed values (data that
-    /// must be erased). If so, all copies are written, and each is being renamed to the file that
-    /// it replaces.
+    /// must be erased). If so, all copies are already written. What remains is to rename each copy
+    /// to the name of the file that it replaces.
     #[serde(default)]
     pub(super) is_replacing: bool,
-    /// The name of the subfolder with the job's files; `None` if no other process shares the job.
-    /// The name is the job's turn: a number that grows each time a process takes the job.
+    /// The job's turn: a number that grows each time a process takes the job. It is also the name
+    /// of the subfolder with the job's files. `None` if no other process shares the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) turn_folder: Option<u64>,
 }
@@ -229,9 +229,9 @@ impl Record {
         (self.state, self.ended_at) = (state, Some(now.as_second()));
     }
 
-    /// Returns the options for reading the stored list. A list that was rewritten, to empty rows
-    /// with suppressed values (data that must be erased), is UTF-8. The user may have set another
-    /// encoding for the upload.
+    /// Returns the options for reading the stored list. If rows of the list contained suppressed
+    /// values (data that must be erased), the list was rewritten with these rows empty. A rewritten
+    /// list is UTF-8, even if the user has set another encoding for the upload.
     pub(super) fn read_as(&self) -> ReadAs {
         if !self.is_rewritten {
             return self.read_as;

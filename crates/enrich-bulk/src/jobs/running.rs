@@ -116,8 +116,8 @@ pub(super) fn work(shared: &JobsState) {
             continue;
         }
         if is_closing && state == State::Ended(End::Stopped) {
-            // On disk, the state of the job is still "running". So the job continues when a process
-            // opens the folder of jobs again.
+            // The job's record on disk still has the state "running". So the job continues when a
+            // process opens the folder of jobs the next time, for example after a restart.
             continue;
         }
         let mut record = entry.record.clone();
@@ -128,9 +128,10 @@ pub(super) fn work(shared: &JobsState) {
             entry.record = record;
             entry.record.save(&shared.folder).map_err(JobError::from)
         };
-        // If the job's record cannot be saved, the state on disk is still "running". So the job
-        // runs again when a process opens the folder of jobs again. Its rows then have the same
-        // idempotency keys, so no row is charged twice.
+        // If the job's record cannot be saved, the record on disk still has the state "running". So
+        // the job runs once more when a process opens the folder of jobs the next time, for example
+        // after a restart. Its rows then have the same idempotency keys, so no row is charged
+        // twice.
         if let (Err(error), Some(entry)) = (saved, registry.jobs.get_mut(&id)) {
             entry.record.state = State::Broken(in_words(&error));
         }

@@ -89,9 +89,10 @@ impl JobsState {
         Ok(values.filter(|values| values.version() > 0))
     }
 
-    /// Returns the version of the suppressed values (data that must be erased); 0 if they cannot be
-    /// read. A new list stores this version. If the stored version differs from the present one,
-    /// the list is searched again. So a wrong 0 only causes one search too many.
+    /// Returns the version of the suppressed values (data that must be erased); 0 if there are
+    /// none, or if they cannot be read. The record of a new list stores this version. Later, the
+    /// list is searched if the stored version differs from the present one. So if the values cannot
+    /// be read now, the 0 only causes an unnecessary search.
     pub(super) fn suppressed_version(&self) -> u64 {
         self.suppressed().ok().flatten().map_or(0, |values| values.version())
     }
@@ -223,8 +224,10 @@ impl JobsState {
 
     /// Writes a new output of a finished job, without the rows that contain a suppressed value
     /// (data that must be erased). The new files are [`Staged`] files, which replace the present
-    /// files later. Returns them and the number of removed rows. Returns `None` if rows must be
-    /// removed from a workbook and its CSV rows were not kept.
+    /// files later. Returns them and the number of removed rows.
+    ///
+    /// A new workbook is made from a CSV file with the same rows, which is kept next to the old
+    /// workbook. Returns `None` if rows must be removed from a workbook that has no such CSV file.
     fn without_rows(
         &self,
         record: &Record,
@@ -237,7 +240,7 @@ impl JobsState {
         }
         let rows = part::rows_of_workbook(&out);
         if !rows.exists() {
-            // An earlier version of the program kept only the workbook, without the CSV rows. If
+            // An earlier version of the program kept only the workbook, without the CSV file. If
             // the workbook cannot be read, it may contain a suppressed value, so the function
             // returns `None`.
             let holds = rows_hold(|| Input::open(Source::file(&out)?), values);
@@ -278,8 +281,8 @@ impl JobsState {
         Ok(())
     }
 
-    /// Whether a job's list, order or output so far contains a suppressed value (data that must be
-    /// erased).
+    /// Whether a job contains a suppressed value (data that must be erased): in its list, in its
+    /// order (what the account has ordered for the list), or in the output that is written so far.
     fn holds(&self, record: &Record, values: &dyn SuppressedValues) -> Result<bool, JobError> {
         if order_holds(record, values) || list_holds(self, record, values)? {
             return Ok(true);

@@ -68,9 +68,9 @@ impl JobsState {
     ) -> Result<Input, ReadError> {
         let source = Source::file(path)?;
         let input = Input::open(source.read_as(record.read_as()).bounded(self.bounds(stop)))?;
-        // A rewritten list contains empty rows, in place of rows with data that had to be erased.
-        // So another layout (delimiter) may be detected than for the upload. The stored layout is
-        // used instead, because the layout of the output must not change.
+        // A list is rewritten when data in it must be erased: the rows with this data become empty.
+        // Because of the empty rows, a wrong layout, such as a wrong delimiter, may be detected. So
+        // the stored layout of the upload is used. The output must have this layout too.
         Ok(match &record.layout {
             Some(layout) if record.is_rewritten => input.with_layout(layout.clone()),
             _ => input,

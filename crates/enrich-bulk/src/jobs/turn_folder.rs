@@ -60,8 +60,8 @@ fn carry_files(from: &Path, to: &Path, may_be_written: bool) -> io::Result<()> {
     names.sort_by_key(|name| !name.to_string_lossy().ends_with(".job"));
     for name in names {
         let text = name.to_string_lossy();
-        // A file with this extension was still being written when its process ended. The program
-        // creates it again when it needs it.
+        // A file with this extension is temporary: it gets its final name when it is complete. It
+        // need not be copied, because the next process that needs it creates it again.
         if text.ends_with(".new") {
             continue;
         }

@@ -34,8 +34,9 @@ impl JobRegistry {
     /// must yield if all of these are true:
     ///
     /// - The maximum number of jobs is running.
-    /// - More accounts wait without a running job than jobs are already yielding. Each yielding job
-    ///   will make room for one of these accounts.
+    /// - The number of accounts that have waiting jobs, but no running job, is greater than the
+    ///   number of jobs that are already yielding. Each yielding job makes room for one of these
+    ///   accounts.
     /// - The job's account runs several jobs that are not yielding, or `ran` is at least
     ///   `settings.turn`.
     pub(super) fn must_yield(&mut self, id: JobId, ran: Duration, settings: &Settings) -> bool {

@@ -34,7 +34,9 @@ pub struct Settings {
     /// If the file system has fewer free bytes than this, no list is accepted, and no job
     /// continues.
     pub min_free_bytes: u64,
-    /// The time for which a job may run while another account, which has no running job, waits.
+    /// The time after which a job must stop for a while, so that a job of another account can run.
+    /// It must do so only if the other account has no running job, and the maximum number of jobs
+    /// is running.
     pub turn: Duration,
     /// The time at the start of an upload in which its speed is not checked.
     pub upload_patience: Duration,
@@ -82,8 +84,8 @@ pub struct Job {
     pub created_at: Timestamp,
     /// When the job ended; `None` if it has not ended.
     pub ended_at: Option<Timestamp>,
-    /// The order of the account (endpoint, mapping, key and ceiling); `None` until the job is
-    /// started.
+    /// What the account has ordered: the endpoint, the mapping, the API key that pays, and the
+    /// ceiling (the maximum cost). `None` until the job is started.
     pub order: Option<Order>,
     /// The job's state.
     pub state: State,

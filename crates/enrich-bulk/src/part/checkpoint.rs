@@ -13,24 +13,25 @@ use crate::export::Added;
 use crate::run::Counts;
 
 /// The properties of a job that must not change, so that a later run can continue the job: the
-/// endpoint, the mapping, the caller (what answers the rows), the prefix of the added columns, the
-/// number of candidates, and how the list is split into columns.
+/// endpoint, the mapping, the caller (the data folder or the server that answers the rows), the
+/// prefix of the added columns, the number of candidates, and how the list is split into columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Purpose {
     /// The endpoint's path.
     pub endpoint: String,
     /// The source of each field of the endpoint.
     pub mapping: crate::Mapping,
-    /// A description of what answers the rows, such as `a data folder` or
-    /// `the server https://enrich.example`. A later run continues the output only if its caller has
-    /// the same description.
+    /// A description of the data folder or the server that answers the rows, such as
+    /// `a data folder` or `the server https://enrich.example`. A later run continues the output
+    /// only if its caller has the same description.
     #[serde(rename = "asked")]
     pub caller: String,
     /// Prefix of the added columns' names.
     #[serde(default)]
     pub prefix: String,
-    /// Maximum number of candidates (companies that a name may mean) of a row whose company is not
-    /// found by its name; 0 for none.
+    /// If a row's company is not found by its name, candidates (companies that the name may mean)
+    /// are added to the row. This is the maximum number of candidates of a row; 0 if no candidates
+    /// are added.
     #[serde(default)]
     pub candidates: usize,
     /// A description of how the list is split into columns; `None` if its format has no delimiter.
@@ -41,19 +42,19 @@ pub struct Purpose {
 /// The progress of a job, as the file `OUT.job` next to the output stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Checkpoint {
-    /// A text that all idempotency keys of the job contain. For a shared job, it is the job's id.
-    /// For other jobs, it is random.
+    /// A text that all idempotency keys of the job contain. If several processes share the job, it
+    /// is the job's id, so that all of them use the same keys. Otherwise, it is random.
     pub(crate) job: String,
     pub(crate) purpose: Purpose,
-    /// The counts of the rows that are written to the output.
+    /// The number of rows of each status that are written to the output, and their cost.
     pub(crate) counts: Counts,
     /// The hash of the input text of all rows that are written to the output. A later run uses it
     /// to check that these rows of the list are unchanged.
     pub(crate) rows_hash: String,
     /// The size of the written rows in the output file, in bytes.
     pub(crate) output_bytes: u64,
-    /// Rows that were answered while an earlier row was still unanswered, so that they are not
-    /// written yet. Each has its idempotency key and its result.
+    /// The rows that were answered, but are not written to the output yet, because an earlier row
+    /// has no answer yet. Each element is the row's idempotency key and its result.
     pub(crate) ahead: Vec<(String, Added)>,
     /// Whether all rows of the list are written.
     pub(crate) is_whole: bool,

@@ -1,4 +1,4 @@
-//! The errors of outputs.
+//! The errors of writing a list's output.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,7 +9,8 @@ pub enum PartError {
     /// The output file already exists, and was not completed by an earlier run of this job.
     #[error("{} already exists; name another output, or remove it first", .0.display())]
     IsThere(PathBuf),
-    /// The output was begun with another purpose, such as another endpoint or another mapping.
+    /// An earlier run began this output with other settings, such as another endpoint or another
+    /// mapping.
     #[error(
         "{} was started with {what}; continue with the same, or remove it and {} to start again",
         .part.display(), .job.display()

@@ -1,4 +1,5 @@
-//! Files of outputs. They are private, replaced atomically, and synced to disk.
+//! Functions for the files of uploaded lists and of their outputs: creating files that only the
+//! owner can read, replacing a file atomically, compressing a text, and syncing a folder to disk.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};

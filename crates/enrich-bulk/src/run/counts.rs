@@ -9,7 +9,7 @@ use crate::export::{Added, Status};
 /// The number of rows of each status, and their cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// All rows of the list that are written.
+    /// All rows of the list whose results are written to the output.
     pub rows: u64,
     /// Rows whose look-up found an answer.
     pub found: u64,

@@ -1,4 +1,6 @@
-//! Recognises rows in a later run by their number in the list, their text and their fields.
+//! Recognises the rows of a list when a run continues an interrupted job. The rows that are already
+//! written must have the same text as in the earlier run. Each further row has the same idempotency
+//! key as in the earlier run, unless its fields have changed.
 
 use super::RunError;
 use crate::input::Input;
@@ -28,8 +30,9 @@ pub(crate) fn chained(before: &str, row: &[u8]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// Returns the idempotency key of a row. It is made from the job's prefix, the row's number and the
-/// row's fields. So if a field has changed, the row has another key and is sent as a new call.
+/// Returns the idempotency key of a row. It is made from [`Checkpoint::job`], the row's number in
+/// the list, and the row's fields. So if a field has changed, the row has another key and is sent
+/// as a new call.
 pub(super) fn idempotency(job: &str, number: u64, fields: &[(&'static str, String)]) -> String {
     let mut hasher = blake3::Hasher::new();
     for (name, value) in fields {

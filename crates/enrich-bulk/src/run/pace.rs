@@ -21,8 +21,8 @@ impl Ceiling {
         self.max.is_some()
     }
 
-    /// Reserves `highest`, the highest cost of a row. If the ceiling leaves less credit, reserves
-    /// nothing and returns `false`.
+    /// Reserves `highest` credits, the most that a row may cost, and returns `true`. If the job
+    /// could then cost more than the ceiling, reserves nothing and returns `false`.
     pub(super) fn reserve(&mut self, highest: u64) -> bool {
         let sum = self.spent.saturating_add(self.reserved).saturating_add(highest);
         let fits = self.max.is_none_or(|max| sum <= max);

@@ -6,7 +6,7 @@ use crate::export::{Added, Status};
 
 pub(super) struct Slot {
     pub(super) row: Row,
-    /// The row's idempotency key; empty if the row is not sent.
+    /// The row's idempotency key; empty if the row is invalid and therefore not looked up.
     pub(super) key: String,
     /// The credits reserved for the row while it is in flight.
     pub(super) reserved: u64,
@@ -25,8 +25,8 @@ impl Slot {
         Self { added, ..Self::new(row, String::new()) }
     }
 
-    /// Returns the idempotency key and the result of a row that was sent; `None` if the row has no
-    /// result yet or was not sent.
+    /// Returns the idempotency key of the row, and the result of its look-up. Returns `None` if
+    /// there is no result yet, or if the row is invalid and therefore not looked up.
     pub(super) fn answered(&self) -> Option<(String, Added)> {
         let added = self.added.as_ref().filter(|_| !self.key.is_empty())?;
         Some((self.key.clone(), added.clone()))

@@ -1,5 +1,5 @@
-//! Tests of candidates: a row whose company is not found by its name gets candidates, and its
-//! account pays for them once.
+//! Tests of candidates. If the company in a row is not found by its name, the row gets candidates.
+//! They are charged only once, even if the run is stopped and continued.
 
 use std::sync::atomic::Ordering;
 

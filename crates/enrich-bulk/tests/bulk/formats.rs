@@ -77,8 +77,8 @@ fn a_list_in_another_encoding_comes_out_as_utf_8_that_spreadsheets_know() {
     let outcome = fixture.run_input(list, "out.csv", &books, Options::default(), &Stop::default());
     assert_eq!(outcome.unwrap().end, End::Whole);
     let written = fixture.read("out.csv");
-    // The output is UTF-8, and begins with a byte order mark. The mark is written because the list
-    // has another encoding, which is detected in the first row.
+    // The list is not UTF-8, which is detected by the `ü` in its first row. The output is UTF-8. It
+    // begins with a byte order mark, so that spreadsheet programs recognise UTF-8.
     assert!(written.starts_with("\u{feff}id;Company;"), "{written}");
     assert!(written.contains("1;Müller;Müller.example;"), "{written}");
 }

@@ -93,7 +93,7 @@ fn a_job_goes_on_with_its_own_list_mapping_and_endpoint_alone() {
 }
 
 /// Runs a list with two mapped columns, and simulates a crash. Returns the files after the crash,
-/// and the caller of the run.
+/// and the test caller ([`Books`]), which knows the calls that were made before the crash.
 fn crashed_with_two_fields(list: &str) -> (Fixture, Books) {
     let mut fixture = Fixture::new();
     fixture.endpoint = crate::fixture::endpoint("/v1/pite");

@@ -121,8 +121,8 @@ fn without_credits_a_run_ends_and_what_was_paid_stays() {
     let outcome = fixture.run(("l.csv", &list), "out.csv", &books, options, &stop).unwrap();
     assert_eq!(outcome.end, End::OutOfCredits("0 credits are left".to_owned()));
     *books.left.lock() = None;
-    // Rows after the first unpaid row may already be answered and paid. The next run must not send
-    // them again.
+    // Several rows are sent at the same time. So when no credits are left for one row, later rows
+    // may already be answered and paid. The next run must not send these rows again.
     let paid = books.charged.lock().clone();
     let calls = books.calls.swap(0, Ordering::SeqCst);
     let outcome = fixture.run(("l.csv", &list), "out.csv", &books, options, &stop).unwrap();

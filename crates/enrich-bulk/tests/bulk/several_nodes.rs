@@ -1,5 +1,5 @@
-//! Tests of lists that several nodes (server processes) share. All nodes show them. If a node is
-//! lost, another node continues its lists. No row is paid twice.
+//! Tests of uploaded lists in an installation with several nodes (server processes). Every node
+//! shows all lists. If a node is lost, another node continues its lists. No row is paid twice.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,8 @@ use pollster::block_on;
 use crate::fixture::numbered;
 use crate::office::{API_VERSIONS, Noon, Office, has_ended, one_at_a_time, order, text, wait};
 
-/// The records and the folder that all nodes of a test share.
+/// What all nodes of a test share: the job records, and the folder with the files of the lists,
+/// which `office` provides.
 struct Nodes {
     office: Office,
     records: Arc<MemoryJobs>,
@@ -46,7 +47,8 @@ impl Nodes {
         Node { jobs: jobs.unwrap(), connection }
     }
 
-    /// Asserts that the job ends with an answer for every row, and that each row was paid once.
+    /// Asserts that the job ends with one line of output for each of the `rows` rows of its list,
+    /// and that no row was paid twice.
     fn assert_whole(&self, jobs: &Jobs, id: JobId, rows: usize) {
         let job = self.office.wait(jobs, id, has_ended);
         assert_eq!(job.state, State::Ended(End::Whole), "{job:?}");

@@ -1,7 +1,10 @@
-//! Parses a server's replies. The header `X-Credits-Used` gives the charge, except in a replay: an
-//! earlier answer that the server repeats for the same idempotency key, at no cost. No header says
-//! whether something was found. So the parser finds this out from the body. From the body, it also
-//! computes what the earlier answer of a replay cost.
+//! Parses a server's replies.
+//!
+//! No header of a reply says whether something was found. The body shows it.
+//!
+//! The header `X-Credits-Used` gives the charge, except in a replay: an earlier answer that the
+//! server repeats for the same idempotency key, at no cost. What the answer cost the first time is
+//! computed from the body.
 
 use std::time::Duration;
 
@@ -44,8 +47,8 @@ impl Reply<'_> {
         if items == 0 {
             return CallResult::NotFound;
         }
-        // A replay (an earlier answer, repeated) is free. The row shows what the earlier answer
-        // cost.
+        // A replay (an earlier answer, repeated) is free. But the output row shows what the answer
+        // cost the first time.
         let used = self.used.filter(|_| !self.is_replayed).map(Credits);
         let credits = used.unwrap_or_else(|| answers.price.of(items));
         CallResult::Found { values: answers.answers.values(answer), credits }

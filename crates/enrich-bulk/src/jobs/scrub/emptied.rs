@@ -61,9 +61,10 @@ impl JobsState {
         }
         removed += emptied.range(done..).count() as u64;
         if !emptied.is_empty() {
-            // The list must be replaced, but the caller replaces files only if `removed` is at
-            // least 1. Here `removed` can be 0: it counts rows that were removed from the output,
-            // and emptied rows that are not in the output yet (numbers from `done`).
+            // The list must be replaced. The caller replaces files only if `removed` is at least
+            // 1, but `removed` does not count all emptied rows. If an emptied row is in the output
+            // already (its number is below `done`), it counts only if it was removed from the
+            // output. So `removed` can be 0 here.
             removed = removed.max(1);
             staged.replaces_list = true;
             let Some(hash) = self.write_list(record, &mut staged, &emptied, done)? else {

@@ -37,7 +37,7 @@ pub(super) struct Copied {
 #[derive(Default)]
 pub(super) struct Staged {
     files: Vec<PathBuf>,
-    /// Whether one of the staged files replaces the list.
+    /// Whether one of the staged files replaces the uploaded list of the job.
     pub(super) replaces_list: bool,
 }
 
@@ -76,8 +76,8 @@ impl Staged {
         Ok(Copied { removed, bytes: file.metadata()?.len() })
     }
 
-    /// Writes the staged file that replaces the workbook `out` later. Its rows are those of the
-    /// staged copy of `rows`.
+    /// Writes the staged file that will replace the workbook `out`. The rows of the workbook are
+    /// read from the staged copy of the file `rows`.
     pub(super) fn make_workbook(&mut self, rows: &Path, out: &Path) -> io::Result<()> {
         let rows = BufReader::new(File::open(with_ending(rows, STAGED))?);
         let mut into = self.begin(out)?;

@@ -136,9 +136,9 @@ pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     let shown = without_keys(&text);
     let shown = without_store_urls(&shown);
-    // If `shown` equals `text`, the text contains no API key and no database URL. Then clap itself
-    // prints it. A help text contains nothing that the user has typed, so it never contains a
-    // secret.
+    // Clap itself prints a text that contains no secret. A help text, which goes to the standard
+    // output, contains nothing that the user has typed. An error message contains no API key and no
+    // database URL if `shown` equals `text`.
     let is_printed = !error.use_stderr() || *shown == *text;
     // If the text cannot be written, at least the exit status shows the error.
     let _ = match is_printed {

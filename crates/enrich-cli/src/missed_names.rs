@@ -23,8 +23,8 @@ impl MissedNames {
         Ok(Self::Database(ports.missed_names))
     }
 
-    /// Returns at most `most` company names: those that look-ups did not find most often in the
-    /// last 30 days.
+    /// Returns the company names that were looked up in the last 30 days and not found. The names
+    /// that were missed most often come first. Returns at most `most` names.
     pub(crate) fn most(&self, now: Timestamp, most: usize) -> Result<Vec<MissedName>, StoreError> {
         match self {
             Self::Folder(store) => store.most_missed(now, most),

@@ -27,10 +27,10 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Opens the PostgreSQL database and the snapshots (published copies of the look-up data). If
-    /// the settings name no location of snapshots, opens the directory (the look-up data) in the
-    /// folder `data` instead. Then also loads what look-ups need, so that the first look-up is fast
-    /// too.
+    /// Opens the PostgreSQL database and the directory (the look-up data). If the settings name a
+    /// location of snapshots (published copies of the look-up data), the directory consists of
+    /// snapshots. Otherwise it is the directory in the folder `data`. In this case, also loads what
+    /// look-ups need, so that the first look-up is not slower than later ones.
     ///
     /// # Errors
     ///

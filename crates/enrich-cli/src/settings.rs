@@ -50,7 +50,8 @@ impl From<RatePolicy> for enrich_core::RatePolicy {
     }
 }
 
-/// Whether a company name is counted if a look-up did not find it.
+/// Whether, and in which form, the server counts missed names: company names that look-ups did not
+/// find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CountMisses {

@@ -56,9 +56,10 @@ fn advice_on_opening(error: &OpenError) -> Option<&'static str> {
     })
 }
 
-/// If the error is an [`OpenError`], or contains one, returns the [`OpenError`]. The `source` of
-/// the containing error skips the [`OpenError`] (`#[error(transparent)]`), so the error's chain of
-/// sources does not have it.
+/// If the error is an [`OpenError`] or contains one, returns the [`OpenError`].
+///
+/// The chain of sources does not have a contained [`OpenError`]: the containing error is marked
+/// `#[error(transparent)]`, so its `source` is the source of the [`OpenError`].
 fn opening_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a OpenError> {
     if let Some(SnapshotError::Open(error)) = error.downcast_ref() {
         return Some(error);

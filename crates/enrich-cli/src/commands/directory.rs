@@ -109,8 +109,8 @@ impl DirectoryCommand {
     }
 }
 
-/// Opens the port for snapshots, which are recorded in the PostgreSQL database. Returns an error if
-/// no PostgreSQL database is configured.
+/// Opens the list of snapshots, which is in the PostgreSQL database. Returns an error if no
+/// PostgreSQL database is configured.
 fn snapshots(common: &Common) -> Result<Arc<PostgresSnapshots>, Failure> {
     let url = common.data.store_url()?;
     Ok(CommandPorts::open(url.expose(), &common.data.secrets()?)?.snapshots)

@@ -1,4 +1,5 @@
-//! `enrich duplicates`: lists companies that look alike, and why they are not one company.
+//! `enrich duplicates`: lists pairs of companies that look alike, and why each pair was not united
+//! into one company.
 
 use std::io::{self, Write};
 

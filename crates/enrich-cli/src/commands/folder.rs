@@ -74,9 +74,9 @@ impl Common {
         }
     }
 
-    /// Opens the data folder with its ledger. The folder must exist. Commands call this function if
-    /// they work only with accounts in the data folder. If a PostgreSQL database is configured, the
-    /// function returns an error with the text `instead`, which tells the user what to do.
+    /// Opens the data folder with its ledger. The folder must exist. This function is for commands
+    /// that cannot work with a PostgreSQL database. If one is configured, the function returns an
+    /// error with the text `instead`, which tells the user what to do.
     pub(crate) fn open_whole(&self, instead: &str) -> Result<Store, Failure> {
         Ok(Store::open(self.data.whole_path(instead)?)?)
     }
@@ -125,9 +125,9 @@ impl DataFolder {
         Ok(Settings::load(SettingsLayer::empty(), self.config.clone())?)
     }
 
-    /// Returns the path of the data folder. Commands call this function if they work only with
-    /// accounts in the data folder. If a PostgreSQL database is configured, the function returns an
-    /// error with the text `instead`, which tells the user what to do.
+    /// Returns the path of the data folder. This function is for commands that cannot work with a
+    /// PostgreSQL database. If one is configured, the function returns an error with the text
+    /// `instead`, which tells the user what to do.
     pub(crate) fn whole_path(&self, instead: &str) -> Result<&Path, Failure> {
         match self.store()? {
             Some(_) => Err(Failure::Impossible(instead.to_owned())),

@@ -209,9 +209,9 @@ impl Nodes {
     }
 }
 
-/// Returns a forgotten domain as a company name; `None` for any other value. Names that look-ups
-/// did not find are counted. If a request had the domain in place of a company name, the domain may
-/// be among these names.
+/// Returns the company name whose count must also be removed if this value is forgotten. Company
+/// names that look-ups did not find are counted. If a request contained a domain in place of a
+/// company name, the domain may be one of these names. Returns `None` if the value is not a domain.
 fn missed_name(what: &Suppressed) -> Option<CompanyName> {
     match what {
         Suppressed::Domain(domain) => CompanyName::parse(domain.as_str()).ok(),

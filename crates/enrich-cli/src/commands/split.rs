@@ -105,9 +105,9 @@ fn taken_out<'a>(company: &'a NamedCompany, named: &[String]) -> Result<Sides<'a
 /// Returns an error if the split cannot be stored as a decision. The reasons are:
 ///
 /// - A side has no records.
-/// - A decision would recognise a record of one side as a record of the other side too, because
-///   both have the same source and the same id. For records without an id: the same source, name
-///   and domain.
+/// - Both sides have a record with the same source and the same id. A decision names a record by
+///   these two values, so it could not tell the two records apart. If a record has no id, a
+///   decision names it by its source, its name, and a domain or company page.
 fn check([one, other]: &Sides<'_>) -> Result<(), Failure> {
     if one.is_empty() || other.is_empty() {
         return Err(Failure::refused(

@@ -7,8 +7,9 @@ use std::str::FromStr;
 use serde::Deserialize;
 use url::{Host, Url};
 
-/// A URL with a scheme, a host and possibly a port. It is empty if the flag or the environment
-/// variable is set to an empty text, as in many configurations of containers.
+/// Either a URL with a scheme, a host and possibly a port, or an empty text. It is empty if the
+/// flag or the environment variable is set to an empty text, as in many configurations of
+/// containers.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct PublicUrl(String);

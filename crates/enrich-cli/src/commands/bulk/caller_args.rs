@@ -1,4 +1,5 @@
-//! Selects what answers the rows of a list: the data folder, or a server with an API key.
+//! Selects the source of the answers to the rows of a list: the data folder, or a server, for which
+//! an API key is needed.
 
 use std::sync::Arc;
 
@@ -11,8 +12,8 @@ use enrich_text::Country;
 use super::super::{DataFolder, Failure, named};
 use crate::settings::LookUpSettings;
 
-// The options that select what answers the rows. (A doc comment here would become the help of the
-// command.)
+// The options that select the source of the answers: the data folder or a server. (A doc comment
+// here would become the help of the command.)
 #[derive(Clone, Args)]
 pub(super) struct CallerArgs {
     /// URL of a server that answers the rows, and charges for them, instead of the data folder
@@ -44,8 +45,9 @@ impl CallerArgs {
         self.url.is_some()
     }
 
-    /// Returns how national phone numbers are read: in the country of the option `--country`.
-    /// With `--url`, the server reads them in the country of the account, which is unknown here.
+    /// Returns the country to which phone numbers without a country calling code belong: the value
+    /// of the option `--country`. With `--url`, the server uses the country of the account. That
+    /// country is unknown here.
     pub(super) fn national_numbers(&self) -> NationalNumbers {
         match &self.url {
             Some(_) => NationalNumbers::OfUnknownAccount,
@@ -53,8 +55,8 @@ impl CallerArgs {
         }
     }
 
-    /// Describes in words what answers the rows. A later run continues the output of a list only if
-    /// it has the same description.
+    /// Describes the source of the answers: `the server https://enrich.example` or `a data folder`.
+    /// A later run continues the output of a list only if its source has the same description.
     pub(super) fn in_words(&self) -> String {
         match &self.url {
             Some(url) => format!("the server {}", url.trim().trim_end_matches('/')),

@@ -28,9 +28,9 @@ use super::{ForgetFrom, Forgotten, Kind, Nodes, read};
 use answers::{Answer, Answers};
 
 /// Maximum number of entries that are added, ended or looked up in one batch. A batch takes about
-/// 20 MB of memory. The entries are keyed hashes, which have no order. So each batch changes rows
-/// all over the table, and may write every page of it. With fewer, larger batches, fewer pages are
-/// written.
+/// 20 MB of memory. The entries are keyed hashes, so the rows of one batch are spread over the
+/// whole table in the database. A batch can write every database page of this table. So fewer,
+/// larger batches write fewer pages in total.
 const BATCH: usize = 200_000;
 /// Maximum number of values that are forgotten in one batch, if the list contains the values as
 /// text and not as hashes.
@@ -174,9 +174,10 @@ impl<'a> Load<'a> {
         answers: &Answers,
     ) -> Result<Loaded, Failure> {
         let new = self.add()?;
-        // A DROP archive may add an entry and also say that it is no longer in force. The value of
-        // such an entry must stay in the look-up data. So these entries are ended first. Then the
-        // values of the entries that are in force are removed.
+        // A DROP archive can contain the same entry in a list and in its file of removed entries.
+        // Such an entry is not in force, and its value must stay in the look-up data. So
+        // `take_back` first ends the removed entries. Then `remove` removes only the values of the
+        // entries that are still in force.
         let taken_back = self.take_back()?;
         let removed = self.remove()?;
         if let Some(nodes) = nodes {
@@ -229,8 +230,9 @@ impl<'a> Load<'a> {
     }
 
     /// Ends the suppression of the entries that DROP (California's platform for deletion requests)
-    /// has removed from its lists; this file names them. Returns how many of them were in force
-    /// until now. Later imports may add their values again.
+    /// has removed from its lists. A file from DROP, such as `20260312_4821_Removed.csv`, contains
+    /// these entries. Returns how many of them were in force until now. Later imports can add their
+    /// values again, unless something else suppresses the values.
     fn take_back(&self) -> Result<u64, Failure> {
         let is_to_do = |(part, opened): &(&ListPart, OpenedList)| {
             is_of_removed(part) && part.entries > 0 && !opened.is_complete

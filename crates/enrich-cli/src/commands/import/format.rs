@@ -157,10 +157,13 @@ impl FormatArgs {
         mapping.map(Some).map_err(|error| Failure::impossible(&error))
     }
 
-    /// Finds the mapping that fits the beginning of a file. Returns `None` if the file must be read
-    /// as native records (records in Enrich's own format). This is so if the file contains such
-    /// records. It is also so for some files that fit no mapping: the reader of native records has
-    /// a better error message for them.
+    /// Finds the mapping that fits the beginning of a file. Returns `None` if the file is to be
+    /// given to the reader of native records (records in Enrich's own format). There are two such
+    /// cases:
+    ///
+    /// - The file contains native records, and has a form that this reader accepts.
+    /// - No mapping was found, and this reader may still be able to read the file, or has a better
+    ///   error message.
     fn detected(
         &self,
         file: &Path,
@@ -248,13 +251,13 @@ fn is_final(error: &ReadError) -> bool {
     }
 }
 
-/// Decides what happens if the beginning of a file can't be read:
+/// Decides how to import a file whose beginning can't be read:
 ///
-/// - The file is an archive with several files, and its name or the names of these files belong to
-///   a known format: returns the mapping of this format.
-/// - The reader of native records (records in Enrich's own format) may be able to read the file, or
-///   gives a better error message: returns `None`.
-/// - Otherwise: returns an error.
+/// - If the file is an archive with several files, and its name or the names of these files show a
+///   known format, returns the mapping of this format.
+/// - If the reader of native records (records in Enrich's own format) may be able to read the file,
+///   or has a better error message, returns `None`.
+/// - Otherwise returns an error.
 fn unread(
     file: &Path,
     file_name: &str,

@@ -47,9 +47,10 @@ pub(super) struct ByName {
     pub(super) is_employer: bool,
     /// The alpha-2 code of the country that was given with the name.
     pub(super) country: Option<&'static str>,
-    /// The only company that has this name, apart from case, accents, punctuation and legal forms.
-    /// If there is one, no other companies are compared. `None` if no company or several companies
-    /// have the name, or if the name alone does not show which company is meant.
+    /// If exactly one company has this name, apart from case, accents, punctuation and legal forms:
+    /// the company that the name means. `candidates` is then empty. `None` if similar names must be
+    /// compared, for example because several companies have the name, or because the name is a
+    /// single word that many other names may contain.
     pub(super) only_bearer: Option<Named>,
     /// The companies that were compared, the most probable first.
     pub(super) candidates: Vec<Candidate>,
@@ -76,8 +77,9 @@ pub(super) struct Candidate {
     pub(super) confidence: u8,
     /// The confidence as a probability from 0 to 1, not rounded.
     pub(super) probability: f64,
-    /// The score: the sum of the effects of all features. It is the logarithm of the odds that
-    /// this company is the right one, against the case that none of the companies is right.
+    /// The score: the sum of the effects of all features. It is the logarithm of a ratio: the
+    /// probability that this company is meant, divided by the probability that no company is meant
+    /// (both before calibration).
     pub(super) score: f64,
     /// The company's name.
     pub(super) company: String,
@@ -92,7 +94,7 @@ pub(super) struct Candidate {
     pub(super) features: Vec<Weighed>,
 }
 
-/// How well known a company is, and why.
+/// How well known a company is, and the facts that show it.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Prominent {
     /// The prominence from 0 to 1.
@@ -105,7 +107,7 @@ pub(super) struct Prominent {
     pub(super) kinds_of_ids: usize,
     /// The number of countries for which the company has a site.
     pub(super) countries: usize,
-    /// The number of networks on which the company has a page.
+    /// The number of social networks on which the company has a page.
     pub(super) networks: usize,
 }
 
@@ -239,8 +241,8 @@ impl LookUpToExplain<'_> {
 struct Compared<'a> {
     name: &'a CompanyName,
     country: Option<Country>,
-    /// The only company that has this name, apart from case, accents, punctuation and legal forms,
-    /// with the confidence of this match.
+    /// The company that the name means, with the confidence of this match, if exactly one company
+    /// has this name; see [`SqliteDirectory::only_match`].
     only_bearer: Option<(Company, Confidence)>,
     judged: Vec<ScoredCandidate>,
 }

@@ -1,4 +1,4 @@
-//! Describes in words how the fields of a request were read.
+//! Describes in words how the fields of a request were understood.
 
 use enrich_core::{CompanyRef, PersonRef, Question};
 use enrich_text::{CompanyName, Country, PersonName};

@@ -195,7 +195,8 @@ mod tests {
         let candidates = shares.map(|(number, share)| candidate(number, share)).into();
         let text = text(candidates, true);
         assert_eq!(text.matches(":\n  FEATURE ").count(), MAX_COMPANIES, "{text}");
-        // The lines of features are left out, because the test above checks such lines.
+        // The snapshot leaves out the lines with features of a company, such as `same_folded`. The
+        // test `a_company_is_shown_with_its_heaviest_features` checks such lines.
         let is_feature = |line: &&str| {
             let indented = line.strip_prefix("  ");
             indented.is_some_and(|line| line.starts_with(|letter: char| !letter.is_whitespace()))

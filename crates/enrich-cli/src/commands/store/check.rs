@@ -37,7 +37,8 @@ struct Health {
     schema: Option<i32>,
     mode: String,
     lineage: String,
-    /// The number of standbys that commits may wait for; `None` if the database does not report it.
+    /// The number of connected standby servers for which a commit can wait; `None` if the database
+    /// does not report it.
     standbys: Option<u64>,
     clock_ahead_ms: i64,
     nodes: Vec<NodeRecord>,

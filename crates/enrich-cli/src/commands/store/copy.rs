@@ -164,9 +164,9 @@ fn copy_to_folder(
         }
         drop(batches);
         match (exported, joined(importing)?) {
-            // With the error `Other`, the export failed because the importing thread had stopped
-            // receiving batches. So the error of the import is the cause, and is reported. With any
-            // other error, the export itself has failed.
+            // If the export returns the error `Other`, it could not send a batch, because the
+            // importing thread had already failed. So the error of the import is reported. If the
+            // export returns another error, it has failed by itself, and this error is reported.
             (Err(postgres::CopyError::Other(_)), Err(error)) => Err(error.into()),
             (Err(first), _) => Err(first.into()),
             (Ok(()), imported) => {

@@ -45,9 +45,10 @@ struct Unfinished<'a> {
 }
 
 impl Answers {
-    /// Returns an error if a file of answers to DROP (a platform for deletion requests) already
-    /// exists. But if an earlier run of the same list was interrupted, that run may have written
-    /// the file, so there is no error. Creates the folder if answers are needed.
+    /// Checks that no file of answers to DROP (a platform for deletion requests) exists yet.
+    /// Returns an error if one exists. Exception: if an earlier run of the command with the same
+    /// list was interrupted, that run may have written the file, so the file may exist. Creates the
+    /// folder if answers are needed.
     pub(super) fn check(
         folder: &Path,
         parts: &[ListPart],
@@ -184,8 +185,9 @@ impl Unfinished<'_> {
 }
 
 /// Whether DROP (California's platform for deletion requests) expects answers to this part of a
-/// suppression list, for example to one file of a DROP archive. DROP expects no answers to an empty
-/// part, and none to a part with entries that DROP itself has removed.
+/// suppression list, for example to one file of a DROP archive. DROP expects no answers to a part
+/// without entries. It also expects none to a file such as `20260312_4821_Removed.csv`, which names
+/// the entries that DROP has removed from its lists.
 fn is_answered(part: &ListPart) -> bool {
     part.file.is_some() && !is_of_removed(part) && part.entries > 0
 }

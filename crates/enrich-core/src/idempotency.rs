@@ -78,9 +78,9 @@ impl fmt::Debug for IdempotencyKey {
 pub struct IdempotencyRecord {
     /// The idempotency key of the call.
     pub key: IdempotencyKey,
-    /// The endpoint and the look-up request as bytes. A repeat of the call has the same bytes, even
-    /// if it is encoded differently or made with another API key. The ledger stores only a keyed
-    /// hash of the bytes.
+    /// The endpoint and the normalised look-up request as bytes. A repeat of the call gives the
+    /// same bytes, even if its HTTP body is encoded differently (JSON or a form), or if it uses
+    /// another API key of the account. The ledger stores only a keyed hash of the bytes.
     pub request_bytes: Vec<u8>,
     /// The answer's bytes, with a gap into which the balance is written. The ledger encrypts the
     /// bytes before it stores them.

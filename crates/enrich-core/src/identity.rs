@@ -62,9 +62,7 @@ fn scheme_of(id: &str) -> &str {
 pub enum Identity<'a> {
     /// The record describes the company with this domain.
     Domain(&'a Domain),
-    /// The record describes a company with the same name, apart from case, accents and punctuation.
-    /// The countries are the record's seats (the countries of its head offices); the company must
-    /// have a seat in one of them. If the record has no seat, the company must have none either.
+    /// The record describes the company with this LinkedIn page.
     Page(&'a PageUrl),
     /// The record describes a company with the same name, apart from case, accents and punctuation.
     /// The countries are the record's seats (the countries of its head offices); the company must

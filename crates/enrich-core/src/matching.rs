@@ -294,14 +294,15 @@ impl DirectoryRarity {
         Self { companies: companies as f64, known: FxHashMap::default() }
     }
 
-    /// Calculates and stores the rarity of a word. `root` is the form of the word that is
-    /// compared. `companies` is the number of companies that have the word in a name.
+    /// Calculates and stores the rarity of a word. `root` is the word's root, by which it is
+    /// compared with other words. `companies` is the number of companies that have the word in a
+    /// name.
     pub fn learn(&mut self, root: &str, companies: u64) {
         self.known.insert(root.to_owned(), self.rarity(root, companies as f64));
     }
 
-    /// Returns the rarity of a word, in nats. `root` is the form of the word that is compared.
-    /// `companies` is the number of companies that have the word in a name.
+    /// Returns the rarity of a word, in nats. `root` is the word's root, by which it is compared
+    /// with other words. `companies` is the number of companies that have the word in a name.
     pub fn of_count(&self, root: &str, companies: u64) -> f64 {
         self.rarity(root, companies as f64)
     }

@@ -10,8 +10,9 @@ use crate::shortfall::MAX_PER_DAY;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InvalidFields(pub Vec<(&'static str, String)>);
 
-/// How a refusal describes the cost of an answer that the balance does not pay for. The refusal
-/// never shows the cost of a list, because the cost would show how many items were found.
+/// How a refusal describes the cost of an answer that the balance does not pay for. The price of
+/// some endpoints depends on the number of items in the answer. The refusal never shows the cost of
+/// such an answer, because the cost would show how many items were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needed {
     /// The answer costs at least this many credits, the lowest price of the endpoint. Nothing was
@@ -19,8 +20,8 @@ pub enum Needed {
     Least(Credits),
     /// The answer was looked up, and costs more than the balance.
     MoreThanLeft,
-    /// The answer may cost more than the balance. Nothing was looked up, because the account has
-    /// already reached the daily maximum of answers that it could not pay for.
+    /// The answer may cost more than the balance. Nothing was looked up: today, the account has
+    /// already had the maximum number of answers that its balance did not pay for.
     PerhapsMore,
 }
 

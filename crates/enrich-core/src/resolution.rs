@@ -6,7 +6,7 @@
 //! neighbourhoods never influence each other, so each neighbourhood is decided alone.
 //!
 //! The result depends only on the set of records. It does not depend on their order, on the time
-//! of their import, or on the companies to which an import first added them.
+//! of their import, or on the company to which each record was added when it was imported.
 //!
 //! [`clusters`] works in three steps. At the beginning, each record is a cluster of its own.
 //!

@@ -13,7 +13,7 @@ use std::io::Write;
 
 use crate::credits::Credits;
 
-/// An answer before its charge: the number of its items, and its bytes with a gap for the
+/// An answer that is not charged yet: the number of its items, and its bytes with a gap for the
 /// balance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResponseTemplate {

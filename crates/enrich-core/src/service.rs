@@ -172,9 +172,9 @@ impl Service {
         }
     }
 
-    /// Finds the API key with this text. The refusal is the same for a malformed, an unknown and
-    /// an ended key, and for a key of an inactive account. So it does not show whether the key
-    /// exists.
+    /// Finds the API key with this text. The refusal is the same for a malformed, unknown, expired
+    /// or revoked key, and for a key of an inactive account. So the refusal does not show whether
+    /// the key exists.
     async fn identify(&self, key: &str, now: Timestamp) -> Result<Arc<KeyInfo>, Refusal> {
         let key = ApiKey::parse(key).map_err(|_| Refusal::InvalidKey)?;
         let found = self.accounts.find_key(&key).await.map_err(store_refusal)?;
@@ -192,8 +192,9 @@ impl AdmittedCall<'_> {
         &self.key
     }
 
-    /// Makes the remaining checks and the look-up, writes the answer with `write`, and charges the
-    /// answer's price. `ask` is the parsed request, or the input fields that are invalid.
+    /// Makes the checks that come after those of [`Service::admit`]. Then makes the look-up, writes
+    /// the answer with `write`, and charges the answer's price. `ask` is the parsed request, or the
+    /// input fields that are invalid.
     pub fn answer(
         self,
         ask: Result<Ask, InvalidFields>,

@@ -78,9 +78,10 @@ impl Shortfalls {
         }
     }
 
-    /// If the account has reached the daily maximum of shortfalls (answers that its balance did not
-    /// pay for), returns its lowest balance since the last of them; otherwise `None`. If the
-    /// present balance is higher than the result, the account has received credits.
+    /// Returns `None` if the account has not reached the daily maximum of shortfalls (answers that
+    /// its balance did not pay for). If it has, returns the account's lowest balance since its last
+    /// shortfall. The caller compares this with the present balance: if the present balance is
+    /// higher, the account has received credits, and its count must start again.
     pub(crate) fn used_up(&self, account: AccountId, now: Timestamp) -> Option<Credits> {
         let known = self.accounts.lock();
         let shortfall = known.get(&account)?;

@@ -111,7 +111,7 @@ impl Candidate {
     pub const PURPOSE: &'static str = "candidates";
 }
 
-/// A company, with the values that all sources give together.
+/// A company. Its values are merged from the records of all sources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Company {
     /// The company's id.
@@ -160,7 +160,7 @@ pub struct Employee {
     pub name: String,
     /// Job title.
     pub title: Option<String>,
-    /// The employee's own page, such as `linkedin.com/in/ada`.
+    /// The employee's LinkedIn profile, such as `linkedin.com/in/ada`.
     pub page: Option<String>,
 }
 
@@ -282,7 +282,7 @@ impl Company {
     }
 }
 
-/// A person, with the values that all sources give together.
+/// A person. The values are merged from the records of all sources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
     /// The person's id.
@@ -297,7 +297,7 @@ pub struct Person {
     pub employer: Option<Employer>,
     /// The person's country.
     pub country: Option<Country>,
-    /// The person's own page, such as `linkedin.com/in/ada`.
+    /// The person's LinkedIn profile, such as `linkedin.com/in/ada`.
     pub page: Option<String>,
     /// Email addresses. Answers contain them in this order.
     pub emails: Vec<String>,

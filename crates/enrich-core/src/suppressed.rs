@@ -34,7 +34,8 @@ pub trait SuppressedValues: Send + Sync {
     fn holds_suppressed_since(&self, value: &Suppressed, since: Timestamp) -> bool;
 }
 
-/// The values that were suppressed (must be in no answer) at a certain time or later.
+/// The suppressed values (values that no answer may contain), without those that were suppressed
+/// before a certain time.
 pub struct SuppressedSince<'a> {
     /// All suppressed values, including those that were suppressed before `since`.
     pub values: &'a dyn SuppressedValues,
@@ -145,7 +146,8 @@ mod tests {
 
         fn holds(&self, value: &Suppressed) -> bool {
             match value {
-                // Two pages are equal even if they differ in upper and lower case.
+                // URLs that differ only in upper and lower case lead to the same LinkedIn profile.
+                // So the keys, which are in lower case, are compared.
                 Suppressed::PersonPage(page) => self.0.iter().any(
                     |known| matches!(known, Suppressed::PersonPage(known) if known.key() == page.key()),
                 ),

@@ -38,9 +38,9 @@ pub struct AskedName {
     /// The countries in which the letters of the name are used, such as Georgia for `ჭილყვი`; empty
     /// if many countries use these letters.
     pub(super) letter_countries: Vec<Country>,
-    /// The index of the first word of the addition at the end of the name. An addition does not
-    /// change which company is meant, such as a place or `HQ`. If there is no addition, this is the
-    /// number of words.
+    /// The index of the first word of the addition at the end of the name: 1 for `Quill Berlin`. An
+    /// addition, such as a place or `HQ`, does not change which company is meant. If there is no
+    /// addition, this is the number of words.
     pub(super) addition: usize,
     /// Whether the text in parentheses after the name is an addition, such as a place.
     pub(super) is_aside_addition: bool,

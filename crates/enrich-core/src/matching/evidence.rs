@@ -32,8 +32,9 @@ macro_rules! features {
                 }
             }
 
-            /// Whether the feature depends on the company's prominence (how well known it is). Such
-            /// a feature is always 0 if only names, one domain and one page of the company are
+            /// Whether the feature depends on the company's prominence (how well known it is). If
+            /// the prominence is 0, each of these features is 0. For example, the prominence is 0
+            /// if only names, one domain without a page rank, and one page on a social network are
             /// known.
             pub const fn is_of_prominence(self) -> bool {
                 self as usize >= Self::ProminentName as usize
@@ -133,8 +134,9 @@ features! {
     /// The Jaro-Winkler similarity of the requested name and the candidate's name without spaces,
     /// minus 0.9, times 10. It is 0 if the similarity is below 0.9.
     JaroHigh "jaro_high",
-    /// The Sørensen-Dice similarity of the requested name and the candidate's name without spaces:
-    /// the share of common pairs of neighbouring letters.
+    /// The Sørensen-Dice similarity of the requested name and the candidate's name without spaces,
+    /// from 0 to 1. It is the share of pairs of neighbouring letters, such as `qu` and `ui` of
+    /// `quill`, that both names have.
     Dice "dice",
     /// The candidate's name that was compared is an alias of the company, not its own name.
     Alias "alias",
@@ -176,9 +178,10 @@ features! {
     /// The value of `SlipOdd` (how unusual the letters of the misspelt word are), if all other
     /// words of the two names match; else 0.
     SlipAloneOdd "slip_alone_odd",
-    /// How common a misspelt word of the requested name is in names: the highest possible rarity
-    /// minus the rarity of this word, in nats, divided by 10. A common word is probably spelt as
-    /// intended. The value is 0 if no word is misspelt.
+    /// How common the misspelt word of the requested name is in names: the highest possible rarity
+    /// minus the rarity of this word, in nats, divided by 10. If many names contain the word, it is
+    /// probably not a misspelling, but another word: `channel` is probably not a misspelt `chanel`.
+    /// The value is 0 if no word is misspelt.
     SlipKnown "slip_known",
     /// The requested name and the candidate's name have the same legal form, such as `GmbH`.
     FormAgrees "form_agrees",
@@ -227,8 +230,8 @@ features! {
     /// One of the company's domains is a host below a registrable domain, such as
     /// `shop.quill.example`.
     IsHost "is_host",
-    /// A domain label (`quill` of `quill.example`) equals the requested name. But the words of the
-    /// two names do not match, apart from general words, such as `university`, and places.
+    /// A domain label (`quill` of `quill.example`) equals the requested name. But no words of the
+    /// two names match, or only general words, such as `university`, and places.
     LabelIsNameGeneral "label_is_name_general",
     /// The number of letters of the requested name, divided by 10, at most 2. It is set only if a
     /// domain label (`quill` of `quill.example`) equals the name; else 0.
@@ -370,7 +373,8 @@ features! {
     ProminentAddition "prominent_addition",
     /// How well known the company is (its prominence, from 0 to 1). It is set only if the requested
     /// name has additional words, as in `Quill Insurance` for `Quill`. It is 0 if these words are
-    /// only an addition, such as a place.
+    /// only a place or the like, as in `Quill London`: then
+    /// [`ProminentAddition`](Self::ProminentAddition) is set instead.
     ProminentMore "prominent_more",
     /// How well known the company is (its prominence, from 0 to 1). It is set only if the
     /// candidate's name has additional words, as in `Quill Insurance` for the requested name

@@ -25,9 +25,9 @@ pub struct Candidates<'a> {
     pub only: Option<(&'a Company, Confidence)>,
     /// The companies whose names were compared with the requested name, the likeliest first.
     pub judged: &'a [ScoredCandidate],
-    /// The bare companies with this name, apart from case, accents, punctuation and legal forms. Of
-    /// a bare company, only the name is known: no head office, domain, page, email address or phone
-    /// number.
+    /// The bare companies that have the requested name. Case, accents, punctuation and legal forms
+    /// are ignored. A bare company is known only by its name: no head office, domain, page on a
+    /// social network, email address or phone number of it is known.
     pub bare: &'a [&'a Company],
 }
 
@@ -136,9 +136,10 @@ impl Candidates<'_> {
 /// The explanation for the only company with the requested name, if the comparison of names has no
 /// explanation for this company.
 const ONLY_BEARER: &str = "No other company has exactly this name.";
-/// Minimum probability of a listed candidate. A directory compares at most 20 companies with the
-/// same name. Even if all 20 are equally likely, the calibrated probability of each is higher
-/// than this minimum, so they are listed.
+/// Minimum (calibrated) probability of a listed candidate. If no country is requested, a directory
+/// compares at most 20 companies. Even if all 20 have the same name and are equally likely, each is
+/// likely enough: its raw probability is slightly below 5 %, but its calibrated probability is
+/// about 9 %.
 const LIKELY: f64 = 0.05;
 /// Minimum sum of the probabilities of the listed candidates. With a lower sum, the directory
 /// most likely does not contain the company that is meant, and no candidate is listed.

@@ -18,7 +18,8 @@ const MAX_SITES: usize = 16;
 /// candidate.
 const MIN_CHANCE: f64 = 0.001;
 
-/// A company's own name in the form in which it is compared with the own names of other candidates.
+/// A company's own name (its current name, not an alias), in the form in which it is compared with
+/// the own names of other candidates.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OwnName {
     /// The words of the name, in the form in which words are compared (their roots). Places and
@@ -78,8 +79,8 @@ impl<'a> Traits<'a> {
         })
     }
 
-    /// Compares the own names of two companies. Returns whether all words of the shorter name are
-    /// also in the longer name.
+    /// Compares the own names of two companies; aliases are not compared. Returns whether all words
+    /// of the shorter name are also in the longer name.
     fn has_name_like(&self, other: &Self) -> bool {
         let (few, many) = match self.words().len() <= other.words().len() {
             true => (self.words(), other.words()),
@@ -103,6 +104,9 @@ impl<'a> Traits<'a> {
     /// - Both candidates have the requested name, and all words of one own name are also in the
     ///   other.
     /// - Their own names are equal apart from additions, and at least one candidate is prominent.
+    ///
+    /// A candidate has the requested name if its own name or an alias equals this name, apart from
+    /// differences such as legal forms. Its own name is its current name, never an alias.
     ///
     /// Prominence (being well known) is required because unknown companies in two countries often
     /// have the same name.

@@ -74,8 +74,9 @@ impl Prominence {
         }
     }
 
-    /// Returns how well known the company is, as a number from 0 to 1. It is 0 if only names, one
-    /// domain without a page rank, and one page of the company are known.
+    /// Returns how well known the company is, as a number from 0 to 1. For example, it is 0 if only
+    /// the company's names, one domain without a page rank, and one page on a social network are
+    /// known.
     pub fn value(&self) -> f64 {
         let rank = self.page_rank.filter(|rank| rank.is_finite()).unwrap_or(0.0);
         let rank = ((rank - MIN_RANK) / (BEST_RANK - MIN_RANK)).clamp(0.0, 1.0);

@@ -75,8 +75,8 @@ impl Sums {
     }
 
     /// Returns the sums for two names that are equal without spaces, such as `Quill Pens` and
-    /// `Quillpens`. All their words match. `all` is the total rarity of all words of one of the two
-    /// names, in nats.
+    /// `Quillpens`. All their words count as matching. Because the words differ, the total rarity
+    /// of all words can differ between the two names. `all` is the higher total, in nats.
     pub(super) fn of_equal(all: f64) -> Self {
         Self {
             agreed: all,

@@ -36,10 +36,9 @@ pub(super) struct Pair {
     /// The candidate's name without legal forms and spaces.
     pub(super) squashed: String,
     pub(super) is_alias: bool,
-    /// Whether all words that only the requested name has are an addition, such as a place, at its
-    /// end or in parentheses: `London` in `Quill London` for `Quill`. `false` if there are no such
-    /// words, or if the two names have only general words, such as `university`, and places in
-    /// common.
+    /// Whether the candidate's name lacks an addition of the requested name, such as a place, but
+    /// none of its other words. For example, `Quill London` was requested, and the candidate's name
+    /// is `Quill`. The function `is_addition` computes this value, and describes the exceptions.
     pub(super) is_addition: bool,
     /// How well the candidate's name fits the requested name; a higher value is better. Of several
     /// names of a candidate, the one with the highest value is used.
@@ -174,11 +173,14 @@ pub(super) fn slip_known(evidence: &Evidence) -> f64 {
     ((UNKNOWN - rarity) / (UNKNOWN - KNOWN)).clamp(0.0, 1.0)
 }
 
-/// Whether all words that only the requested name has are an addition, such as a place, at its end
-/// or in parentheses: `London` in `Quill London` for `Quill`. `false` if there are no such words.
-/// The result is also `false` in two cases:
+/// Whether the candidate's name lacks an addition of the requested name, such as a place, but none
+/// of its other words. For example, `Quill London` was requested, and the candidate's name is
+/// `Quill`. The addition is at the end of the requested name, or in parentheses.
 ///
-/// - The two names have only general words, such as `university`, and places in common.
+/// In two cases, the result is `false` even if only an addition is lacking:
+///
+/// - All words that the two names have in common are general words, such as `university`, or
+///   places.
 /// - Only the requested name has the word `of`, and the candidate's name has no general word. For
 ///   example, `Quill of London` is a name of its own, and not `Quill` with a place.
 fn is_addition(asked: &AskedName, held: &NameForm, likeness: &Similarity, sums: &Sums) -> bool {

@@ -46,9 +46,9 @@ struct Value {
     place: usize,
 }
 
-/// Sorts the facts of a company in the order in which they are merged. Several facts with the same
-/// attribute and value become one fact. In `claimed`, the facts of one record must be in the order
-/// of the record. The order of the records does not matter.
+/// Sorts the facts of a company for the merge: the best value of each attribute comes first.
+/// Several facts with the same attribute and value become one fact. In `claimed`, the facts of one
+/// record must be in the same order as in the record. The order of the records does not matter.
 pub fn facts_in_order(claimed: Vec<ClaimedFact>) -> Vec<Fact> {
     let mut attributes: BTreeMap<Attribute, Vec<Value>> = BTreeMap::new();
     let mut places: BTreeMap<(usize, Attribute), usize> = BTreeMap::new();
@@ -161,10 +161,10 @@ fn sort_domains(values: &mut [Value], name: Option<&str>) {
 /// distinguishes them decides which comes first:
 ///
 /// 1. the name with the higher confidence;
-/// 2. a name that does not consist of small letters only;
+/// 2. a name that has capitals, or no lowercase letters;
 /// 3. the name that more sources give, in any spelling;
 /// 4. a name that is the label of a domain of the company;
-/// 5. the name with fewer [`faults`], such as a country in the name, or capitals only;
+/// 5. the name with fewer points from [`faults`], for a country in the name or for capitals only;
 /// 6. the name that more sources give in exactly this spelling.
 fn names_in_order(values: Vec<Value>, domains: &[Value]) -> Vec<Value> {
     if values.len() < 2 {
@@ -190,11 +190,11 @@ fn names_in_order(values: Vec<Value>, domains: &[Value]) -> Vec<Value> {
     names.into_iter().map(|(_, _, value)| value).collect()
 }
 
-/// Returns how badly a name is written, as two values; lower values are better:
+/// Returns two values that show how badly a name is written:
 ///
-/// - `true` if all letters are small.
-/// - Faults as a number: 2 for a country in the name, plus 1 for a name in capitals only that has
-///   at least [`FEWEST_SHOUTED`] letters.
+/// - Whether the name has lowercase letters and no capitals, such as `quill pens`.
+/// - A number of points: 2 if the name contains a country, plus 1 if it has only capitals and at
+///   least [`FEWEST_SHOUTED`] letters. More points are worse.
 fn faults(text: &str, name: Option<&CompanyName>) -> (bool, u8) {
     let letters = || text.chars().filter(|letter| letter.is_alphabetic());
     let is_small = letters().any(char::is_lowercase) && !letters().any(char::is_uppercase);

@@ -14,8 +14,8 @@ pub enum StoreError {
     /// The store failed. Nothing was changed.
     #[error("the store failed")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The connection to a remote store was lost before its reply, so nobody knows whether the
-    /// change was made. The caller may make the same change again.
+    /// It is unknown whether a remote store made the change, because its reply did not arrive. For
+    /// example, the connection was lost. The caller may make the same change again.
     #[error("it is not known whether the change was made")]
     Unknown(#[source] Box<dyn std::error::Error + Send + Sync>),
 }

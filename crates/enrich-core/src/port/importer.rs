@@ -148,9 +148,9 @@ pub trait Importer: Send + Sync {
     /// waits or fails.
     async fn begin(&self, options: ImportOptions) -> Result<Box<dyn ImportSession>, StoreError>;
 
-    /// Returns a value with which an import recognises the records of a source that are already
-    /// imported. It can skip these records without parsing them. Returns `None` if no record of the
-    /// source was imported, or if this importer cannot recognise unparsed records.
+    /// Returns a value by which an import recognises the records of a source that are already
+    /// imported. The import can then skip these records without parsing them. Returns `None` if no
+    /// record of the source was imported, or if this importer cannot recognise unparsed records.
     async fn known_records(
         &self,
         _source: &SourceName,

@@ -131,9 +131,9 @@ pub trait JobRecords: Send + Sync {
     /// above `after`.
     async fn rows_after(&self, after: u128, limit: u32) -> Result<Vec<JobRow>, StoreError>;
 
-    /// Changes a job on which no node works ([`JobLease::Free`]), and raises its turn by one.
-    /// Returns `false` and changes nothing if the job is not free, or if its turn is not the turn
-    /// in `job`.
+    /// Changes a job on which no node works ([`JobLease::Free`]), and raises the job's turn by one.
+    /// Returns `false` and changes nothing if the job is not free, or if its stored turn differs
+    /// from [`JobChange::turn`]: then another caller has taken or changed the job in the meantime.
     async fn change(&self, job: &JobChange) -> Result<bool, StoreError>;
 
     /// Gets the lease of a job if no node has the lease. With the lease, the caller may work on the

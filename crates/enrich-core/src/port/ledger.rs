@@ -190,8 +190,8 @@ pub trait Ledger: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<StoredResponse>, StoreError>;
 
-    /// Decides a charge, after all charges that arrived before it. Returns after the result is
-    /// durable (on disk).
+    /// Decides whether a charge is made. The charges that arrived earlier are decided first.
+    /// Returns after the result is durable (on disk).
     ///
     /// If the account does not exist, the result is [`Charged::Insufficient`] with a balance of
     /// 0.
@@ -242,13 +242,14 @@ pub trait Ledger: Send + Sync {
     /// Checks every entry of the ledger, and returns the totals and the faults that were found.
     async fn verify(&self) -> Result<Verification, StoreError>;
 
-    /// Whether the ledger decides charges; `false` while charging has
+    /// Whether the ledger accepts charges; `false` while charging has
     /// [stopped](ChargeError::Stopped). This only reads a value in memory.
     fn is_charging(&self) -> bool;
 
     /// Checks whether the ledger can still be charged, and stops charging if not. Returns
-    /// [`is_charging`](Self::is_charging) after the check. The checks of health pages call this,
-    /// because a store may otherwise notice a fault only at the next charge.
+    /// [`is_charging`](Self::is_charging) after the check. The server calls this for the readiness
+    /// and the metrics endpoint, because a store may otherwise notice a fault only at the next
+    /// charge.
     fn check_charging(&self) -> bool {
         self.is_charging()
     }

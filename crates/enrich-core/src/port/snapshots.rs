@@ -67,7 +67,8 @@ pub struct Suppression {
 pub struct SecretCheck {
     /// The number of the secret.
     pub id: u32,
-    /// The keyed hash of an empty text, made with the secret.
+    /// The keyed hash of an empty text, with the secret as the key. If two secrets have the same
+    /// hash, they are equal.
     pub hash: [u8; 32],
 }
 
@@ -75,9 +76,10 @@ pub struct SecretCheck {
 /// may contain). All nodes (server processes) share them.
 #[async_trait]
 pub trait Snapshots: Send + Sync {
-    /// Returns from memory which snapshot (copy of the look-up data) is in use, and which
-    /// suppression (a value that no answer may contain) is the newest. If other processes can
-    /// change this, the implementation reads it from the store about twice a second.
+    /// Returns which snapshot (copy of the look-up data) is in use, and which suppression (a value
+    /// that no answer may contain) is the newest. Only reads memory, so the call is cheap. If other
+    /// processes can change the store, the implementation updates its memory from the store about
+    /// twice a second.
     fn state(&self) -> SnapshotState;
 
     /// Finds the snapshot with this number; `None` if no snapshot has this number.
@@ -113,7 +115,7 @@ pub trait Snapshots: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Suppression>, StoreError>;
 
-    /// Returns a [`SecretCheck`] for each secret with which the store was created. A node compares
-    /// them with its own secrets, to find out whether it has the same secrets.
+    /// Returns a [`SecretCheck`] for each secret of the store. All nodes have these secrets. So a
+    /// directory (the look-up data) must not be published if it uses another secret.
     async fn secrets(&self) -> Result<Vec<SecretCheck>, StoreError>;
 }

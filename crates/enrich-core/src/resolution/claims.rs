@@ -262,7 +262,8 @@ impl RecordClaims {
         self.hosts.iter().filter(|host| host.can_be_of_countries())
     }
 
-    /// Returns the company's pages in the form in which they are compared: `linkedin:quill`.
+    /// Returns the company's pages on social networks, in the form in which they are compared:
+    /// `linkedin:quill`.
     pub fn pages(&self) -> impl Iterator<Item = &str> {
         self.pages.iter().map(String::as_str)
     }
@@ -305,7 +306,8 @@ impl RecordClaims {
 
     /// Whether the names of two records are so similar that both records can describe one company.
     /// Similar names alone are too little evidence. So the caller must also check that the records
-    /// share a domain, a page or a phone number.
+    /// share a domain, a page or a phone number. If a record has only hosts as names, the company's
+    /// real name is unknown, and the result is `true`.
     pub(super) fn is_nearly_named(&self, other: &Self) -> bool {
         if self.is_named_by_domain || other.is_named_by_domain || self.is_equally_named(other) {
             return true;

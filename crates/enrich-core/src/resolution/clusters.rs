@@ -202,7 +202,8 @@ type Named<'a> = FxHashMap<(NameUse, &'a str), Members>;
 ///
 /// - for each cluster that is known only by its name, the indexes of its records; the key is the
 ///   cluster's root (the record that represents the cluster);
-/// - for each name, the indexes of the records in all other clusters that have this name.
+/// - for each name, the indexes of the records that have this name as their own name or as an alias
+///   ([`Named`]). The map contains only records of all other clusters.
 fn alone_and_named<'a>(
     records: &[&'a RecordClaims],
     clusters: &mut Clusters<'_>,
@@ -234,9 +235,12 @@ struct Clusters<'a> {
     /// represents the cluster.
     ids: Vec<BTreeSet<&'a str>>,
     /// For each cluster, the split decisions that name a record of the cluster. A split is an
-    /// operator's decision that the records on its two sides are different companies. The index is
-    /// the cluster's root: the record that represents the cluster. An element is the index of a
-    /// decision, and the side of the decision (0 or 1) that contains the record.
+    /// operator's decision that the records on its side 0 and the records on its side 1 are
+    /// different companies.
+    ///
+    /// The index in the `Vec` is the cluster's root: the record that represents the cluster. Each
+    /// pair in a set is the index of a split decision, and the side (0 or 1) that names a record of
+    /// the cluster.
     sides: Vec<BTreeSet<(usize, usize)>>,
 }
 

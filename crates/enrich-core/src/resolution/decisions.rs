@@ -26,8 +26,8 @@ pub enum DecisionKind {
 /// A record that an operator's decision names.
 ///
 /// If the source gives an id to the record, the record is recognised by this id. Otherwise it is
-/// recognised by its name and by a host or a page. A digest of its content is not used, because its
-/// content may change.
+/// recognised by its name, together with a host (domain) or, if it has no host, a page on a social
+/// network. A digest of its content is not used, because its content may change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DecidedRecord {
     /// The name of the source.
@@ -36,9 +36,9 @@ pub struct DecidedRecord {
     pub id: Option<String>,
     /// The name in the record, as written.
     pub name: String,
-    /// A host of the record. If the record has no host, this is one of its pages, in the form in
-    /// which pages are compared, such as `linkedin:quill`. Empty if the record has neither a host
-    /// nor a page.
+    /// A host of the record. If the record has no host, this is one of its pages on social
+    /// networks, in the form in which pages are compared, such as `linkedin:quill`. Empty if the
+    /// record has neither a host nor a page.
     pub place: String,
 }
 
@@ -72,14 +72,16 @@ pub struct Decisions {
 enum Identity {
     /// The source, and the id that it gives to the record.
     Id(String, String),
-    /// The source, the name without spaces and legal form, and a host or a page (empty if there
-    /// is none).
+    /// The source, the name without spaces and legal form, and a host (`quill.example`) or a page
+    /// on a social network (`linkedin:quill`). The last text is empty if the record has neither a
+    /// host nor a page.
     Name(String, String, String),
 }
 
 impl DecidedRecord {
     /// Describes a record in the form in which an operator's decision names it: the record's
-    /// source, id and name, and a host or a page.
+    /// source, id and name, and its first host. If it has no host, its first page on a social
+    /// network is used instead.
     pub fn of(claims: &RecordClaims) -> Self {
         let place = claims.hosts().next().or_else(|| claims.pages().next());
         Self {
@@ -108,8 +110,9 @@ impl DecidedRecord {
 }
 
 /// Returns every [`Identity`] by which an operator's decision can name a record. `claims` are the
-/// values of the record. A record without an id has one [`Identity`] for each pair of a name and a
-/// host or page.
+/// values of the record. A record with an id has one [`Identity`]. A record without an id has one
+/// [`Identity`] for each pair of a name and a place. Its places are its hosts and its pages on
+/// social networks. If it has neither, its only place is an empty text.
 fn identities(claims: &RecordClaims) -> Vec<Identity> {
     let source = &claims.key().source;
     if let Some(id) = claims.key().id() {
@@ -197,7 +200,8 @@ impl Decisions {
     }
 
     /// Returns the number of a stored decision that `new` contradicts; `None` if there is none. If
-    /// `new` is a merge, this is a split. If `new` is a split, this is one of the merges.
+    /// `new` is a merge, the returned number is that of a split. If `new` is a split, it is that of
+    /// a merge.
     ///
     /// A merge contradicts a split if the merge, alone or together with other merges, unites a
     /// record of one side of the split with a record of its other side.

@@ -12,9 +12,9 @@ use super::claims::{Host, RecordClaims, near_forms};
 /// If at most this number of records have the same value, all of them are compared with each other.
 /// If more records have the value, the value identifies no company.
 pub const MAX_BEARERS: usize = 64;
-/// Maximum number of organisations that may share a host (domain), page or phone number. If more
-/// share it, it does not link records whose names are only similar. A host still links records with
-/// equal names.
+/// Maximum number of organisations that may share a host (domain), a phone number or a page on a
+/// social network. A value that more organisations share does not link records whose names are only
+/// similar. But a shared host does link records with equal names.
 const MAX_ORGANISATIONS: usize = 3;
 /// Minimum number of letters of a domain's label, such as `quill`. If the label has fewer letters,
 /// domains with the same label, such as `quill.de` and `quill.fr`, do not count as domains of one
@@ -29,8 +29,8 @@ pub enum Strength {
     SameRecord,
     /// The records have a common id in a register or data set.
     SameId,
-    /// The records have a common host (domain), and an own name of one record is an own name or an
-    /// alias of the other.
+    /// The records have a common host (domain) and equal names: a name of one record (not an alias)
+    /// equals a name or an alias of the other.
     HostAndName,
     /// The records have similar names and a common host (domain). At most three organisations share
     /// this host.
@@ -38,8 +38,8 @@ pub enum Strength {
     /// The records have hosts with a common registrable domain, such as `eu.quill.example` and
     /// `quill.example`, and equal names.
     RegistrableAndName,
-    /// The records have equal names, and domains for different countries with the same label,
-    /// such as `quill.de` and `quill.fr`.
+    /// The records have equal names, and domains with the same label that can be sites of one
+    /// company for different countries, such as `quill.de` and `quill.com`.
     LabelAndName,
     /// The records have similar names and a common page, such as `linkedin.com/company/quill`. At
     /// most three organisations share this page.
@@ -52,8 +52,8 @@ pub enum Strength {
     NameAndSeat,
 }
 
-/// Values that identify no company: hosts (domains), pages and phone numbers that many
-/// organisations share, and names that many records have.
+/// Values that identify no company: hosts (domains), phone numbers and pages on social networks
+/// that many organisations share, and names that many records have.
 #[derive(Clone, Debug, Default)]
 pub struct SharedKeys(BTreeSet<String>);
 
@@ -69,20 +69,24 @@ impl SharedKeys {
     }
 }
 
-/// Whether many organisations share a host (domain), page or phone number, so that it identifies no
-/// company. `bearers` must be all records that have the value.
+/// Whether many organisations share a value, so that it identifies no company. The value is a host
+/// (domain), a phone number or a page on a social network. `bearers` must be all records that have
+/// the value.
 pub fn is_shared(bearers: &[&RecordClaims]) -> bool {
     bearers.len() > MAX_BEARERS || organisations(bearers) > MAX_ORGANISATIONS
 }
 
-/// Whether a company may have a link by name: a link to another company with which it has a name in
-/// common, but no host, page, phone number or id. `names` and `domains` must be those of all
-/// records of the company.
+/// Whether a store must look for all links by name of a company. Companies with a link by name have
+/// a name in common, but no host, page, phone number or id. `names` and `domains` must be those of
+/// all records of the company.
 ///
-/// With this function, a store avoids useless searches. It searches for links by name only at two
-/// kinds of companies: those for which the result is `true`, and those with a record that has
-/// neither a domain nor a page (this function does not check the second kind). Each link by name
-/// leads to at least one such company, so no link is missed.
+/// If two companies have a link by name, at least one of them has one of these properties:
+///
+/// - This function returns `true` for the company.
+/// - The company has a record with neither a domain nor a page. This function does not check that.
+///
+/// So a store misses no link if it compares two companies with a common name only when at least one
+/// of them has such a property.
 pub fn is_linkable_by_name<'a>(
     mut names: impl Iterator<Item = (&'a CompanyName, &'a NameForm)>,
     domains: impl Iterator<Item = &'a Domain>,
@@ -102,7 +106,8 @@ pub fn is_linkable_by_name<'a>(
 }
 
 /// Estimates how many organisations the records describe. Records with similar names or a common
-/// id count as one organisation.
+/// id count as one organisation. But if there are at most [`MAX_ORGANISATIONS`] records, the names
+/// and ids are not compared, and each record counts as one organisation.
 fn organisations(bearers: &[&RecordClaims]) -> usize {
     if bearers.len() <= MAX_ORGANISATIONS {
         return bearers.len();
@@ -136,10 +141,12 @@ pub fn may_link(one: &RecordClaims, other: &RecordClaims) -> bool {
             && has_compatible_seats(one, other))
 }
 
-/// A link between two records: its strength, and whether it is a link by alias. In a link by alias,
-/// the two records have no own name in common; for example, the name of one is an alias of the
-/// other. In ascending order, the strongest links come first. Of equally strong links, those by
-/// alias come last.
+/// A link between two records: its strength, and whether it is a link by alias. A link is by alias
+/// if no name of one record equals a name of the other when aliases do not count. For example, the
+/// name of one record is an alias of the other.
+///
+/// When links are sorted, the strongest come first. Of equally strong links, those by alias come
+/// last.
 pub(super) type Link = (Strength, bool);
 
 /// Returns the strongest link between two records; `None` if there is no link.
@@ -252,9 +259,12 @@ fn contradicts(one: &RecordClaims, other: &RecordClaims) -> bool {
         && !one.shares_word(other)
 }
 
-/// Whether two records can describe one company, as far as their seats (countries of head
-/// offices) are known. This is so if a seat of one record is a seat of the other, or the country
-/// of a domain of the other. It is also so if one of the records has no seat.
+/// Whether two records can describe one company, judged by their seats (countries of head offices)
+/// and the countries of their domains. They can in each of these cases:
+///
+/// - They have a common seat.
+/// - A seat of one record is the country of a domain of the other: Germany and `quill.de`.
+/// - One of them has no seat.
 pub(super) fn has_compatible_seats(one: &RecordClaims, other: &RecordClaims) -> bool {
     let is_in = |record: &RecordClaims, seat| {
         record.seats.contains(seat) || record.hosts.iter().any(|host| host.country == Some(*seat))

@@ -32,8 +32,8 @@ pub enum Resemblance {
     Page,
     /// The two companies have a common phone number and similar names.
     Phone,
-    /// The two companies have equal names. One of them has a domain or a page, the other has
-    /// neither.
+    /// The two companies have equal names. One of them has a domain or a social-media page, the
+    /// other has neither.
     NameAlone,
 }
 
@@ -145,8 +145,9 @@ pub enum WhyApart {
     OtherSuffix,
     /// The companies have equal names, but they are in different countries.
     OtherCountry,
-    /// One of the companies is known only by its name, and several companies with a domain or a
-    /// page have this name. The value is the number of these companies.
+    /// One of the companies is known only by its name: it has neither a domain nor a social-media
+    /// page. Several companies that have one of these have the same name, and it is unknown which
+    /// of them is meant. The value is the number of these companies.
     Namesakes(usize),
     /// The companies have this value, such as a host, in common. But more than [`MAX_BEARERS`]
     /// companies share it, so it does not show that the two are one company.
@@ -155,8 +156,11 @@ pub enum WhyApart {
     /// value come from different records. A link needs two records that have both the name and the
     /// other value in common.
     OtherRecords,
-    /// No rule keeps the companies apart. Either the last import was interrupted before it compared
-    /// their records, or too many companies resemble them.
+    /// No rule keeps the companies apart, but they were not united. There are two possible reasons:
+    ///
+    /// - An import was interrupted before it compared their records.
+    /// - Their records can be linked, directly or through other records, with more records than
+    ///   entity resolution can compare together. It leaves all these records as they are.
     NotDivided,
 }
 
@@ -164,7 +168,7 @@ impl WhyApart {
     /// Finds the reason why two companies that look alike are not one company. `key` is the value
     /// that they have in common ([`Resemblance::of`]). `bearers` is the number of companies with
     /// this value. With [`Resemblance::NameAlone`], `bearers` only counts companies with a domain
-    /// or a page.
+    /// or a social-media page.
     pub fn of(
         resemblance: Resemblance,
         (one, other): (Alike<'_>, Alike<'_>),

@@ -180,8 +180,8 @@ fn a_name_alone_joins_an_alias_of_several_words_or_in_one_country() {
         let records = all(&[("Ink Works", &aka(of_alias, alias)), (name, seats)]);
         assert_eq!(divided(&records), expected, "{alias} {name}");
     }
-    // The record "Ink Works" has neither a domain nor a page, and its alias "Quill Pens" may be a
-    // brand. So it does not join the company whose own name is "Quill Pens".
+    // The record "Ink Works" has neither a domain nor a page on a social network, and its alias
+    // "Quill Pens" may be a brand. So it does not join the company whose own name is "Quill Pens".
     let named: &[(Attribute, &str)] = &[(DOMAIN, "quill.example")];
     let brands: &[(Attribute, &str)] = &[(ALIAS, "Quill Pens")];
     assert_eq!(divided(&all(&[("Quill Pens", named), ("Ink Works", brands)])), ["1", "2"]);
@@ -281,10 +281,14 @@ proptest! {
         }
     }
 
-    /// Shows that a store finds all links between records that have only a name in common. A store
-    /// searches for these links only at companies for which `is_linkable_by_name` is `true`, and at
-    /// companies with a record that has neither a domain nor a page. So at least one of the two
-    /// records must belong to such a company.
+    /// A link by name is a link between two records that have only a name in common. A store
+    /// searches for links by name only at two kinds of companies:
+    ///
+    /// - companies for which `is_linkable_by_name` is `true`
+    /// - companies with a record that has neither a domain nor a page on a social network
+    ///
+    /// This test checks that the store misses no link by name: at least one of the two records must
+    /// belong to such a company.
     #[test]
     fn links_by_a_name_alone_have_a_linkable_record(one in any_record(), other in any_record()) {
         let record = |id: &str, (name, values): &(usize, Vec<_>)| {

@@ -317,7 +317,8 @@ impl Service {
 }
 
 struct StoredValue<T> {
-    /// The account's balance after the charge for the stored answer.
+    /// The account's balance after the charge for this answer. If an earlier answer is repeated
+    /// for an idempotency key, this is the balance after the charge for the earlier look-up.
     balance: Credits,
     found: Option<(T, Confidence)>,
 }

@@ -185,11 +185,15 @@ impl<'a> MeteredCall<'a> {
         Ok(before)
     }
 
-    /// Makes the look-up and writes the answer. `before` is a balance that was read earlier. The
-    /// look-up reads at most one item more than `before` pays for. If there is such an additional
-    /// item, `before` does not pay for the whole list, but the account may have received credits.
-    /// So the present balance is read. If it pays for all items that were read, the list is read
-    /// again, with this balance as `before`. Otherwise, the call is refused.
+    /// Makes the look-up and writes the answer. `before` is a balance that was read earlier.
+    ///
+    /// The look-up reads at most one item more than `before` pays for. If this additional item
+    /// exists, `before` is too low for the list. But the account may have received credits after
+    /// `before` was read, so the present balance is read:
+    ///
+    /// - If it pays for all items that were read, the list is read again, with this balance as
+    ///   `before`.
+    /// - Otherwise, the call is refused.
     async fn find_and_write(&mut self, mut before: Credits) -> Result<WrittenAnswer, Refusal> {
         let (service, account, price) = (self.service, self.key.account, self.call.price);
         loop {
@@ -210,9 +214,9 @@ impl<'a> MeteredCall<'a> {
             if projection == self.ask.projection || template.items < limit {
                 return Ok(WrittenAnswer { template, revision, balance: before });
             }
-            // As many items were read as `limit` allows, so the list may have more items.
-            // The template is not used as the answer, because its list may be incomplete. If the
-            // present balance pays for these items, the list is read again with a higher limit.
+            // As many items were read as `limit` allows. So the list may have more items, and the
+            // answer in `template` may be incomplete. If the present balance pays for the items
+            // that were read, the list is read again with a higher limit.
             let now = service.ledger.balance(account).await.map_err(store_refusal)?;
             let now = now.ok_or(Refusal::InvalidKey)?;
             *self.balance = Some(now);

@@ -50,8 +50,8 @@ fn company_ref(values: &dyn SuppressedValues, company: &CompanyRef) -> bool {
 fn screened_company(values: &dyn SuppressedValues, mut company: Company) -> Option<Company> {
     company.aliases.retain(|alias| !is_domain_text(values, alias));
     if is_domain_text(values, &company.name) {
-        // If no source gives a name, the company's domain is stored as its name. Here, no answer
-        // may contain this domain. So the first alias becomes the name.
+        // The name of this company is a suppressed domain. (If no source gives a name, the
+        // company's domain is stored as its name.) So the first alias becomes the name.
         if company.aliases.is_empty() {
             return None;
         }

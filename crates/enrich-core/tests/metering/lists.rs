@@ -83,9 +83,12 @@ fn ask_for(world: &World, service: &Service, limit: Option<u64>) -> Result<Answe
     call_with(world, service, key, Price::per_items::<5>(), None, &read).result
 }
 
-/// Returns a service that has looked up and then refused 100 answers for the account of `world`
-/// on one day. So further calls that the account may be unable to pay for are refused before the
-/// look-up. The account must have 2 credits, and the company 11 email addresses.
+/// Returns a service that has refused 100 calls of the account of `world` on one day, each after
+/// its look-up. For the rest of the day, the service looks up nothing for a call that the account
+/// may be unable to pay for, and refuses the call at once.
+///
+/// The account must have 2 credits, and the company 11 email addresses. Then the credits pay for
+/// at most 10 addresses, so each of the 100 calls is refused.
 fn probed(world: &World, clock: Arc<FakeClock>) -> Service {
     let service = world.ports.service(clock);
     for lookups in 1..=100 {

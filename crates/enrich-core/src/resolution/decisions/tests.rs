@@ -1,5 +1,5 @@
-//! Tests of the operator's decisions which records are one company: in examples, and for random
-//! records in any order.
+//! Tests of decisions. A decision is an operator's statement that some records are one company, or
+//! that they are not. Most tests use examples; one uses random records in different orders.
 
 use proptest::prelude::*;
 

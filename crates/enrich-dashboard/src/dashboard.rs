@@ -24,8 +24,8 @@ use crate::threads::Threads;
 /// Maximum number of long reads for one account, such as exports and reads of whole lists. Running
 /// and waiting reads are counted together.
 const SCANS_OF_ONE: usize = 4;
-/// Maximum number of short reads and writes of one account's files. Running and waiting ones are
-/// counted together.
+/// Maximum number of short tasks of one account that read or write the files of its uploaded lists.
+/// Running and waiting tasks are counted together.
 const FILES_OF_ONE: usize = 16;
 /// Maximum number of uploads of all accounts together that run at the same time.
 const UPLOADS: usize = 8;

@@ -26,7 +26,7 @@ pub(crate) enum Fault {
          the browser's address bar."
     )]
     NotOurs,
-    /// The request's host is not this server.
+    /// The header `Host` of the request does not name this server.
     #[error(
         "The address in the browser's address bar is not one that this server listens on. If it is \
          the service's address, start the server with it: `enrich serve --public-url \
@@ -48,8 +48,8 @@ pub(crate) enum Fault {
          connection, or compress the list (.gz or .zst)."
     )]
     TooSlow,
-    /// Too many reads or downloads of this account are running or waiting. Other accounts are not
-    /// affected.
+    /// The account has too many reads (such as searches and counts) that run or wait, or too many
+    /// downloads. Other accounts are not affected.
     #[error(
         "Too many searches, counts or downloads of this account are running. Nothing was changed; \
          try again in a moment."
@@ -131,8 +131,9 @@ impl Fault {
         }
     }
 
-    /// Converts an error that occurred when all uploaded lists of an account were read. The user
-    /// cannot correct such an error, so the result is always a fault.
+    /// Converts an error that does not concern one uploaded list, but all lists of an account. The
+    /// user cannot correct such an error. So this function always returns a fault, and never a
+    /// message as [`Self::of_job`] does.
     pub(crate) fn of_lists(error: JobError) -> Self {
         match error {
             JobError::Records(error) => error.into(),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 
-/// Maximum number of fields that are read. No form of these pages has so many fields.
+/// Maximum number of fields that are read. No form on the account pages has so many fields.
 const MAX_FIELDS: usize = 256;
 
 /// The submitted fields. [`Self::raw`] and [`Self::text`] treat a missing field like a field with

@@ -1,4 +1,5 @@
-//! The pages. Each page has its own file, which shows the page and handles its forms.
+//! The web pages of the dashboard. Each page has its own file, with the code that shows the page
+//! and handles its forms.
 
 pub(crate) mod bulk;
 pub(crate) mod calls;

@@ -20,7 +20,7 @@ type Answering<'a> = LocalBoxFuture<'a, Result<Response, Fault>>;
 pub(crate) enum Handler {
     /// A page that is open to everybody.
     Open(for<'a> fn(&'a PageContext<'a>) -> Answering<'a>),
-    /// A page that needs a session, and handles only the account that is signed in.
+    /// A page that needs a session. It uses only the data of the account that is signed in.
     Owner(for<'a> fn(&'a OwnerContext<'a>) -> Answering<'a>),
     /// A page that needs a session. Its handler reads the request's body itself, piece by piece,
     /// because the body is an uploaded file.

@@ -1,6 +1,7 @@
-//! Runs long reads, such as exports, and reads of files on separate threads, so that pages do not
-//! wait for them. The reads of one account run one after the other. Otherwise one account could
-//! occupy all threads and delay other accounts.
+//! Runs slow work on separate threads, so that it does not block the threads that answer requests.
+//! Slow work is a long read, such as an export, or the use of an uploaded list's files. The reads
+//! of one account run one after the other. Otherwise one account could occupy all threads and delay
+//! other accounts.
 
 use std::sync::Arc;
 
@@ -12,21 +13,23 @@ use crate::threads::Threads;
 
 const THREADS: usize = 2;
 /// Maximum number of tasks that wait for a thread. A task is a read, or one piece of a download. An
-/// account has at most one read and one piece in this queue. Its next read or piece enters the
-/// queue when the previous one is done.
+/// account has at most one read and one piece in this queue, even if several of its downloads run.
+/// Its next read or piece enters the queue when the previous one is done.
 const WAITING: usize = 512;
 /// Maximum number of concurrent downloads of one account.
 const DOWNLOADS_OF_ONE: usize = 4;
 
-/// Threads for slow reads, which all accounts share. For each account, one read runs at a time.
+/// Threads for slow work, which all accounts share. For each account, at most one read and one
+/// piece of a download run at the same time.
 pub(crate) struct Scans {
     threads: Arc<Threads>,
     reads: AccountLimit,
     downloads: AccountLimit,
 }
 
-/// A permit of an account for one download, which runs in pieces. A single read has a permit of
-/// this type too. Dropping this value releases the permit.
+/// An account's permit for one download, which is read piece by piece. [`Scans::run`] and
+/// [`Scans::read`] also use this type, as the permit for a single read. Dropping this value
+/// releases the permit; if work still runs with the permit, it is released when the work is done.
 pub(crate) struct Download {
     threads: Arc<Threads>,
     permit: Arc<AccountPermit>,

@@ -1,8 +1,8 @@
 //! Limits work that takes long: hashing passwords, and reading and writing files.
 //!
-//! A worker of the HTTP server handles many pages and must not block. So blocking work runs on
-//! tokio's blocking threads. For each kind of work, the numbers of running and of waiting tasks are
-//! limited.
+//! A worker thread of the HTTP server handles many requests at the same time and must not block. So
+//! blocking work runs on tokio's blocking threads. For each kind of work, the numbers of running
+//! and of waiting tasks are limited.
 
 use std::sync::Arc;
 

@@ -35,8 +35,8 @@ pub(crate) struct JobRow {
     pub(crate) state: String,
     /// The reason why the list is not running, as the page shows it; empty if there is no reason.
     pub(crate) reason: String,
-    /// A sentence about rows that were erased because of forgotten values; empty if no rows were
-    /// erased.
+    /// A sentence that says how many rows were emptied or left out, because they contained a
+    /// suppressed value (one that must not be stored any more); empty if there are no such rows.
     pub(crate) erased: String,
     pub(crate) is_under_way: bool,
     pub(crate) can_go_on: bool,

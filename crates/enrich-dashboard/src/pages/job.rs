@@ -141,8 +141,10 @@ pub(crate) async fn output(context: &OwnerContext<'_>) -> Result<Response, Fault
             on_list(context, move |jobs, account| jobs.output_as_csv(account, id)).await?
         }
         Ok(true) => on_files(context, output).await?,
-        // Preparing the output may take long: rows are searched for forgotten values, or a workbook
-        // is built. If `is_output_ready` failed, `output` fails again and returns the same error.
+        // Preparing the output may take long: rows with suppressed values (data that must be
+        // erased) are searched for and removed. If rows are removed from a workbook, the whole
+        // workbook is written again. If `is_output_ready` failed, `output` fails again and returns
+        // the same error.
         Ok(false) | Err(_) => on_list(context, output).await?,
     };
     match written.map_err(Fault::of_job) {
@@ -158,8 +160,8 @@ fn id(context: &PageContext<'_>) -> Result<JobId, Fault> {
     context.path_parameter().parse().map_err(|_| Fault::NoSuchPage)
 }
 
-/// Runs `work` on the account's jobs. The work runs on the threads for files, so that no worker of
-/// the server waits for a disk.
+/// Runs `work` on the account's jobs, on a separate thread for reading and writing files. So the
+/// server's worker threads, which answer requests, never wait for a disk.
 async fn on_files<T: Send + 'static>(
     context: &OwnerContext<'_>,
     work: impl FnOnce(&Jobs, AccountId) -> T + Send + 'static,
@@ -213,8 +215,8 @@ async fn shown(
         Ok(sample) => (sample, None),
         Err(said) => (Sample::default(), Some(said?)),
     };
-    // Reading the sample may have removed suppressed values from the list, so the job is read
-    // again.
+    // Before the sample is read, suppressed values (data that must be erased) are removed from the
+    // list. This may change or even delete the job, so the job is read again.
     let job = on_files(context, move |jobs, account| jobs.get(account, id)).await?;
     let job = job.ok_or(Fault::NoSuchPage)?;
     // If the form was refused, the page shows the submitted values again.

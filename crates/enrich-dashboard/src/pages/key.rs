@@ -45,7 +45,7 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
     shown(context, &key, is_new, None).await
 }
 
-/// Shows the page of the key with the full key on it.
+/// Shows the page of the key. If the key is still valid, the page contains the full key.
 pub(crate) async fn reveal(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let key = own(context).await?;
     shown(context, &key, key.is_active(context.now), None).await

@@ -27,7 +27,7 @@ struct SignInPage<'a> {
     email: &'a str,
     fault: Option<String>,
     has_ended: bool,
-    /// The page to show after sign-in; empty for the overview.
+    /// The path and query of the page to show after sign-in; empty for the overview.
     to: String,
 }
 
@@ -65,7 +65,7 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
     }
     let right = match is_right(context, address.as_ref(), password).await {
         Ok(right) => right,
-        // The password could not be checked, so the attempt is given back.
+        // The password could not be checked, so this attempt does not count.
         Err(fault) => {
             login_throttle.give_back(peer, &typed);
             return Err(fault);

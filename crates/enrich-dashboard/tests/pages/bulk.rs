@@ -1,4 +1,4 @@
-//! Tests of uploaded lists: upload, order, run, download, deletion.
+//! Tests of uploaded lists: upload, choice of endpoint and columns, start, run, download, deletion.
 
 use std::time::{Duration, Instant};
 
@@ -56,7 +56,8 @@ pub(crate) fn start(world: &World, owner: &mut Owner, path: &str, ceiling: &str)
     owner.browser.post(world, &format!("{path}/start"), &fields)
 }
 
-/// Waits until the list has ended. Returns its page.
+/// Waits until the run of the list has ended. Its page then no longer updates itself, so it does
+/// not contain `hx-trigger`. Returns the page.
 pub(crate) fn ended(world: &World, owner: &Owner, path: &str) -> Seen {
     let begun = Instant::now();
     loop {

@@ -89,8 +89,9 @@ fn a_limit_with_a_window_of_its_own_lets_no_more_through_than_the_services() {
     assert_eq!(set(Some(5), 1, "3"), (303, Some(3)));
     assert_eq!(set(Some(5), 30, "50"), (303, Some(50)));
     assert_eq!(set(Some(5), 30, "51"), (422, Some(5)));
-    // With a window of an hour, the maximum is 100 requests too, and not 6,000: all requests of the
-    // hour may come within one minute.
+    // If the key's window is an hour, the owner may set up to 100 requests, although the service
+    // allows 100 requests in each minute. With a limit of 6,000 requests in an hour, the key could
+    // send all of them within one minute.
     assert_eq!(set(Some(5), 3600, "101"), (422, Some(5)));
     assert_eq!(set(Some(5), 3600, "100"), (303, Some(100)));
     assert_eq!(set(None, 1, ""), (303, None));

@@ -1,5 +1,5 @@
 //! Checks that one account can neither see nor change anything of another account. The tests try
-//! every page of the table.
+//! every page of the account page's routing table, which [`pages`] returns.
 
 use enrich_dashboard::{Method, PageRoute, pages};
 
@@ -59,8 +59,8 @@ fn nothing_of_one_account_shows_or_changes_with_the_session_of_another() {
     let world = World::new();
     let mut ada = world.owner("Quill Ltd", "ada@quill.example");
     let eve = world.owner("Evil & Co", "eve@evil.example");
-    // Ada's account gets a key, a call and a list. So every page has data of Ada's account that it
-    // must not show to Eve.
+    // Ada's account gets an API key, a charged look-up and an uploaded list. So there is data of
+    // Ada's account for every page, and no page may show it to Eve.
     ada.browser.post(&world, "/account/keys", &[("label", "adas-label")]);
     let key = ada.key.to_string();
     let call = [("endpoint", "/v1/cuf"), ("key", &key), ("field.companyName", "Quill")];

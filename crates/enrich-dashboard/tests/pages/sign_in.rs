@@ -227,7 +227,8 @@ fn behind_a_proxy_the_address_it_names_is_slowed() {
     }
     assert_eq!(tries("203.0.113.2, 198.51.100.1", 20), 429);
     assert_eq!(tries("198.51.100.1, 198.51.100.2", 21), 422);
-    // Some proxies add the port of the connection, which is different each time.
+    // Some proxies put the client's port after its address in `X-Forwarded-For`. The port is
+    // different for each connection, so it is ignored.
     assert_eq!(tries("203.0.113.2, 198.51.100.1:4431", 22), 429);
     for number in 0..20 {
         assert_eq!(tries(&format!("[2001:db8::7]:{}", 4000 + number), 100 + number), 422);

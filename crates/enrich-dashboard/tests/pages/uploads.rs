@@ -100,7 +100,8 @@ fn stuck(world: &World, path: &str) -> PathBuf {
     list
 }
 
-/// Unblocks the readers of the pipe.
+/// Unblocks the readers of `list`, a named pipe that [`stuck`] has made: replaces the pipe by a
+/// file, and writes the content of this file to the pipe.
 fn let_go(list: &PathBuf) {
     let aside = list.with_extension("aside");
     std::fs::rename(list, &aside).unwrap();

@@ -34,7 +34,8 @@ pub(crate) struct FieldRow {
     pub(crate) is_required: bool,
     /// The name of the column; empty if no column is selected.
     pub(crate) column: String,
-    /// A fixed text that is used for every row; empty if no text is fixed.
+    /// The text that this field has in every row of the list, instead of a text from a column.
+    /// Empty if there is no such text.
     pub(crate) fixed: String,
 }
 
@@ -128,9 +129,10 @@ async fn estimate(
     }
 }
 
-/// Returns why an order with a ceiling (a limit of its cost) cannot run; `None` if it can run. It
-/// cannot run if the answer to a row may have any number of items. Such a row has no highest price,
-/// so no ceiling is high enough for it.
+/// Returns why an order with a ceiling (the most credits that it may cost) cannot run; `None` if it
+/// can run, or if it has no ceiling. If the endpoint's price depends on the number of items in an
+/// answer, each row of the list needs a `limit`: the maximum number of items. A row without a
+/// `limit` has no highest price, so no ceiling is high enough for it.
 pub(super) async fn refused(
     context: &OwnerContext<'_>,
     id: JobId,

@@ -1,4 +1,5 @@
-//! The candidates of a call that found nothing: the companies that its company name may mean.
+//! When a call for a company name has found nothing, the page can show candidates: companies that
+//! the user may have meant by this name.
 
 use enrich_core::{ApiKey, Candidate, Found, LookUp, LookUpAnswer, Question};
 use enrich_wire::{Endpoint, Fields, RequestRefusal, Value};

@@ -154,8 +154,8 @@ enum Reading {
     Mapped(Box<MappedReading>),
 }
 
-/// The file format of a source whose records are in Enrich's own import format. These records need
-/// no mapping.
+/// How a source stores its records: as lines of JSON, or as a table (CSV or a workbook). The
+/// records have the fields of Enrich's own import format, so they need no mapping.
 enum Form {
     JsonLines(Option<KnownLines>),
     Csv(Box<Table>),

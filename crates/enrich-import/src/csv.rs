@@ -65,8 +65,8 @@ impl Table {
     }
 
     /// Whether the current row is a row of totals, such as `Total;12`. `record` was made from this
-    /// row. A company may be called `Total`. So the row counts as totals only if `record` has no
-    /// identifier but a name.
+    /// row. A company may be called `Total`. So the row counts as totals only if `record` has a
+    /// name but no other identifier, such as a domain or a phone number.
     fn is_total(&self, record: &Record) -> bool {
         let cells =
             self.splitter.fields().map(|cell| ("", std::str::from_utf8(cell).unwrap_or("")));
@@ -112,8 +112,8 @@ impl Table {
             match RecordType::from_name(&name) {
                 Some(kind) if kind == self.kind => {}
                 Some(_) => return Err(Rejection::OtherType),
-                // The text is not `company`, `person` or `domain`. In many lists, a column
-                // named `type` has another meaning, so the column is ignored.
+                // The field `type` contains a text other than `company`, `person` or `domain`. In
+                // many lists, a column named `type` has another meaning, so the text is ignored.
                 None => notes.ignore_field(Field::Type.name()),
             }
         }

@@ -47,9 +47,10 @@ pub(crate) fn of_file(
 /// header. If two shares are equal, the result is the delimiter that splits the header into more
 /// fields.
 ///
-/// The first row is usually the header. But it may be a title above the header. It counts as a
-/// title if it has no known column name, and no delimiter splits more than half of the other rows
-/// into as many fields. Then the rows are compared with the number of fields that most rows have.
+/// The first row is usually the header. But it may be a title above the header. The first row
+/// counts as a title if it contains no known column name, and if, with each delimiter that fits, at
+/// most half of the other rows have as many fields as the first row. Then the number of fields that
+/// more than half of the rows have is used instead of the number of fields of the header.
 fn detect(lines: &[Line], otherwise: Delimiter) -> Delimiter {
     let (delimiter, share) = best(lines, otherwise, |counts| counts.first().copied());
     let first = lines.iter().find(|line| !line.is_blank());

@@ -22,9 +22,10 @@ impl ExpectedRecords {
     pub(crate) fn after(&mut self, bytes: u64, records: u64) -> u64 {
         let Some(unread_bytes) = &mut self.unread_bytes else { return 0 };
         *unread_bytes = unread_bytes.saturating_sub(bytes);
-        // A source may be read twice. The first reading gives no records: it only counts how many
-        // records share a domain. The bytes of the first reading are not counted here, because they
-        // say nothing about the size of a record.
+        // A source may be read twice. The first reading returns no records; it only finds out which
+        // domains occur in many records. The bytes of the first reading are subtracted from
+        // `unread_bytes` above. But they are not added to `bytes`: they belong to no counted
+        // record, and would make the records look too large.
         if self.records + records > 0 {
             self.bytes += bytes;
             self.records += records;

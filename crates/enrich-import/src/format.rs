@@ -18,7 +18,8 @@ pub enum Format {
     Csv,
     /// CSV whose fields are separated by tabs.
     Tsv,
-    /// An Excel workbook: the first row of its first sheet with a table is the header.
+    /// An Excel workbook. Its first visible sheet with a table is read: a header, then a row for
+    /// each record.
     Xlsx,
 }
 

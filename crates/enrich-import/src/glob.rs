@@ -11,8 +11,8 @@ pub(crate) fn fits(pattern: &str, path: &str) -> bool {
 /// Compares a name with a pattern. The time is at most proportional to the product of both lengths.
 fn matches(pattern: &[char], name: &[char]) -> bool {
     let (mut at, mut here) = (0, 0);
-    // The position of the last `*` in the pattern, and the end of the part of the name that this
-    // `*` stands for.
+    // The `*` that was reached last: its position in the pattern, and the position in the name at
+    // which the text that it stands for ends.
     let mut star: Option<(usize, usize)> = None;
     while here < name.len() {
         match pattern.get(at) {

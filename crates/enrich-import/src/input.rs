@@ -60,7 +60,8 @@ impl InputRecords {
     pub fn open(source: Source, options: Input) -> Result<Self, ReadError> {
         let begun = source.in_a_file_if_archive()?.begin()?;
         let compression = begun.compression();
-        // Settings of the operator have priority over those in `options`.
+        // A delimiter or encoding that was set with `Source::read_as` has priority over the one in
+        // `options`.
         let read_as = begun.read_as.or(ReadAs::of(&options));
         let mut records = Self {
             options,
@@ -110,7 +111,8 @@ impl InputRecords {
         }
     }
 
-    /// Returns the kind of the input; `None` after the end of an archive.
+    /// Returns the kind of the file that is being read; `None` after the last file of a zip
+    /// archive.
     pub fn kind(&self) -> Option<InputKind> {
         self.current.as_ref().map(|current| current.kind)
     }
@@ -150,9 +152,9 @@ impl InputRecords {
         self.current.as_ref().map(AnyReader::columns).unwrap_or_default()
     }
 
-    /// Returns the layout as far as it is known; `None` after the end of an archive. [`Format`] has
-    /// no values for JSON, XML and vCard. So JSON and XML are returned as JSON Lines, and vCard as
-    /// CSV.
+    /// Returns the layout of the file that is being read, as far as it is known; `None` after the
+    /// last file of a zip archive. [`Format`] has no values for JSON, XML and vCard. So JSON and
+    /// XML are returned as JSON Lines, and vCard as CSV.
     pub fn layout(&self) -> Option<Layout> {
         let current = self.current.as_ref()?;
         let (sheet, sheets) = current.sheet.clone().unzip();
@@ -192,7 +194,8 @@ impl InputRecords {
         Ok(())
     }
 
-    /// Opens a file with the settings of the source.
+    /// Opens one file: the source itself, or a file in the zip archive. The limits, delimiter,
+    /// encoding and other options are the same for all files.
     fn reader(
         &self,
         name: &str,

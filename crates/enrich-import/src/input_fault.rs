@@ -1,4 +1,5 @@
-//! Why an input of any layout can't be read: archives, JSON, XML and tables.
+//! The reasons why an input can't be read, such as a damaged zip archive, malformed JSON or XML, or
+//! a missing column.
 
 use std::fmt;
 use std::io;
@@ -74,7 +75,7 @@ pub enum InputFault {
         /// The line, from 1.
         line: u64,
     },
-    /// There is nothing at the path of the records.
+    /// The JSON or XML document contains no records at the path at which the mapping expects them.
     #[error("the file has no records at `{0}`; its layout is not that of the format")]
     NothingAtPath(String),
     /// The records are spread over several files, but the input is a single file.
@@ -91,7 +92,9 @@ pub enum InputFault {
         /// The name of the column.
         column: String,
     },
-    /// Too many domains have more records than the mapping allows.
+    /// The mapping limits how many records may have the same domain, and too many domains exceed
+    /// this limit. The value is the maximum number of such domains: a longer list of them would
+    /// take too much memory.
     #[error(
         "more than {0} domains have more records than `most-of-a-domain` allows; import the file \
          in parts, or remove the limit from a copy of the mapping"
@@ -171,7 +174,7 @@ pub struct FileNames {
 }
 
 impl FileNames {
-    /// Returns the first names, at most ten.
+    /// Returns the names of the first files, at most ten.
     pub fn first(&self) -> &[String] {
         &self.first
     }

@@ -18,7 +18,8 @@ const MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Finds the lines of a source whose records the directory already has.
 pub(crate) struct KnownLines {
     known: Box<dyn KnownRecords>,
-    /// The next lines, each with whether the directory already has its record.
+    /// The lines that are read, but that [`Self::next`] has not returned yet. The `bool` is `true`
+    /// if the directory already has the record of the line.
     ahead: VecDeque<(Line, bool)>,
     /// The error that ended the reading. [`Self::next`] returns it after the lines in `ahead`.
     failure: Option<io::Error>,
@@ -63,7 +64,8 @@ impl KnownLines {
         }
         let mut known = self.known.are_known(&contents);
         known.resize(read.len(), false);
-        // If a line is too long, only its beginning was read. So this line cannot be recognised.
+        // If a line is too long, only its beginning was compared with the directory. So such a line
+        // counts as one whose record the directory does not have.
         let is_whole = |(line, is_known): (Line, bool)| {
             let is_known = is_known && !line.is_too_long;
             (line, is_known)

@@ -3,9 +3,9 @@
 /// Maximum length of a line, in bytes. A longer line is rejected.
 pub(crate) const MAX_LINE_BYTES: usize = 1024 * 1024;
 
-/// Maximum number of lines of one row of CSV. A row has several lines if its fields contain line
-/// breaks inside quotes, but the fields of a record need no line breaks. If a quote is never
-/// closed, at most this many lines are affected.
+/// Maximum number of lines of one row of CSV. A row has several lines if a field in quotes contains
+/// line breaks. If a quote is not closed within this number of lines, the first line of the row is
+/// rejected, and the next row begins with the second line.
 pub(crate) const MAX_LINES_OF_A_ROW: usize = 100;
 
 /// Maximum number of values of a list field, such as `emails`; further values are dropped. Each

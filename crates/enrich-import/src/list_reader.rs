@@ -19,8 +19,9 @@ use crate::read_error::ReadError;
 use crate::splitter::Splitter;
 use crate::workbook::Workbook;
 
-/// Reads a list with its layout: lines of text, or the rows of a workbook. Does not recognise
-/// archives, JSON and XML.
+/// Reads a list with its layout: the lines of CSV or JSON Lines, or the rows of a workbook. Does
+/// not recognise archives, XML, and JSON other than JSON Lines;
+/// [`InputRecords`](crate::input::InputRecords) reads these.
 pub(crate) struct ListReader {
     pub(crate) lines: Lines,
     format: Option<Format>,
@@ -73,7 +74,7 @@ impl ListReader {
         self.format
     }
 
-    /// Creates the splitter of the source's rows, which come from CSV or a workbook. For a
+    /// Creates a splitter, which returns the fields of each row of a CSV file or workbook. For a
     /// workbook, call this only once, because the splitter takes the workbook.
     pub(crate) fn splitter(&mut self) -> Splitter {
         match self.workbook.take() {

@@ -32,8 +32,9 @@ pub struct MapAs {
 }
 
 impl MapAs {
-    /// Combines a mapping with the settings of the import and with `input`, the layout of the
-    /// file. Settings that are missing in `input` are detected.
+    /// Combines a mapping with the settings of the import, and with `input`, the layout of the
+    /// file. Parts of the layout that `input` does not specify, such as the encoding, are detected
+    /// when the file is opened.
     pub fn new(mapping: Mapping, input: Input, settings: Settings) -> Self {
         Self { mapping, settings, input }
     }
@@ -72,8 +73,9 @@ pub(crate) struct MappedReading {
     /// The row above the next one, for cells such as `dito`; `None` if the mapping is from a mapping
     /// file. Sources with a mapping file are written by programs, which write no such cells.
     dittos: Option<Dittos>,
-    /// The number of bytes that were read in the first reading, but that
-    /// [`Self::newly_read_bytes`] has not returned yet.
+    /// The number of bytes that the first reading has read since the last call of
+    /// [`Self::newly_read_bytes`]. This number is set at the end of the first reading; the next
+    /// call returns it and sets it to 0.
     read_bytes: u64,
 }
 
@@ -266,8 +268,8 @@ impl Records {
         Ok(next.map_or(Step::End, Step::Record))
     }
 
-    /// Whether the records are rows of a table. Only in tables, a row may have totals or may repeat
-    /// the header.
+    /// Whether the records are rows of a table (CSV or a workbook). Only a table can have rows that
+    /// are no records: rows with totals, remarks and repeated headers.
     fn is_table(&self) -> bool {
         let Self::Any(records) = self else { return false };
         matches!(records.kind(), Some(InputKind::Csv | InputKind::Workbook))
@@ -317,7 +319,8 @@ fn is_repeated_header(fields: &Map<String, Value>) -> bool {
 }
 
 /// Returns the number by which reports name a record: usually the number of its line. For a record
-/// on the first line, it is the record's number in the file, because a whole file may be one line.
+/// on the first line, it is the record's number in the file. The reason is that a JSON or XML file
+/// may consist of one long line; then all its records would have the number 1.
 fn number(place: RecordPosition) -> u64 {
     if place.line > 1 { place.line } else { place.record }
 }

@@ -66,8 +66,9 @@ fn one(field: Field, fields: &Fields<'_>) -> Option<Value> {
     }
 }
 
-/// Returns a company's ids, grouped by scheme (the register or data set, such as `lei`). The column
-/// `ids` contains ids as `scheme:id`. A column of one scheme contains ids without the scheme.
+/// Returns a company's ids, grouped by scheme (the register or data set that gives the id, such as
+/// `lei`). The ids come from two kinds of columns. The column `ids` contains ids as `scheme:id`. A
+/// column with the name of a scheme, such as `lei`, contains ids without the scheme.
 fn ids(fields: &Fields<'_>) -> Option<Value> {
     let listed = fields.get(Field::Ids).map(|given| given.list()).unwrap_or_default();
     let listed = listed.into_iter().filter_map(Item::text).filter_map(|text| {

@@ -1,23 +1,30 @@
-//! Decides whether quotes enclose fields in a file with tabs between columns.
+//! Quotes in CSV and tab-separated files: decides whether they enclose fields, and whether those of
+//! a row are correct.
 
 use crate::delimiter::Delimiter;
 use crate::limits::LOOKED_AT_LINES;
 use crate::lines::Line;
 
-/// Maximum number of lines of a field that begins with a quote and has no closing quote in the
-/// examined lines. A field with more lines shows that quotes are plain text in this file.
+/// A field that begins with a quote may have no closing quote in the examined lines, because it may
+/// be closed later in the file. This is the maximum number of examined lines of such a field. If it
+/// has more, its quote is probably a stray one, so quotes are plain text in this file.
 const MAX_FIELD_LINES: usize = 20;
 
 /// Whether quotes enclose fields in a file that begins with these lines. If the delimiter is not a
-/// tab, they always do. Many programs that write tabs do not enclose fields, and a quote is then
-/// plain text. So with tabs, quotes enclose fields only if every field that begins with a quote
-/// also ends with one.
+/// tab, the result is always `true`. Many programs that write tab-separated files do not enclose
+/// fields in quotes. In their files, a quote is plain text, as in `"The Barn" Studios`. So if the
+/// delimiter is a tab, the result is `true` only if every field that begins with a quote also ends
+/// with one.
 pub(crate) fn has_quoting(lines: &[Line], delimiter: Delimiter) -> bool {
     delimiter != Delimiter::Tab || are_well_formed(lines)
 }
 
-/// Whether every field that begins with a quote ends with one. A field may have several lines. The
-/// last field may end in a later line of the file, if there are more lines than were examined.
+/// Whether every field that begins with a quote also ends with a quote. Such a field may contain
+/// line breaks.
+///
+/// The last such field may have no closing quote in `lines`, because a later line of the file may
+/// close it. This is accepted if `lines` is only the beginning of the file, the field has at most
+/// [`MAX_FIELD_LINES`] lines, and another field is closed.
 fn are_well_formed(lines: &[Line]) -> bool {
     let (mut opened_at, mut closed) = (None, 0);
     for (at, line) in lines.iter().enumerate() {
@@ -43,9 +50,12 @@ fn are_well_formed(lines: &[Line]) -> bool {
     opened_at.is_none_or(may_end_later)
 }
 
-/// Whether the quotes of a CSV row are correct: after the closing quote of each field, a delimiter
-/// or the end of the row follows. If a stray quote has joined the row with later lines, the next
-/// quote seems to close the field, but other text follows it. So the result is `false`.
+/// Whether the quotes of a CSV row are correct: each field that begins with a quote has a closing
+/// quote, and a delimiter or the end of the row follows it.
+///
+/// A stray quote can join several lines to one row, such as the lines `"Members`, `Company,City`
+/// and `Quill,"Bern"`. The next quote (before `Bern`) then seems to be the closing quote of the
+/// first field. Because other text follows it, the result is `false`.
 pub(crate) fn is_well_formed(row: &[u8], delimiter: Delimiter) -> bool {
     let mut rest = row;
     loop {

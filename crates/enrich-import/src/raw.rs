@@ -42,16 +42,17 @@ impl<'a> Fields<'a> {
         self.ids.push((scheme, text));
     }
 
-    /// Returns the ids from the columns of schemes, such as a column `lei`, each with its scheme.
+    /// Returns the ids from the CSV columns that contain ids, such as a column `lei`. Each id comes
+    /// with the scheme of its column.
     pub(crate) fn ids_by_column(&self) -> impl Iterator<Item = (&'static str, Item<'a>)> {
         let items = |text: &'a str| text.split(CSV_LIST_SEPARATOR).filter_map(Item::of_text);
         self.ids.iter().flat_map(move |&(scheme, text)| items(text).map(move |id| (scheme, id)))
     }
 
-    /// Moves the value of the field `from` to the field `to`. For example, a company has the field
-    /// `domains`, and a value that the file gives as `domain` is moved there. The value gets the
-    /// first place of `to`, which is for the singular of its name. Does nothing if this place
-    /// already has a value.
+    /// Moves the value of the field `from` to the field `to`, and there into the place for the
+    /// singular of the field's name. Does nothing if this place already has a value. For example, a
+    /// company has no field `domain`, only the field `domains`. So if the file gives a company a
+    /// `domain`, the value is moved to `domains`.
     pub(crate) fn move_to_singular(&mut self, from: Field, to: Field) {
         if let Some(Given([singular, own])) = self.get(from)
             && self.values[to as usize][0].is_none()

@@ -24,7 +24,8 @@ pub enum ReadError {
     /// The CSV header can't be used.
     #[error("the CSV header can't be used")]
     Header(#[from] HeaderError),
-    /// The file is not a list.
+    /// The file is not a readable list of records. For example, it is a PDF document, or a damaged
+    /// workbook.
     #[error(transparent)]
     NoList(#[from] NoList),
     /// The input has another layout than expected, or a record can't be read.
@@ -60,8 +61,8 @@ impl ReadError {
         if let Some(fault) = InputFault::of(&error) {
             return fault.into();
         }
-        // An error of the operating system has an error number. An error without a number comes
-        // from the decompression, if the input is compressed.
+        // An error of the operating system has an error number. If the input is compressed, an
+        // error without a number comes from the decompression.
         match error.kind() {
             _ if error.raw_os_error().is_some() || !is_compressed => Self::Failed(error),
             io::ErrorKind::UnexpectedEof => Self::EndsInTheMiddle,

@@ -77,8 +77,9 @@ pub(crate) fn is_name_only(record: &Record) -> bool {
     }
 }
 
-/// Whether a company has an identifier of this field. For the field of a page, such as `linkedin`,
-/// a page on any network is enough, because all pages are in one list.
+/// Whether a company has an identifier in this field. For a page field, such as `linkedin`, a page
+/// on any network counts. This is exact enough for [`is_name_only`], which only asks whether there
+/// is any identifier.
 fn has_of_company(company: &CompanyRecord, field: Field) -> bool {
     match field {
         Field::Domains => !company.sites.is_empty(),

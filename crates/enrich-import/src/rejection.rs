@@ -126,7 +126,8 @@ pub enum BadValue {
     /// The value is not a phone number.
     #[error(transparent)]
     Phone(#[from] InvalidPhone),
-    /// The value is not a page of the field's network, such as LinkedIn.
+    /// The value is not a company's page on the social network of the field. For example, the field
+    /// `linkedin` of a company needs a page on LinkedIn.
     #[error(transparent)]
     Page(#[from] InvalidPage),
     /// The value is not a valid id of a register or data set.
@@ -135,7 +136,7 @@ pub enum BadValue {
     /// The value does not name an organisation.
     #[error(transparent)]
     Parent(#[from] InvalidParent),
-    /// The value is not the page of a person.
+    /// The value is not a person's profile page on LinkedIn, such as `linkedin.com/in/ada`.
     #[error(transparent)]
     PersonPage(#[from] InvalidPersonPage),
 }

@@ -41,8 +41,9 @@ pub struct Report {
     /// The number of records that were not imported, because their subject (a company or a person)
     /// is not in the directory, and this import may not add new subjects.
     pub not_held: u64,
-    /// The number of imported records that are name only: they have no domain, page, email address,
-    /// phone number or external id, and a person has no employer. Few look-ups find these records.
+    /// The number of imported records that identify a company or a person only by a name. They have
+    /// no domain, page on a social network, email address, phone number or external id. Records of
+    /// people also have no employer. Few look-ups find these companies and people.
     pub name_only: u64,
     /// The number of values that were left out of imported records, because they could not be read
     /// or used, or because they are suppressed (must stay forgotten). `left_out` counts the values
@@ -128,8 +129,9 @@ impl Report {
         self.added + self.merged + self.unchanged > 0
     }
 
-    /// Returns the unused columns (no field is read from them) in which at least half of the values
-    /// are domains, URLs or email addresses. Examines at most 200 values of a column in each batch.
+    /// Returns the names of the unused columns (no field is read from them) in which at least half
+    /// of the examined values are domains, URLs or email addresses. At most 200 values of a column
+    /// were examined in each batch.
     pub fn unused_keys(&self) -> Vec<&str> {
         let is_key = |seen: &ColumnSample| seen.keys > 0 && 2 * seen.keys >= seen.values;
         let keys = self.unused.iter().filter(|(_, seen)| is_key(seen));
@@ -156,8 +158,9 @@ impl Report {
         add_occurrences(&mut self.skipped, notes.skipped);
         add_occurrences(&mut self.left_out, notes.left_out);
         add_samples(&mut self.unused, notes.unused);
-        // The layout includes the encoding, which is detected from the text that was read so far. A
-        // later batch knows more text, so its layout replaces the earlier layout.
+        // The layout includes the encoding, which is detected from the text that was read so far.
+        // With each batch, more text has been read. So the layout of a later batch replaces the
+        // earlier layout.
         self.layout = notes.layout.or(self.layout.take());
     }
 
@@ -168,8 +171,8 @@ impl Report {
     }
 }
 
-/// Adds the report of another source to this report. Line numbers are not changed: each one counts
-/// the lines of its own source.
+/// Adds the report of another source to this report. Line numbers are not changed: line 3 of the
+/// second source is still line 3.
 impl AddAssign for Report {
     fn add_assign(&mut self, other: Self) {
         // All fields are named, without `..`. So the compiler reports a new field that is not added
@@ -244,8 +247,8 @@ impl Notes {
         count(&mut self.dropped, DroppedValues { field, reason, count: 1, first_line: line });
     }
 
-    /// Adds `name` to the names of ignored fields, because Enrich's import format has no such field
-    /// for records of this kind.
+    /// Adds `name` to the names of ignored fields: the fields that Enrich's import format does not
+    /// have for records of this kind.
     pub(crate) fn ignore_field(&mut self, name: &str) {
         if looks_like_a_name(name) && !self.ignored.contains(name) {
             add_name(&mut self.ignored, name.to_owned());

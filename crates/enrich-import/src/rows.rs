@@ -55,11 +55,11 @@ pub enum Cells {
 }
 
 impl Rows {
-    /// Opens a source. The first line of a CSV source is the header.
+    /// Opens a source. The first row of a CSV source or a workbook is the header.
     ///
     /// # Errors
     ///
-    /// When the source can't be read, or its header isn't a row of UTF-8 with at most
+    /// When the source or its header can't be read. When the header isn't UTF-8, or has more than
     /// [`MAX_COLUMNS`] columns.
     pub fn open(source: Source) -> Result<Self, ReadError> {
         let mut reader = source.open()?;
@@ -78,14 +78,15 @@ impl Rows {
         Ok(Self { reader, kind })
     }
 
-    /// Returns the layout of the source; `None` for an empty source. The encoding may still change
-    /// while the source is read.
+    /// Returns the layout (format, delimiter and encoding) of the source; `None` for an empty
+    /// source. The encoding is UTF-8 as long as only ASCII characters were read. It may change when
+    /// more of the source is read.
     pub fn layout(&self) -> Option<Layout> {
         self.reader.layout()
     }
 
-    /// Returns the column names of a CSV source, trimmed; `None` for JSON Lines and for an empty
-    /// source.
+    /// Returns the column names of a CSV source or a workbook, trimmed; `None` for JSON Lines and
+    /// for an empty source.
     pub fn columns(&self) -> Option<&[String]> {
         match &self.kind {
             Kind::Csv { columns, .. } => Some(columns),

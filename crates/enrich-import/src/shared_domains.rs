@@ -9,8 +9,9 @@ use crate::input_fault::InputFault;
 use crate::read_error::ReadError;
 use crate::sorted_rows::Sorter;
 
-/// Maximum number of domains that occur in more records than a mapping allows. With more such
-/// domains, the import fails. Each such domain takes 12 bytes of memory.
+/// A mapping may limit how many records may share a domain. This is the maximum number of domains
+/// that occur in more records than the mapping's smallest limit. With more such domains, the import
+/// fails. Each such domain takes 12 bytes of memory.
 const MAX_SHARED: usize = 4_000_000;
 
 /// Counts for each domain in how many records it occurs. The hashes of the domains are written to a

@@ -143,7 +143,7 @@ impl SortedRows {
     }
 }
 
-/// A sorted sequence of rows: in the file, or in memory.
+/// A sorted sequence of rows: in memory, or in the temporary file.
 enum Run {
     Memory { block: Block, next: usize },
     Disk(BufReader<RangeReader<Arc<FileReader>>>),

@@ -45,8 +45,10 @@ impl Splitter {
         Self::with_escape(delimiter, None)
     }
 
-    /// Returns a splitter of rows. A quote inside quotes has the byte `escape` before it; if
-    /// `escape` is `None`, the quote is doubled.
+    /// Returns a splitter of rows. `escape` is the byte before a quote character that belongs to
+    /// the text of a quoted field, for example the backslash in `"5\" pipe"`. Such a quote
+    /// character may also be doubled: `"5"" pipe"`. If `escape` is `None`, only doubling is
+    /// possible.
     pub(crate) fn with_escape(delimiter: Delimiter, escape: Option<u8>) -> Self {
         Self::with_quoting(delimiter, escape, true)
     }
@@ -108,7 +110,8 @@ impl Splitter {
         if is_whole { Ok(true) } else { Err(not_whole()) }
     }
 
-    /// Returns `false` if a stray quote has joined the lines of a row; see [`is_well_formed`].
+    /// Returns `false` if a stray quote has joined lines that are different rows into one row; see
+    /// [`is_well_formed`].
     pub(crate) fn is_well_formed(&self, row: &[u8]) -> bool {
         is_well_formed(row, self.delimiter)
     }

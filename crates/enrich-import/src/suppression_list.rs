@@ -59,8 +59,8 @@ pub struct ListEntries {
     format: ListFormat,
     /// The name of the file, for messages.
     name: String,
-    /// The path of the current file in the archive, and the file of DROP at this path. The path
-    /// is `None` if the list is not an archive. The whole field is `None` before the first entry.
+    /// The file that is being read: its path in the archive, and what its name says. The path is
+    /// `None` if the list is not an archive. The whole field is `None` before the first entry.
     current: Option<(Option<String>, Arc<DropFile>)>,
 }
 
@@ -80,8 +80,8 @@ pub enum EntryContent {
     Drop {
         /// The file that has the entry.
         file: Arc<DropFile>,
-        /// The entry's id. The operator sends a file with the result for each id to DROP,
-        /// California's deletion platform.
+        /// The entry's id, given by DROP (California's deletion platform). The operator later sends
+        /// a file back to DROP. The file has a result for each id.
         id: String,
         /// The digest (hash) of the value that must be forgotten.
         digest: Digest,

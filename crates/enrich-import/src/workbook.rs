@@ -2,9 +2,14 @@
 //!
 //! A workbook is a zip archive, and its parts are the files in this archive. The archive can claim
 //! any size for a part. Libraries that load a whole workbook reserve memory for the claimed size;
-//! this reader does not. It decompresses the parts piece by piece and within limits. It stores the
-//! shared strings in one text, and keeps only a few rows in memory at a time. A separate thread
-//! reads the sheet. The thread ends when nobody receives its rows any more.
+//! this reader does not. It decompresses the parts piece by piece and within limits, and keeps only
+//! a few rows in memory at a time.
+//!
+//! A workbook usually stores the texts of its cells in a separate part, the shared strings; a cell
+//! contains the number of its text. The reader keeps all shared strings in memory, joined into one
+//! text.
+//!
+//! A separate thread reads the sheet. The thread ends when nobody receives its rows any more.
 
 mod cell;
 mod links;

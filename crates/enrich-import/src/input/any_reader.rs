@@ -31,7 +31,8 @@ pub(super) struct AnyReader {
     pub(super) sheet: Option<(String, usize)>,
     /// The path of the records in JSON or XML.
     pub(super) path: Option<String>,
-    /// The names of the members of the JSON object that contains the records.
+    /// If the records are inside one JSON object, the names of its first members: `total` and
+    /// `data` for `{"total":2,"data":[…]}`. Otherwise empty.
     pub(super) envelope: Vec<String>,
     reader: Reader,
 }
@@ -174,9 +175,10 @@ fn json(text: Box<dyn BufRead>, name: &str, options: &Input) -> AnyReader {
     let has_lines = options.kind == Some(InputKind::JsonLines) || is_named_lines;
     let layout = match options.records.as_deref() {
         Some(path) if !matches!(path, "" | "/*") => JsonLayout::Records(path.to_owned()),
-        // With the path `/*`, the records are the elements of an array, or the members of one
-        // object. This text does not begin with an array. If it has an object on each line, it is
-        // JSON Lines, and each of these objects is a record itself.
+        // The path `/*` stands for the elements of an array, or the members of one object. This
+        // text does not begin with an array. If it has one object, the members of this object are
+        // the records. If it has an object on each line, it is JSON Lines, and the objects
+        // themselves are the records.
         Some("/*") if !is_array && !has_lines => match detected(&head, head.len() < LAYOUT_BYTES) {
             JsonLayout::Lines => JsonLayout::Lines,
             JsonLayout::Records(_) => JsonLayout::Records("/*".to_owned()),

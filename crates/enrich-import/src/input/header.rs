@@ -13,16 +13,18 @@ use crate::workbook::SheetRow;
 /// Maximum number of rows above the header.
 pub(super) const MAX_TITLE_ROWS: usize = 20;
 
-/// Minimum number of known column names in a row that is taken for the header although an earlier
-/// row may also be the header. A row with fewer known names may be a row of data: `Mobil`, for
-/// example, is the name of a column, but can also be a value.
+/// The first row that looks like a header may be only a title. So a later row can be the header
+/// instead, if it has at least this number of known column names. With fewer, it may be a row of
+/// data: `Mobil`, for example, is the name of a column, but can also be a value. For an exception,
+/// see [`rows_before_header`].
 const LEAST_KNOWN: usize = 3;
 
 /// One of the first rows of CSV.
 pub(super) struct FirstRow {
     /// The number of lines of the row, without blank lines.
     pub(super) lines: usize,
-    /// The fields of the row; `None` if it is not complete.
+    /// The fields of the row; `None` if the row could not be split into fields, for example because
+    /// the quote at the end of a field is missing.
     pub(super) fields: Option<Vec<String>>,
 }
 
@@ -75,9 +77,11 @@ impl Header {
         let at = rows_before_header(&rows, columns);
         let row = |at: usize| rows.get(at).and_then(Option::as_ref);
         let has_all = |fields: &[String]| columns.iter().all(|column| has(fields, column));
-        // The indexes of the rows that may be the upper row of a header of two rows. Without
-        // `columns`: the row `at` and the row before it. With `columns`: none if the row `at` has
-        // all the columns, because it is then the whole header; otherwise all rows.
+        // A header may have two rows. These are the indexes of the rows that may be its upper row:
+        //
+        // - Without `columns`: the row `at`, which was found, and the row before it.
+        // - With `columns`, if the row `at` has all of them: none. This row is the whole header.
+        // - With `columns`, if no single row has all of them: every row.
         let uppers = match row(at) {
             _ if columns.is_empty() => at.saturating_sub(1)..at + 1,
             Some(fields) if has_all(fields) => 0..0,
@@ -108,11 +112,13 @@ impl Header {
 /// |     |         | Phone   | E-mail |         |
 ///
 /// The other cells of the upper row, such as `Company`, name a single column. At least one of them
-/// must be a known column name. Otherwise the upper row is a title, and the result is `None`. But
-/// this rule does not apply if two groups have a column with the same known name.
+/// must be a known column name. Otherwise the upper row is a title, and the result is `None`.
+/// Exception: if two groups have a column with the same known name, such as `E-mail`, no other cell
+/// needs to be a known name.
 ///
-/// If two columns have the same name, the second one gets the name of its group before it: `Invoice
-/// E-mail`.
+/// If two columns have the same name, the name of the second one begins with the name of its group.
+/// For example, if `E-mail` is a column of the group `Contact` and of the group `Invoice`, the
+/// second column is named `Invoice E-mail`.
 fn names_of_two_rows(upper: &[String], lower: &[String]) -> Option<Vec<String>> {
     let cell = |row: &[String], at: usize| row.get(at).map_or("", |text| text.trim()).to_owned();
     let width = upper.len().max(lower.len());
@@ -164,7 +170,8 @@ fn names_of_two_rows(upper: &[String], lower: &[String]) -> Option<Vec<String>> 
 ///
 /// - A row with text in several fields. A row with one text is the title of a spreadsheet.
 /// - A row with the name of a known column.
-/// - The first line of a contact card, because vCard files are sampled as tables.
+/// - The first line of a contact card, `BEGIN:VCARD`. The detection of a file's format reads a
+///   vCard file as a table with one column, and recognises it by this column name.
 ///
 /// The second step looks for a better row below this one. A better row has more known columns, and
 /// at least [`LEAST_KNOWN`] of them; if all its fields are known columns, two are enough. Of
@@ -201,9 +208,10 @@ fn known(fields: &[String]) -> usize {
     fields.iter().filter(|field| is_known_column(field)).count()
 }
 
-/// Whether one of the fields is the name `column`. A record has the hyperlinks of the column
-/// `Company` under `Company (link)`, and the values of a second column `Notes` under `Notes (2)`.
-/// So if `column` has such an ending, the name without the ending is enough.
+/// Whether one of the fields is the column name `column`. Some column names of a record are not in
+/// the header, because the import adds an ending to them: `Company (link)` has the hyperlinks of
+/// the column `Company`, and `Notes (2)` has the values of the second column `Notes`. So if
+/// `column` has such an ending, a field without the ending is enough.
 fn has(fields: &[String], column: &str) -> bool {
     let named = |name: &str| fields.iter().any(|field| is_same_column(field, name));
     named(column) || without_ending(column).is_some_and(named)

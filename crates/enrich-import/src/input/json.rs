@@ -53,8 +53,9 @@ pub(super) struct JsonReader {
 #[derive(Clone, Copy)]
 struct Open {
     is_object: bool,
-    /// The index of a step in the path. The members of this object, or the elements of this array,
-    /// must match this step.
+    /// The index of the step in [`JsonReader::path`] that the members of this object, or the
+    /// elements of this array, are compared with. With the path `/rows/*`, the object at the
+    /// beginning of the text has the index 0 (`rows`), and the array `rows` has the index 1 (`*`).
     step: usize,
 }
 

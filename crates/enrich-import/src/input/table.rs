@@ -1,4 +1,5 @@
-//! Reads the rows of CSV or of a workbook as objects.
+//! Reads the rows of CSV or of a workbook. Each row becomes a JSON object, with the names of the
+//! columns as keys: `{"Company": "Quill"}`.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -26,7 +27,8 @@ use crate::workbook::{Links, Workbook};
 /// the header begins.
 const MAX_PREAMBLE_LINES: usize = 1_000;
 
-/// The ending of the name of a column in which records have the addresses of hyperlinks.
+/// The ending of the names of the additional columns, which contain the addresses of hyperlinks:
+/// `Company (link)`.
 const LINK: &str = " (link)";
 
 pub(super) struct TableReader {
@@ -182,8 +184,11 @@ impl TableReader {
         columns.into_iter().filter_map(named).collect()
     }
 
-    /// Reads the header. If the header has two rows, the caller has already read them, and `names`
-    /// are the names of the columns.
+    /// Sets the names of the columns. They are, in this order of preference:
+    ///
+    /// - the names in [`Input::header`], if the file has no header;
+    /// - `names`, if the header has two rows, which the caller has already read;
+    /// - the fields of the next row, which is the header. If there is no next row, returns `None`.
     fn with_header(
         mut self,
         names: Option<Vec<String>>,
@@ -236,8 +241,9 @@ fn named(name: String) -> Option<String> {
 /// Returns the names of the columns. If several columns have the same name, the second and each
 /// later column gets a number: `E-mail` and `E-mail (2)`.
 ///
-/// Returns an error if only one of these columns could be read: their name is in `needed` or is a
-/// known column name, and a record has only one such value.
+/// Returns an error if a repeated name is in `needed` or is a known column name, such as `Company`,
+/// because it is unclear which of its columns is the right one. Columns of email addresses or phone
+/// numbers cause no error, because a record may have several of these.
 fn unique(names: Vec<&str>, needed: &[String]) -> Result<Vec<String>, InputFault> {
     let mut all = HashSet::new();
     let mut numbers: HashMap<&str, usize> = HashMap::new();

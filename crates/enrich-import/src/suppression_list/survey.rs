@@ -12,8 +12,8 @@ use super::{DropFile, DropList, EntryContent, LineFault, ListFault, ListFile, Li
 pub struct ListPart {
     /// The name of the file, without its folder.
     pub name: String,
-    /// The file's name and list, if it is from DROP (California's deletion platform); `None` for
-    /// other formats.
+    /// For a file from DROP (California's deletion platform): the file's name, and which of DROP's
+    /// lists it contains. `None` for other formats.
     pub file: Option<DropFile>,
     /// The kind of value from which the digests (hashes) are made, such as email addresses. `None`
     /// if the digests of the file are not compared with values of the directory.
@@ -21,7 +21,8 @@ pub struct ListPart {
     /// The number of entries.
     pub entries: u64,
     /// A hash that shows whether the same list was loaded before. It is made from the file's name
-    /// and its digests; for DROP, also from the entries' ids. Values in plain text are not hashed.
+    /// and its digests; for DROP, also from the entries' ids. For a list of values in plain text,
+    /// it is not used: the directory does not store such a list, and forgets its values at once.
     pub content: [u8; 32],
 }
 

@@ -11,7 +11,8 @@ use super::relations::{each_relation, relation_id};
 use super::xml::{Xml, attribute};
 use super::{Archive, Limits, damaged};
 
-/// Maximum number of hyperlinks that are read, and of addresses. Further ones are ignored.
+/// Maximum number of hyperlinks that are read from a sheet. Also the maximum number of their
+/// addresses. Further hyperlinks and addresses are ignored.
 const MAX_LINKS: usize = 200_000;
 /// Maximum length of all addresses together, in bytes. Further addresses are ignored.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
@@ -21,14 +22,15 @@ const MAX_ADDRESS_BYTES: usize = 2_048;
 /// hyperlinks, after decompression, in bytes.
 const MAX_ADDRESSES_PART_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The address of each cell with a hyperlink, by the cell's row and column. Links to places in the
-/// workbook are left out.
+/// The hyperlinks of a sheet: the address to which each link leads, by the row and column of the
+/// link's cell. Links that lead to another cell of the workbook are left out.
 #[derive(Debug, Default)]
 pub(crate) struct Links(BTreeMap<(u64, usize), Arc<str>>);
 
 impl Links {
-    /// Reads the hyperlinks of the sheet at `path`. They are at the end of the sheet's XML, so the
-    /// whole sheet is read. A sheet without hyperlinks is not read.
+    /// Reads the hyperlinks of the sheet at `path`. Their addresses are in another file, which is
+    /// read first. If it has no address, the XML of the sheet is not read. Otherwise, the whole XML
+    /// is read, because the hyperlinks are at its end.
     pub(super) fn read(archive: &mut Archive, path: &str, limits: &Limits) -> io::Result<Self> {
         let mut links = Self::default();
         let addresses = addresses(archive, path, limits)?;

@@ -9,7 +9,8 @@ use super::xml::{Xml, attribute};
 use super::{Archive, Limits, damaged};
 
 /// Calls `take` with the id and the target of each relation of a kind, such as `worksheet`. `part`
-/// is the path of the part with the relations, which is read up to `max_bytes` after decompression.
+/// is the path, in the zip archive, of the file that lists the relations. If this file has more
+/// than `max_bytes` bytes after decompression, returns an error.
 pub(super) fn each_relation(
     archive: &mut Archive,
     (part, max_bytes): (&str, u64),
@@ -37,9 +38,9 @@ pub(super) fn each_relation(
     }
 }
 
-/// Returns the id in the XML element of a sheet or a hyperlink. The id stands for the part that
-/// contains the sheet, or for the address to which the hyperlink leads. It is in the attribute
-/// `r:id`; in some files, the prefix differs.
+/// Returns the relation id in the XML element of a sheet or a hyperlink. The target of the relation
+/// with this id ([`each_relation`]) is the file that contains the sheet, or the address to which
+/// the hyperlink leads. The id is in the attribute `r:id`; some files use another prefix than `r`.
 pub(super) fn relation_id(tag: &BytesStart<'_>) -> Option<String> {
     attribute(tag, b"r:id").or_else(|| {
         let mut given = tag.attributes();

@@ -72,9 +72,11 @@ impl OpenRow {
         }
     }
 
-    /// Ends the row and returns it without the empty cells at its end; `None` if the row is blank.
-    /// If the row is too long, the returned row has more than [`MAX_LINE_BYTES`] of text, so that
-    /// the splitter rejects it.
+    /// Ends the row and returns it without the blank cells at its end; `None` if the row is blank.
+    ///
+    /// If the row is too long, [`put`](Self::put) may not have copied all its texts. The row is
+    /// then returned with all copied cells, even blank ones. So it has more than [`MAX_LINE_BYTES`]
+    /// of text, and the `Splitter` rejects it.
     fn end(&mut self) -> Option<SheetRow> {
         if !self.is_too_long() {
             while self.cells.last().is_some_and(|cell| cell.trim().is_empty()) {

@@ -1,4 +1,6 @@
-//! Tests of records in JSON: arrays, objects at a path, rows, JSON Lines, text sequences.
+//! Tests of all forms in which JSON contains records: an array of objects, objects at a path inside
+//! the document, arrays of values with separate column names, JSON Lines, and JSON text sequences
+//! (RFC 7464).
 
 use enrich_mapping::{Input, InputKind};
 

@@ -35,7 +35,7 @@ fn seen(text: String, limit: u64) -> Preview {
     preview(ImportSource { source, map_as, limit }, 10, &mut ()).unwrap()
 }
 
-/// Returns the names of the records that still have phone numbers.
+/// Returns the names of the records whose phone numbers were not removed.
 fn with_phones(seen: &Preview) -> Vec<String> {
     let records = seen.records.iter().map(|text| serde_json::from_str::<Value>(text).unwrap());
     let with = records.filter(|record| record.get("phones").is_some());

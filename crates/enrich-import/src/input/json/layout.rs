@@ -17,7 +17,7 @@ const MAX_DEPTH: usize = 2;
 pub(crate) enum JsonLayout {
     /// An object on each line.
     Lines,
-    /// Records at this path.
+    /// One JSON text with the records at this [`Path`], such as `/records/*`.
     Records(String),
 }
 

@@ -109,8 +109,8 @@ impl Scanner {
         loop {
             let ready = self.input.fill_buf()?;
             if ready.is_empty() {
-                // A number or a word such as `true` has no closing character, so it may end where
-                // the text ends.
+                // A number or a word such as `true` has no closing character, so the input may end
+                // directly after it.
                 let is_scalar = state.depth == 0 && !state.is_text;
                 return if is_scalar { Ok(Copied::Whole) } else { Err(self.ends_inside()) };
             }

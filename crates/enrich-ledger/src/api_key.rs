@@ -21,8 +21,8 @@ pub fn seal_key(secret: &Secret, key: &NewKey) -> Result<Vec<u8>, SealError> {
     secret.seal(Purpose::ApiKeySeal, key.id.0.as_bytes(), key.key.expose().as_bytes())
 }
 
-/// Decrypts the text of the key with this id. The text was encrypted with one of the `secrets` (the
-/// keys in `secret.key`); `secret` is the number of this one.
+/// Decrypts the text of the API key with this id. `secrets` are the secrets in the file
+/// `secret.key`. `secret` is the number of the secret with which the text was encrypted.
 ///
 /// # Errors
 ///

@@ -62,8 +62,8 @@ impl<Changes: PartialEq> KeyCache<Changes> {
         if last.as_ref() != Some(&changes) {
             *last = Some(changes);
             // The lock on `self.changes` is held until the cache is cleared. Otherwise, another
-            // thread that calls this method with the same value could return earlier, and get an
-            // outdated key from the cache.
+            // thread could call this method with the same value before that. The call would return
+            // at once, and the thread could get an outdated key from the cache.
             self.clear();
         }
     }

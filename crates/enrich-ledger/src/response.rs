@@ -21,7 +21,8 @@ use enrich_secrets::{CannotDecrypt, Purpose, SealError, Secret, Secrets};
 const TAG_BYTES: usize = 32;
 /// Marks the place of the balance in a response before its encryption. After decryption, the first
 /// zero byte is taken for this mark. In JSON, no other byte is zero, because JSON escapes control
-/// characters. A response that is not JSON begins with the balance, so its first byte is this mark.
+/// characters. A response that is not JSON consists of lines, and its first line is the balance. So
+/// its first byte is this mark.
 const BALANCE_MARK: u8 = 0;
 /// One account may store at most 1/16 of the maximum number of idempotency records, so that other
 /// accounts have room. This limit applies only while at least half of the maximum is stored.
@@ -54,9 +55,10 @@ pub struct RecordedCharge {
 /// decision, when the balance and the id of the charge are known.
 #[derive(Clone, Debug)]
 pub struct SealedResponse {
-    /// The names (pairs of hashes) under which a record of this call can be found: one for each
-    /// secret, beginning with the current secret. There is at least one. The record is stored under
-    /// the first name. It replaces an expired record that has any of these names.
+    /// The names (pairs of hashes) of this call: one for each secret, beginning with the current
+    /// secret. So there is at least one. The record is stored under the first name. An older secret
+    /// may have been current when an earlier record of the same idempotency key was stored. So the
+    /// record replaces an expired one that has any of these names.
     pub names: Vec<ResponseName>,
     sealed: Vec<u8>,
 }
@@ -96,8 +98,9 @@ pub fn response_names(
     secrets.newest_first().map(name).collect()
 }
 
-/// Encrypts a response with the current secret. To decrypt the result, three values are needed:
-/// the same account, the record's name, and `at`, the time of the charge.
+/// Encrypts a response with the current secret. The encryption also authenticates three values: the
+/// account, the record's name (a pair of hashes), and `at`, the time of the charge. To decrypt the
+/// result, the same three values are needed.
 ///
 /// # Errors
 ///

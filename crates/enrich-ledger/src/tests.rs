@@ -188,8 +188,9 @@ const RECORDED: RecordedCharge =
 const STORED: &str = "113fe74cc094bbe6c770910ac4dccce25ca68e11aad098769e9e1f13f164fea1\
                       1250e67c22a6c09a74a16684002461f39446d8f79b8b827446682db89785cf\
                       cf1ef6921e8cab8a3b2439846f036095";
-/// An idempotency record with the answer `{}`. A build before schema 4 of SQLite's ledger wrote
-/// it, and encrypted the answer with the key for another purpose (`OldResponseSeal`).
+/// An idempotency record with the answer `{}`, in the format of builds before schema 4 of the
+/// SQLite ledger. In this format, the answer is encrypted with the key for `OldResponseSeal`, and
+/// no keyed hash of the balance and the charge follows it.
 const OLD: &str = "07e6120d8a5f0acbabcb7f811e2fc94f940732e472ddee9fe02fa1ffdf76038e\
                    d7863ed0aedab8ee8a7f";
 

@@ -49,7 +49,7 @@ pub struct GatheredUsage {
     lost: u64,
 }
 
-/// Counters of calls that were taken out of memory, to be written to the database.
+/// The usage counters that [`GatheredUsage::take`] returns. They are then written to the database.
 #[derive(Debug)]
 pub struct TakenUsage {
     /// The counters, sorted by their [`UsageKey`].

@@ -65,7 +65,7 @@ pub enum Fault {
         before: Credits,
         /// The change of the balance that the row contains.
         credits: i64,
-        /// The balance after the row, as the row contains it.
+        /// The balance that the row contains.
         balance: Credits,
     },
     /// The columns of a row do not fit its kind.
@@ -104,7 +104,7 @@ pub enum Fault {
     /// The charge of a stored response does not exist.
     #[error("account {account}: the charge {charge} is missing, its answer is kept")]
     ResponseWithoutCharge {
-        /// The account that stored the response.
+        /// The account whose response is stored.
         account: AccountId,
         /// The id of the missing charge.
         charge: ChargeId,
@@ -180,10 +180,11 @@ impl Findings {
 pub struct AccountCheck {
     /// The sequence of the last row; 0 before the first row.
     pub sequence: u64,
-    /// The balance after the last row. `None` if it is unknown: the row cannot be read, or rows are
-    /// missing after it.
+    /// The balance before the next row that is stored; 0 before the account's first row. `None` if
+    /// the row before the next one is missing or cannot be read.
     pub balance: Option<Credits>,
-    /// The hash of the last row. `None` if it is unknown, like the balance.
+    /// The hash of the row before the next row that is stored. `None` if that row is missing, or if
+    /// its hash cannot be read.
     pub chain: Option<Chain>,
     /// The sum of the account's charges, in credits.
     pub charged: i128,

@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use crate::mapping::Mapping;
 
-/// The mapping files. The files of the most valuable sources come first.
+/// The mapping files. The files of the most useful sources come first, so that they are at the top
+/// of the list of formats that an operator sees.
 const FILES: [&str; 29] = [
     include_str!("../formats/wikidata.toml"),
     include_str!("../formats/pdl.toml"),
@@ -40,7 +41,7 @@ const FILES: [&str; 29] = [
 static MAPPINGS: LazyLock<Vec<Mapping>> =
     LazyLock::new(|| FILES.into_iter().filter_map(|text| Mapping::from_toml(text).ok()).collect());
 
-/// Returns the built-in mappings. The mappings of the most valuable sources come first.
+/// Returns the built-in mappings. The mappings of the most useful sources come first.
 pub fn built_ins() -> &'static [Mapping] {
     &MAPPINGS
 }

@@ -31,18 +31,22 @@ impl Groups {
         Self { sizes, has_most: 3 * in_groups >= 2 * columns.len() }
     }
 
-    /// Returns the meaning that a column's name has without the prefix of its group: emails for
-    /// `KNT_EMAIL`. A number at the end is left out too. Returns `None` if the name has no meaning,
-    /// or if less than two thirds of the file's columns are in groups.
+    /// Returns the meaning that a column's name has without the prefix of its group. For example,
+    /// `KNT_EMAIL` has the meaning of `EMAIL`. If the rest has no meaning, a number at its end is
+    /// left out too: `KNT_TEL2` has the meaning of `TEL`.
+    ///
+    /// Returns `None` if this finds no meaning, if the column is in no group, or if less than two
+    /// thirds of the file's columns are in groups.
     pub(crate) fn meaning_in_group(&self, column: &str) -> Option<Meaning> {
         let (_, rest) = parts(column)?;
         self.group_of(column).filter(|_| self.has_most)?;
         meaning(rest).or_else(|| meaning(rest.trim_end_matches(|sign: char| sign.is_ascii_digit())))
     }
 
-    /// Changes the meanings of columns that are in the same group as the name of the company or of
-    /// the person: the emails, phone numbers and pages in the company's group are the company's.
-    /// Those in the person's group are the person's.
+    /// Changes the meanings of columns in the groups that are about the company or the person. In
+    /// the company's group, the emails, phone numbers and LinkedIn pages become those of the
+    /// company. In the person's group, they become those of the person. [`Meaning::Name`] in the
+    /// company's group becomes [`Meaning::Company`], if no column has that meaning yet.
     pub(crate) fn assign(&self, known: &mut KnownColumns<'_>) {
         let subjects = self.subjects(known);
         let has_company = known.has(Meaning::Company);

@@ -1,5 +1,6 @@
-//! Finds the meaning of a column from its name. The name is a usual name, perhaps with a number
-//! (`E-mail (2)`), an example, or several parts (`Company / Société`).
+//! Finds the meaning of a column from its name, if this is a usual name such as `E-mail`. The name
+//! may end with a number, as in `E-mail (2)`, or with an example of a value, as in
+//! `Mobile (such as 0700 900123)`. It may also have several parts, as in `Company / Société`.
 
 use crate::column_words::meaning_of_words;
 use crate::meaning::{Meaning, usual_meaning};
@@ -30,8 +31,9 @@ pub(crate) fn meaning(column: &str) -> Option<Meaning> {
         })
 }
 
-/// Returns a column's name without the number in parentheses at its end. Readers add it to a column
-/// whose name another column has too: `E-mail (2)`.
+/// Returns a column's name without the number in parentheses at its end: `E-mail` for `E-mail (2)`.
+/// If several columns of a file have the same name, the code that reads the file adds such a number
+/// to the second and each later one.
 fn without_number(column: &str) -> &str {
     let without = column.strip_suffix(')').and_then(|text| text.rsplit_once(" ("));
     without
@@ -39,8 +41,8 @@ fn without_number(column: &str) -> &str {
         .map_or(column, |(name, _)| name)
 }
 
-/// Whether several columns of a file may have this name, because a record may have several values:
-/// email addresses and phone numbers.
+/// Whether several columns of a file may have this name. This is allowed for columns of email
+/// addresses or phone numbers, because a record may have several of these.
 pub fn may_be_repeated(column: &str) -> bool {
     meaning(column).is_some_and(|meaning| {
         meaning.is_of_phones()
@@ -53,7 +55,8 @@ pub fn may_be_repeated(column: &str) -> bool {
 /// (head office)`. So this returns `None` if the text in parentheses has neither an email address
 /// nor a number with several digits.
 fn without_example(column: &str) -> Option<&str> {
-    /// Minimum number of digits in an example. Fewer digits may be those of a number such as `2`.
+    /// Minimum number of digits in an example. A text with fewer digits may be a part of the name
+    /// instead, as in `Phone (line 2)`.
     const LEAST_DIGITS: usize = 5;
     let (name, example) = column.trim_end().strip_suffix([')', '）'])?.split_once(['(', '（'])?;
     let digits = example.chars().filter(char::is_ascii_digit).count();
@@ -68,7 +71,8 @@ fn in_brackets(column: &str) -> Option<&str> {
     column.trim_end().strip_suffix(']')?.split_once('[').map(|(_, inside)| inside)
 }
 
-/// Whether a column's name says that the column has addresses: websites, email addresses or pages.
+/// Whether a column's name says that the column has addresses: websites, email addresses, or pages
+/// on social networks.
 pub fn is_address_column(column: &str) -> bool {
     meaning(column).is_some_and(Meaning::is_of_addresses)
 }

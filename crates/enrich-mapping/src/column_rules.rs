@@ -27,7 +27,8 @@ impl ColumnRules {
         Self { kind, fields: Vec::new(), if_alone: None, ids: Vec::new(), used: Vec::new() }
     }
 
-    /// Like [`new`](Self::new), for rows that each may have a company and a person who works there.
+    /// Like [`new`](Self::new), for a table in which one row may have both a company and a person
+    /// who works there.
     pub(crate) fn of_both(kind: RecordType) -> Self {
         Self { if_alone: Some(Vec::new()), ..Self::new(kind) }
     }
@@ -105,7 +106,7 @@ impl ColumnRules {
         }
     }
 
-    /// Returns the rules for the records.
+    /// Converts these rules to a [`RecordRule`], the form that a mapping uses.
     pub(crate) fn into_rule(self) -> RecordRule {
         let all = |fields: Vec<(Field, Vec<Rule>)>| {
             fields.into_iter().map(|(field, rules)| (field, Rule::All(rules))).collect()
@@ -118,8 +119,9 @@ impl ColumnRules {
     }
 }
 
-/// The texts that separate web or email addresses in a cell: a blank, a line break, the usual
-/// signs, and the comma and the semicolon of Arabic and of Chinese and Japanese.
+/// The texts that separate web or email addresses in a cell: a blank, a line break, `|`, `;`, `,`,
+/// the comma and the semicolon of Arabic, and the comma (in two forms) and the semicolon of Chinese
+/// and Japanese.
 static SEPARATORS: [&str; 10] =
     [" ", "\n", "|", ";", ",", "\u{60c}", "\u{61b}", "\u{3001}", "\u{ff0c}", "\u{ff1b}"];
 

@@ -204,8 +204,8 @@ pub(crate) fn names_more(column: &str, meaning: Meaning) -> bool {
     }
 }
 
-/// Returns the values of the column: from each record the first text that stands for a value (not
-/// `n/a`, for example).
+/// Returns the values of the column: from each record, the first text that is a real value. Texts
+/// that stand for no value, such as `n/a` and `0`, are skipped.
 pub(crate) fn values_of(column: &str, records: &[Map<String, Value>]) -> Vec<String> {
     let path = Path::column(column);
     let values = records.iter().filter_map(|record| {
@@ -227,9 +227,10 @@ fn begins_with_email(text: &str) -> bool {
 }
 
 /// Returns the meaning of a column whose name is a usual one, if its values do not contradict it.
-/// May return another meaning: a column `Account` with email addresses has emails. Returns `None`
-/// if the values contradict: for example, a column `Country` may have ids of another table, such as
-/// `49`, and a column `Last` may have dates.
+/// `meaning` is the meaning that the name shows. If a column of companies or names, such as
+/// `Account`, has email addresses, returns [`Meaning::Emails`]. Otherwise returns `None` if the
+/// values contradict `meaning`: for example, a column `Country` may have ids of another table, such
+/// as `49`, and a column `Last` may have dates.
 pub(crate) fn unless_contradicted(
     meaning: Meaning,
     column: &str,
@@ -242,7 +243,7 @@ pub(crate) fn unless_contradicted(
     let are_mostly = |is: &dyn Fn(&str) -> bool| {
         2 * values.iter().filter(|value| is(value)).count() > values.len()
     };
-    // The digits may be those of a phone number after a name: `Ada Byte, 020 7946 0123`.
+    // Digits of a phone number after a name do not count: `Ada Byte, 020 7946 0123`.
     let has_digit =
         |value: &str| ContactCell::read(value).name.contains(|sign: char| sign.is_ascii_digit());
     let has_no_letter = |value: &str| !value.contains(char::is_alphabetic);

@@ -9,9 +9,9 @@ use crate::table;
 /// What a word in the name of a column says about the column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Word {
-    /// The column is about the person of a row.
+    /// The column is about the person in a row of the input file: `contact`.
     Person,
-    /// The column is about the company of a row.
+    /// The column is about the company in a row of the input file: `firma`.
     Company,
     /// The column is about a customer, a supplier or the like, which may be a company or a person.
     Party,
@@ -20,8 +20,8 @@ enum Word {
 }
 
 impl Word {
-    /// Returns the kind of word with this name in `data/column_words.txt`; `None` for
-    /// abbreviations.
+    /// Returns the kind of word that has this name in the first column of `data/column_words.txt`.
+    /// Returns `None` for `short`, the name of the row with the abbreviations.
     fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "person" => Self::Person,
@@ -47,9 +47,13 @@ static ABBREVIATIONS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::
         .collect()
 });
 
-/// Returns the meaning of a column whose name has abbreviations, or words that may be left out:
-/// `Main contact` means the same as `Contact`. Returns `None` if the name has no such word, or if
-/// the rest of the name is no usual name.
+/// Returns the meaning of a column whose name has abbreviations or words of [`WORDS`]. Returns
+/// `None` if the meaning is not clear.
+///
+/// Each abbreviation is replaced by the word that it stands for. The words of [`WORDS`] only say
+/// whom the column is about (`contact`), or nothing (`primary`). The other words must be a usual
+/// name of a column. For example, `Primary eml` means the same as `Email`. A name without other
+/// words, such as `Main contact`, means the same as `Contact`.
 pub(crate) fn meaning_of_words(column: &str) -> Option<Meaning> {
     let words = words(column);
     let whole = |word: &String| {
@@ -61,7 +65,8 @@ pub(crate) fn meaning_of_words(column: &str) -> Option<Meaning> {
     let rest: Vec<String> =
         expanded.iter().filter(|word| is_about(word).is_none()).cloned().collect();
     let has = |kind| about.contains(&Some(kind));
-    // An abbreviation alone, such as `CT`, may mean anything.
+    // A name that is a single abbreviation, such as `CNTCT`, is not clear. It may mean something
+    // other than `contact`.
     let is_clear = words.len() > 1 || expanded == words;
     if rest.is_empty() && is_clear && !has(Word::Party) {
         return match about.last() {
@@ -81,10 +86,11 @@ pub(crate) fn meaning_of_words(column: &str) -> Option<Meaning> {
     }
 }
 
-/// Returns [`Word::Person`] or [`Word::Company`]: the word that is nearer to the rest of the
-/// column's name. In `about`, the words of the rest are `None`. `Contact company name` is about the
-/// company, and `Company contact name` about the person. If both words are equally near, the column
-/// is about the person.
+/// Decides whether a column is about the person or the company. `about` has the kind of each word
+/// of the column's name; it has `None` for a word such as `name`, which is not in [`WORDS`]. The
+/// kind that is nearest to such a word decides. `Contact company name` is about the company, and
+/// `Company contact name` about the person. If both kinds are equally near, the column is about the
+/// person. Returns `None` if the name has no word of these two kinds.
 fn nearest(about: &[Option<Word>]) -> Option<Word> {
     let distance = |of: Word| {
         let at = |kind| about.iter().enumerate().filter(move |(_, it)| **it == kind);
@@ -129,9 +135,10 @@ fn of_company(meaning: Meaning) -> Option<Meaning> {
     }
 }
 
-/// Returns the meaning that a column's name has after a word such as `customer`; `None` if the word
-/// may change the meaning. `URL` is the company's website, but `Lead URL` may be a page about the
-/// lead on another website.
+/// Returns the meaning of a column's name with a word such as `customer`. `meaning` is the meaning
+/// of the name without this word: for `Customer email`, the meaning of `Email`. The result is
+/// `meaning`, or `None` if the word may change the meaning. `URL` is the company's website, but
+/// `Lead URL` may be a page about the lead on another website.
 fn of_party(meaning: Meaning) -> Option<Meaning> {
     let is_same = meaning.is_of_phones()
         || matches!(
@@ -164,8 +171,9 @@ fn words(column: &str) -> Vec<String> {
     if let [whole] = words.as_slice() {
         let parties = WORDS.iter().filter(|(_, kind)| **kind == Word::Party);
         let rests = parties.filter_map(|(word, _)| Some((*word, whole.strip_prefix(word)?)));
-        // Several words may fit, such as `bill` and `billing`. Each of them is a prefix of the next
-        // longer one, so the longest word is the last in the alphabet.
+        // The name may begin with several of these words: `billingemail` begins with `bill` and
+        // with `billing`. The longest one is used. `max` finds it, because a longer word comes
+        // after its own prefix in alphabetical order.
         if let Some((word, rest)) = rests.filter(|(_, rest)| !rest.is_empty()).max() {
             words = vec![word.to_owned(), rest.to_owned()];
         }

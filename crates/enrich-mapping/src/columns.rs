@@ -159,8 +159,8 @@ fn unknown(name: &str, kinds: &[RecordType]) -> MappingError {
     let mut names = vec!["id"];
     names.extend(kinds.iter().flat_map(|kind| Field::names(*kind)));
     if let [_, _] = kinds {
-        // The error does not offer `id` and `urls`: in such a row, they may be the company's or the
-        // person's.
+        // Here each row gives a company and a person. The error does not offer the fields `id` and
+        // `urls`, because they may belong to either of the two.
         names.retain(|name| !matches!(*name, "id" | "urls"));
         names.extend(FIELDS_OF_BOTH.map(|(name, _)| name));
     }

@@ -15,12 +15,13 @@ use crate::transform::Transform;
 ///
 /// - An address of a role, such as `info@`, belongs to the company. Any other address belongs to
 ///   the person.
-/// - All addresses in a column `Email` belong to the company if another column has the person's
-///   addresses: its name says so (`Contact email`).
-/// - They also belong to the company if the column `Email` is between the names of the company and
-///   the person, and another column with addresses follows the person's name.
-/// - If the person is only the company's contact, and no column with addresses follows the
-///   contact's name, all addresses belong to the company too.
+/// - All addresses in a column `Email` belong to the company if the name of another column says
+///   that it has the person's addresses (`Contact email`).
+/// - All addresses in a column `Email` also belong to the company if this column is between the
+///   names of the company and the person, and another column `Email` follows the person's name.
+/// - If the person is only the company's contact, and no column `Email` follows the contact's name,
+///   all addresses belong to the company. Addresses that are not of a role belong to the person
+///   too.
 ///
 /// LinkedIn pages:
 ///
@@ -35,8 +36,8 @@ use crate::transform::Transform;
 ///   person, or if the person is only the company's contact.
 /// - Otherwise they belong to the person.
 ///
-/// If a row has no person, all its values belong to the company. If it has no company, the email
-/// addresses and phone numbers of the company belong to the person.
+/// If a row has no person, all its values belong to the company. If a row has no company, the email
+/// addresses and phone numbers that would belong to the company belong to the person.
 pub(crate) fn rules_of_both(known: &KnownColumns<'_>) -> [ColumnRules; 2] {
     let company_at = known.position(&[Meaning::Company]).unwrap_or(usize::MAX);
     let person_at = known.position(&PERSON_NAMES).unwrap_or(0);
@@ -88,8 +89,8 @@ pub(crate) fn rules_of_both(known: &KnownColumns<'_>) -> [ColumnRules; 2] {
 struct RulesOfBoth {
     person: ColumnRules,
     company: ColumnRules,
-    /// Whether a single column names the person, as the company's contact. Otherwise there are
-    /// columns for first and last names, or for full names.
+    /// Whether no column has first, last or full names. Then a column such as `Contact` has the
+    /// person's name, and the person is only the company's contact.
     is_contact: bool,
 }
 

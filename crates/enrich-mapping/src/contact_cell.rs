@@ -8,7 +8,8 @@ use crate::phone_text::{is_like_phone, is_phone_word};
 /// A cell of a column with whole names, such as `Contact`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ContactCell {
-    /// The name, with its remarks. `read_person` reads it.
+    /// The text with the person's name, without email addresses and phone numbers. It may contain
+    /// more than the name: `Ada Byte (Owner)`. The function `read_person` reads it.
     pub(crate) name: String,
     /// The person's job title.
     pub(crate) title: Option<String>,
@@ -19,8 +20,8 @@ pub(crate) struct ContactCell {
 }
 
 impl ContactCell {
-    /// Reads a cell. If a text has addresses or numbers, but no name beside them, it is returned
-    /// unchanged as the name.
+    /// Reads a cell. If the text has email addresses or phone numbers, but no person's name beside
+    /// them, the whole text is put unchanged into `name`, and the other fields are empty.
     pub(crate) fn read(text: &str) -> Self {
         let mut cell = Self::default();
         let rest = cell.take_emails(text);
@@ -71,7 +72,7 @@ impl ContactCell {
             let end = from.find(|sign| !is_of_number(sign)).unwrap_or(from.len());
             let (run, after) = from.split_at(end);
             let number = run.trim_end_matches(|sign: char| !is_digit(sign));
-            // An opening bracket before the number is a part of it if the bracket is closed in it:
+            // If the number contains the closing bracket, it begins with the opening bracket:
             // `(020) 7946 0123`.
             let is_bracketed = before.ends_with('(') && number.contains(')');
             let before = if is_bracketed { before.trim_end_matches('(') } else { before };

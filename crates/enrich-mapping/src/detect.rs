@@ -109,8 +109,8 @@ fn fits(input: &Input, sample: &Sample<'_>, is_named: bool) -> bool {
         (Some(wanted), Some(kind)) => wanted == kind,
         (None, _) | (_, None) => true,
     };
-    // If `input` has no globs, only one member of an archive is read. So if the archive has several
-    // members, the sample must name the member that was read.
+    // If `input.member` has no globs (patterns of file names), only one member of an archive is
+    // read. So if the archive has several members, the sample must name the member that was read.
     let is_there = match input.member.as_slice() {
         [] => sample.members.len() <= 1 || !sample.member.is_empty(),
         _ => {
@@ -124,9 +124,13 @@ fn fits(input: &Input, sample: &Sample<'_>, is_named: bool) -> bool {
     if !input.header.is_empty() {
         return is_named && sample.keys.len() == input.header.len();
     }
-    // The keys cannot decide in three cases: the input requires no keys; the sample has no keys; or
-    // the required keys are missing, but the header need not be the first line (`skip_until`). Then
-    // the file fits if its name is typical of the source.
+    // The file fits if it has all required keys (names of columns or JSON keys). In three cases,
+    // the keys cannot show this, and the file fits if its name is typical of the source:
+    //
+    // - The input requires no keys.
+    // - The sample has no keys.
+    // - Required keys are missing, but they may be in a later line of the file, because the header
+    //   need not be the first line (`skip_until`).
     let has_keys = input.keys.iter().all(|key| has_key(sample, key));
     if input.keys.is_empty() || sample.keys.is_empty() || (input.skip_until.is_some() && !has_keys)
     {

@@ -1,10 +1,10 @@
-//! Replaces full-width characters, which Japanese and Chinese keyboards write, and Arabic digits.
-//! Leaves out invisible marks.
+//! Replaces two kinds of characters by ASCII characters: full-width characters, which Japanese and
+//! Chinese keyboards write, and the digits of the Arabic script. Removes invisible marks.
 
 use std::borrow::Cow;
 
-/// Replaces the full-width characters and the Arabic digits in a text by ASCII characters:
-/// `０３－１２３４` becomes `03-1234`. Leaves out the marks that only set the direction of the text.
+/// Replaces full-width characters and the digits of the Arabic script by ASCII characters:
+/// `０３－１２３４` becomes `03-1234`. Removes invisible marks ([`is_mark`]).
 pub(crate) fn half_width(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);

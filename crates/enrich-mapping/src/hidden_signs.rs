@@ -51,7 +51,9 @@ fn with_sign(text: &str, words: &[&str], sign: char, fits: impl Fn(&str, &str) -
     shown + rest
 }
 
-/// Returns the text after a `word` in brackets, if `text` begins with it.
+/// If `text` begins with `word` in brackets, returns the text after the brackets, without white
+/// space at its beginning: `quill.example` for the text `(at) quill.example` and the word `at`. The
+/// first character of `text` must be the opening bracket.
 fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let inside = text.get(1..)?.trim_start();
     let (found, after) = inside.split_at_checked(word.len())?;

@@ -16,7 +16,8 @@ pub(crate) const PERSON_NAMES: [Meaning; 5] = [
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KnownColumns<'c> {
     columns: Vec<(&'c str, Meaning)>,
-    /// The columns whose values, and not their names, have shown their meaning.
+    /// The columns whose meaning was found from their values, and not from their names: for
+    /// example, a column `X` with values such as `info@quill.example`.
     by_values: Vec<&'c str>,
 }
 
@@ -59,13 +60,13 @@ impl<'c> KnownColumns<'c> {
         self.columns.push((column, meaning));
     }
 
-    /// Like [`push`](Self::push), for a column whose values have shown its meaning.
+    /// Like [`push`](Self::push), for a column whose meaning was found from its values.
     pub(crate) fn push_by_values(&mut self, column: &'c str, meaning: Meaning) {
         self.push(column, meaning);
         self.by_values.push(column);
     }
 
-    /// Returns the columns whose values have shown their meaning.
+    /// Returns the columns whose meaning was found from their values.
     pub(crate) fn by_values(&self) -> &[&'c str] {
         &self.by_values
     }
@@ -83,8 +84,8 @@ impl<'c> KnownColumns<'c> {
     }
 
     /// Returns two columns: the column with area codes, such as `Vorwahl`, and the column with the
-    /// phone numbers to which the area codes belong. This is the next column with phone numbers
-    /// after the area codes. If no such column follows, it is the file's first column with phone
+    /// phone numbers to which the area codes belong. The second one is the next column with phone
+    /// numbers after the area codes. If none follows, it is the file's first column with phone
     /// numbers.
     pub(crate) fn area_codes(&self) -> Option<(&'c str, &'c str)> {
         let at = self.position(&[Meaning::AreaCode])?;

@@ -1,13 +1,14 @@
-//! Finds the country in a postal address or a place.
+//! Finds the country in a postal address, or in a text such as `Leeds, UK`.
 
 use enrich_text::{Country, ExternalId};
 
 use crate::country_item::country_of_item;
 use crate::country_name::country_of;
 
-/// The states of the United States, and the capital's district, by the first digit of their
-/// postcodes. Other countries may use the same two letters, and also postcodes of five digits: `MA`
-/// is Massachusetts, and also the code of Morocco.
+/// The codes of the states of the United States and of the District of Columbia. The index in this
+/// array is the first digit of their postcodes. A postcode must begin with the digit of its state,
+/// because other countries have the same codes and also postcodes of five digits: `MA` is
+/// Massachusetts, and also the code of Morocco.
 const STATES: [&[&str]; 10] = [
     &["CT", "MA", "ME", "NH", "NJ", "RI", "VT"],
     &["DE", "NY", "PA"],
@@ -21,12 +22,12 @@ const STATES: [&[&str]; 10] = [
     &["AK", "CA", "HI", "OR", "WA"],
 ];
 
-/// Returns the country at the end of an address such as `1 Mill Lane, Leeds, United Kingdom`. An
-/// address that ends with a state and a postcode of the United States, such as `Columbus, OH
-/// 43215`, has no country after them, so `US` is returned.
+/// Returns the country at the end of an address such as `1 Mill Lane, Leeds, United Kingdom`.
+/// Returns `US` if the address ends with a state and a postcode of the United States, such as
+/// `Columbus, OH 43215`.
 ///
-/// A code of two letters may be that of a state, so only `US` and `UK` are countries. `Georgia` may
-/// be the state or the country, so it is neither.
+/// Of the codes of two letters, only `US` and `UK` are recognised, because other codes may be those
+/// of states. For `Georgia`, the result is `None`, because it may be the state or the country.
 pub(crate) fn country_at_end(text: &str) -> Option<String> {
     let text = text.trim().trim_end_matches('.');
     if ends_with_state_and_postcode(text) {
@@ -55,8 +56,8 @@ fn country_of_place(place: &str) -> Option<Country> {
     texts.into_iter().flatten().find_map(country_of)
 }
 
-/// Whether an address ends with a state of the United States and one of its postcodes. A word must
-/// be before them.
+/// Whether an address ends with a state of the United States and one of its postcodes. The address
+/// must have at least one other word before them.
 fn ends_with_state_and_postcode(text: &str) -> bool {
     let is_between = |sign: char| sign.is_whitespace() || sign == ',';
     let mut words = text.rsplit(is_between).filter(|word| !word.is_empty());

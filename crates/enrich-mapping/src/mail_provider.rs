@@ -5,9 +5,9 @@ use enrich_text::{Domain, is_public_mail_host};
 
 use crate::native::plain_name;
 
-/// Whether `domain` belongs to a mail provider, such as `gmail.com`, and the company with these
-/// names is not this provider. The company is the provider if one of its names begins with the
-/// domain or with the domain's first label: `Gmail Inc`.
+/// Whether `domain` belongs to a mail provider, such as `gmail.com`, but `names` are the names of
+/// another company. They are names of the provider itself if one of them begins with the domain or
+/// with the domain's first label: `Gmail Inc`.
 pub(crate) fn is_of_another_provider<'n>(
     domain: &str,
     names: impl IntoIterator<Item = &'n str>,

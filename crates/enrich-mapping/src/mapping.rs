@@ -53,7 +53,7 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// An error whose text is one sentence. It names the wrong line, and what is allowed there.
+    /// An error whose text is one sentence. It says which line is wrong, and what is allowed there.
     pub fn from_toml(text: &str) -> Result<Self, MappingError> {
         let parsed = node::parse(text)?;
         let file = Table::whole(text, &parsed);
@@ -226,9 +226,9 @@ fn has_name_alone(company: &Map<String, Value>) -> bool {
     company.keys().all(|key| matches!(key.as_str(), "type" | "name" | "country" | "confidence"))
 }
 
-/// Adds the notes of one record to `notes`, the notes of the other records that were made from the
-/// same input record. Several records may read the same value, so a kind of note that `notes`
-/// already contains is not added again.
+/// Adds the notes of one native record to `notes`. `notes` contains the notes of other native
+/// records from the same input record. Several of these records may read the same value, so a note
+/// that another record already has is not added again.
 fn add_notes(notes: &mut Vec<Note>, of_record: Vec<Note>) {
     let of_others = notes.len();
     for note in of_record {

@@ -17,9 +17,9 @@ pub(crate) enum Meaning {
     /// Full names that have the family name first. No usual name has this meaning: only the operator
     /// names such a column.
     FamilyNameFirst,
-    /// The full name of the person who speaks for a company.
+    /// The full name of a company's contact person.
     Contact,
-    /// The name of a company or of a person.
+    /// The name of a company or of a person; the column does not say which.
     Name,
     Company,
     /// A column such as `Customer`. It has the company's name only if no other column has it,
@@ -30,7 +30,7 @@ pub(crate) enum Meaning {
     Legal,
     Aliases,
     Domains,
-    /// LinkedIn pages of a company or of a person.
+    /// LinkedIn pages of a company or of a person; the column does not say which.
     LinkedIn,
     CompanyLinkedIn,
     PersonLinkedIn,
@@ -38,15 +38,16 @@ pub(crate) enum Meaning {
     Instagram,
     Twitter,
     Youtube,
-    /// Email addresses of a company or of a person.
+    /// Email addresses of a company or of a person; the column does not say which.
     Emails,
     CompanyEmails,
     PersonEmails,
-    /// Phone numbers of a company or of a person.
+    /// Phone numbers of a company or of a person; the column does not say which.
     Phones,
     CompanyPhones,
     PersonPhones,
-    /// Texts that are put before phone numbers.
+    /// Area codes in a column of their own, such as `Vorwahl`. The importer puts them before the
+    /// phone numbers of another column.
     AreaCode,
     Country,
     /// Postal addresses or places, which may end with a country.
@@ -93,7 +94,8 @@ const NAMES: [(&str, Meaning); 30] = [
 ];
 
 impl Meaning {
-    /// Returns the meaning with this name. The name of an external id is `ids.` and its scheme.
+    /// Returns the meaning with this name. The name of an external id is `ids.` followed by its
+    /// scheme, as in `ids.lei`.
     fn from_name(name: &'static str) -> Option<Self> {
         let of_name = NAMES.into_iter().find(|(known, _)| *known == name);
         of_name.map(|(_, meaning)| meaning).or_else(|| name.strip_prefix("ids.").map(Self::Id))
@@ -167,21 +169,24 @@ static MEANINGS: LazyLock<HashMap<String, Meaning>> = LazyLock::new(|| {
     names.map(|(name, meaning)| (plain_name(name), meaning)).collect()
 });
 
-/// Usual names of columns with names of people, in languages that put the family name first, such
-/// as `氏名`.
+/// Usual names for columns of people's names, such as `氏名`, in languages that put the family name
+/// first.
 static FAMILY_NAME_FIRST: LazyLock<HashSet<String>> = LazyLock::new(|| {
     table::rows(include_str!("../data/family_name_first.txt"))
         .flat_map(|[names]| table::values(names).map(plain_name))
         .collect()
 });
 
-/// Returns the meaning of a column whose whole name is a usual name.
+/// Returns the meaning of a column whose whole name is in `data/synonyms.txt`, such as
+/// [`Meaning::Domains`] for `Website`. Returns `None` for any other name. Names are compared in the
+/// form that [`plain_name`] returns.
 pub(crate) fn usual_meaning(column: &str) -> Option<Meaning> {
     MEANINGS.get(&plain_name(column)).copied()
 }
 
-/// Whether the people in a column have the family name first: the column's name says so (`surname
-/// first`), or is in a language that puts it first, such as `Họ tên` or `氏名`.
+/// Whether the people's names in a column have the family name first. There are two cases: the
+/// column's name says so (`surname first`), or the column's name is in a language that puts the
+/// family name first (`Họ tên`, `氏名`).
 pub(crate) fn has_family_names_first(column: &str) -> bool {
     const SAYING_SO: [&str; 7] = [
         "surnamefirst",

@@ -30,8 +30,8 @@ pub fn is_name_only(kind: RecordType, has: impl Fn(Field) -> bool) -> bool {
 }
 
 /// Whether a record in Enrich's own import format has no identifier but its name
-/// ([`is_name_only`]). Every value counts, because the values are not parsed yet. If the import
-/// later can't read the record's only identifier, the record loses it.
+/// ([`is_name_only`]). The values are not parsed yet, so an invalid value, such as `none at all` as
+/// an email address, counts as an identifier too. The import later drops such a value.
 pub fn name_only(record: &Map<String, Value>) -> bool {
     let kind = record.get("type").and_then(Value::as_str).and_then(RecordType::from_name);
     kind.is_some_and(|kind| is_name_only(kind, |field| record.contains_key(field.name())))

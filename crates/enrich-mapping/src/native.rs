@@ -84,7 +84,8 @@ pub enum Field {
     FullName,
 }
 
-/// A field of Enrich's own import format, and whether the file names the field in the singular.
+/// The field that a column or a JSON key of an import file names, and whether this name is the
+/// singular of the field's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Named {
     /// The field.

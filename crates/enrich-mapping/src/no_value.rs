@@ -13,9 +13,9 @@ struct NoValues {
     name: HashSet<&'static str>,
     /// Texts that cannot be the name of a company, stored in lower case.
     company: HashSet<String>,
-    /// For a quick check: the first byte (in lower case) and the possible lengths of each text in
-    /// `any` and `exact`. Nearly every real value has another first byte or another length. Such a
-    /// value need not be looked up in `any` and `exact`.
+    /// For a quick check: the first byte (in lower case) of each text in `any` and `exact`, with
+    /// each length that the text may have. A value whose first byte and length are not in this set
+    /// is neither in `any` nor in `exact`. This is so for nearly all real values.
     shapes: HashSet<(u8, usize)>,
 }
 

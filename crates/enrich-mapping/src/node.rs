@@ -70,8 +70,8 @@ impl<'t, 'i> Table<'t, 'i> {
         self.get(name).map_or(Ok(Vec::new()), |node| node.texts())
     }
 
-    /// Returns the value of a key that is `true` or `false`; `None` if the table does not have
-    /// the key.
+    /// Returns the value of a key as a boolean; `None` if the table does not have the key. Any
+    /// value other than `true` and `false` is an error.
     pub(crate) fn flag(&self, name: &'t str) -> Result<Option<bool>, MappingError> {
         let flag = |node: Node<'_, '_>| {
             node.value.as_bool().ok_or_else(|| node.wrong("is `true` or `false`"))

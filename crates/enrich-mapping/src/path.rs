@@ -3,7 +3,8 @@
 //! A place is a column or key (`Company Name`), keys joined by dots (`organisasjonsform.kode`),
 //! or a JSON pointer (`/records/0/LEI`). If the value of one of the keys is a list, the rest of
 //! the place applies to each element: `names.value` is the `value` of each element of the list
-//! `names`. `*` means every member of an object.
+//! `names`. A number selects one element of a list. `*` means every member of an object, or every
+//! element of a list.
 
 use serde_json::{Map, Value};
 
@@ -14,7 +15,8 @@ pub(crate) struct Path {
     steps: Vec<String>,
 }
 
-/// Maximum number of places that a numbered range, such as `{1..10}`, may stand for.
+/// Maximum number of places in a record (columns or keys) that one text with a numbered range may
+/// stand for. For example, `Name_{1..10}` stands for ten.
 const MOST_OF_A_RANGE: usize = 1_000;
 
 impl Path {
@@ -33,8 +35,9 @@ impl Path {
         Some((from..=to).map(|number| Self::column(&format!("{before}{number}{after}"))).collect())
     }
 
-    /// Creates the place that a text names: a column, a key, keys joined by dots, or a JSON
-    /// pointer. Unlike in [`Self::read`], braces have no special meaning.
+    /// Parses a text that stands for one place: the name of a column or key, keys joined by dots,
+    /// or a JSON pointer. Unlike [`Self::read`], this function does not treat braces as a numbered
+    /// range.
     pub(crate) fn column(text: &str) -> Self {
         let steps = match text.strip_prefix('/') {
             Some(pointer) => {
@@ -45,7 +48,9 @@ impl Path {
         Self { whole: text.to_owned(), steps }
     }
 
-    /// Returns the name of the column, or the top-level key, that the place begins with.
+    /// Returns the name of the column, or the top-level key, that contains the value. For the place
+    /// `names.value`, this is `names`, unless the record has a column whose whole name is
+    /// `names.value`.
     pub(crate) fn first<'a>(&'a self, record: &Map<String, Value>) -> &'a str {
         match self.steps.first() {
             Some(first) if !record.contains_key(&self.whole) => first,
@@ -87,13 +92,13 @@ fn column<'v>(record: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
     record.iter().find(|(key, _)| is_same_column(key, name)).map(|(_, value)| value)
 }
 
-/// Whether two names mean the same column. Case, and how many blanks or line breaks are between the
-/// words, do not matter: `Phone (office)` is the same as `phone`, a line break and `(office)`.
+/// Whether two names mean the same column. Ignores the case of ASCII letters, and which white space
+/// separates the words. For example, `Phone (office)` and `phone\n(office)` mean the same column.
 pub fn is_same_column(one: &str, other: &str) -> bool {
     one == other || folded(one).eq(folded(other))
 }
 
-/// Returns the bytes of a name in lower case, with one blank after each word.
+/// Returns the bytes of a name, with ASCII letters in lower case and one blank after each word.
 fn folded(name: &str) -> impl Iterator<Item = u8> + '_ {
     let words = name.split_whitespace().flat_map(|word| word.bytes().chain([b' ']));
     words.map(|byte| byte.to_ascii_lowercase())

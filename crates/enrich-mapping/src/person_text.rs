@@ -84,7 +84,8 @@ pub(crate) fn read_person(
     last: Option<String>,
     full: Option<String>,
 ) -> PersonText {
-    // A first or a last name alone may be a word of a department: `Care`, `Sales`.
+    // A first or a last name may also be a word of a department: `Care`, `Sales`. So if there are
+    // both names, they are checked only together.
     let both = first.as_ref().zip(last.as_ref()).map(|(first, last)| format!("{first} {last}"));
     let texts = match &both {
         Some(both) => [Some(both), None, None],
@@ -163,7 +164,8 @@ fn is_person_name(first: &str, last: &str) -> bool {
 /// Byte, Director` and `Ada Byte, Bob Quill`. If the text before a dash is a job title, the name
 /// follows the dash.
 fn without_remark(text: &str) -> String {
-    /// Maximum number of remarks that are left out. A text with more marks is no name.
+    /// Maximum number of dashes at which a remark is left out. Further remarks stay in the text: a
+    /// text with so many dashes is hardly a name.
     const MAX_REMARKS: usize = 8;
     let outside = without_parentheses(text);
     let mut name = outside.as_str();
@@ -253,7 +255,8 @@ fn capitals_first(name: &str) -> Option<(String, String)> {
     let last = words.iter().take_while(|word| is_capitals(word)).count();
     let (last, first) = words.split_at_checked(last)?;
     let has_small = |word: &&str| word.chars().any(char::is_lowercase);
-    // Titles such as `CPA` and `MD` are in capitals too.
+    // Titles such as `CPA` and `MD` are in capitals too. So one of the words in capitals must have
+    // more than three characters.
     let is_long = |word: &&str| word.chars().count() > 3;
     let is_split = last.iter().any(is_long) && !first.is_empty() && first.iter().all(has_small);
     is_split.then(|| (first.join(" "), last.join(" ")))

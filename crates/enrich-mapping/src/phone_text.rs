@@ -59,10 +59,14 @@ enum Part {
     Nothing,
 }
 
-/// Returns the phone numbers in a text, without words such as `Tel.` around them. Numbers of fax
-/// machines are left out. The known words are in `data/phone_words.txt`. A remark after the last
-/// number is left out, such as `hat` in `0342 337 90 11 hat`. If the text has another unknown word
-/// outside parentheses, returns the whole text.
+/// Returns the phone numbers in a text, without words such as `Tel.` around them. Fax numbers are
+/// left out. The known words are in `data/phone_words.txt`. Only these unknown words are left out:
+///
+/// - A label before a number: `Ada` in `Ada 030 23125001`.
+/// - A remark in parentheses after a number: `dem. Quill` in `030 23125001 (dem. Quill)`.
+/// - A remark after the last number: `hat` in `0342 337 90 11 hat`.
+///
+/// If the text has any other unknown word, returns the whole text.
 pub(crate) fn phone_texts(text: &str) -> Vec<String> {
     let text = text.trim().trim_matches(['\'', '"']).trim_start();
     let mut found = Vec::new();
@@ -126,8 +130,9 @@ pub(crate) fn phone_texts(text: &str) -> Vec<String> {
 const COMPLETE: usize = 7;
 
 /// Whether a word is a label before a number, such as `Ada` in `Ada 030 23125001`. `before` is the
-/// text before the word: it must have no digits, or be a complete number with a comma or a slash
-/// after it. `after` is the text after the word: it must have a complete number.
+/// text before the word: it must have no digits, or be a complete number with a comma, a semicolon,
+/// a slash or a line break after it. `after` is the text after the word: it must have a complete
+/// number.
 fn is_label(before: &str, after: &str) -> bool {
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).count();
     let before = (digits(before), before.trim_end().ends_with([',', ';', '/', '\n']));
@@ -140,9 +145,10 @@ fn is_no_phone_label(label: &str) -> bool {
     ["fax", "faks", "téléc", "факс"].iter().any(|part| label.contains(part))
 }
 
-/// Whether the text after `number` is a remark that does not matter. This is so if `number` is
-/// complete, and the remark has no digits and does not say that the number must not be used. But
-/// letters can be a part of a number: `+1 800 555 CARS`.
+/// Whether the text after `number` is a remark that can be left out, such as `hat` in
+/// `0342 337 90 11 hat`. `number` must be complete. The remark must have no digits. It must not say
+/// that the number is a fax number, is invalid or must not be used. It must not be a part of the
+/// number, such as `CARS` in `+1 800 555 CARS`.
 fn is_remark(number: &str, remark: &str) -> bool {
     /// Numbers that are often written with letters begin with these digits.
     const TOLL_FREE: [&str; 9] =
@@ -186,7 +192,8 @@ pub(crate) fn has_separate_ending(number: &str) -> bool {
     let Some(first) = without_second_ending(number) else { return false };
     let ending = number.strip_prefix(first).unwrap_or_default();
     let digits = first.chars().filter(char::is_ascii_digit).count();
-    // Slashes in the number itself separate its groups of digits: `0664 / 123 45 / 67`.
+    // If the number before the ending contains a slash, slashes separate its groups of digits. So
+    // the supposed ending is probably a group too: `67` in `0664 / 123 45 / 67`.
     (ending.starts_with(" / ") || ending.trim_start().starts_with('~'))
         && digits >= COMPLETE
         && !first.contains('/')
@@ -220,9 +227,9 @@ pub(crate) fn with_area_code(area_code: Option<&str>, number: String) -> String 
     format!("{area_code} {number}")
 }
 
-/// Returns the phone number in `number`, without signs around it. `number` is the text after a word
-/// such as `Tel.`, and `part` is the meaning of this word. Returns `None` if there is no phone
-/// number, for example after the word `Fax`.
+/// Returns the phone number in `number`, without spaces and punctuation around it. `number` is the
+/// text after a word such as `Tel.`, and `part` is the meaning of this word. Returns `None` if
+/// there is no phone number, for example after the word `Fax`.
 fn whole(number: &str, part: Part) -> Option<String> {
     /// Minimum number of digits of a further number, after a word such as `or`. Fewer digits are
     /// only another ending of the number before the word: `182` in `0221 4710-181 oder 182`.
@@ -268,8 +275,8 @@ fn whole_numbers_between<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
     if are_whole { parts } else { vec![text] }
 }
 
-/// Whether a text without words may be a phone number. It must have 7 to 15 digits, and no signs
-/// that are unusual in phone numbers. It must not be a date, such as `01.11.2026`.
+/// Whether a text without words may be a phone number. It must have 7 to 15 digits. All its other
+/// characters must be spaces or one of `+-./()`. It must not be a date, such as `01.11.2026`.
 pub(crate) fn is_like_phone(text: &str) -> bool {
     let digits = text.chars().filter(char::is_ascii_digit).count();
     let is_usual = |sign: char| sign.is_ascii_digit() || " +-./()".contains(sign);

@@ -1,5 +1,5 @@
-//! A native record that is not complete yet: the rules of a mapping fill its fields one after the
-//! other.
+//! A record in Enrich's own import format that is not complete yet. The rules of a mapping fill its
+//! fields one after the other.
 
 mod person;
 
@@ -88,9 +88,9 @@ impl RecordDraft {
         }
     }
 
-    /// Adds the domain, the page or the person's profile that a URL leads to. If the text is not a
-    /// URL and `is_domain` is `true`, adds the text as an email address or as a domain, so that the
-    /// import reports it if it is neither.
+    /// Adds what a URL leads to: a domain, a company's page on a social network, or a person's
+    /// LinkedIn profile. If the text is not a URL and `is_domain` is `true`, adds it as an email
+    /// address if it is one. Otherwise adds it as a domain, and the import reports it as invalid.
     pub(crate) fn add_url(&mut self, text: &str, country: Option<Country>, is_domain: bool) {
         match route_url(&half_width(link_address(text))) {
             Route::Domain(domain) => self.add_domain(domain, country),
@@ -181,10 +181,12 @@ impl RecordDraft {
     }
 
     /// Adds the phone numbers of a text, in E.164 form. Slashes or words separate the numbers. A
-    /// national number is read as a number of the record's first country. If the record has no
-    /// country, it is read as a number of `country`. A national number is left out, and a [`Note`]
-    /// is added, if no country is known or the country has no such number. A text that is not a
-    /// number is added unchanged, so that the import reports it as invalid.
+    /// text that is not a number is added unchanged, so that the import reports it as invalid.
+    ///
+    /// A national number (without a country calling code) is read as a number of the record's first
+    /// country. If the record has no country, it is read as a number of `country`. If this is
+    /// `None` too, or if the country has no such number, the number is left out, and a [`Note`] is
+    /// added.
     pub(crate) fn add_phone(&mut self, text: &str, country: Option<Country>) {
         let country = self.countries.first().copied().or(country);
         let texts = phone_texts(&half_width(text));
@@ -222,9 +224,10 @@ impl RecordDraft {
         }
     }
 
-    /// Sets the domain of a person's employer, if the URL leads to a company's website. A text
-    /// that is not a URL is set unchanged, so that the import reports it as invalid. But an email
-    /// address is added as such. An address on a social network or on a platform is left out.
+    /// Sets the domain of a person's employer, if `text` is the URL of a company's website. A URL
+    /// on a social network, or on a platform such as a site builder, is left out. An email address
+    /// is added to the email addresses of the record. Any other text is set unchanged, so that the
+    /// import reports it as invalid.
     pub(crate) fn set_company_domain(&mut self, text: &str) {
         match route_url(&half_width(link_address(text))) {
             Route::Domain(domain) => self.company_domain = Some(domain),

@@ -114,10 +114,12 @@ impl RecordRule {
         self.when.iter().all(|condition| condition.is_met(record))
     }
 
-    /// Makes a draft of a record from an input record. If the input record names no country, `seat`
-    /// is used: as the company's country, and to read national phone numbers. If the input record
-    /// names an unknown country, `seat` is not used. `is_alone` says that the input record gives no
-    /// record of the other kind (company or person).
+    /// Makes a draft of a native record from an input record. If the input record names no country,
+    /// `seat` is used: as the company's country, and to read national phone numbers. If the input
+    /// record names an unknown country, `seat` is not used.
+    ///
+    /// `is_alone` is `true` if the input record may have a company and a person, but has only one
+    /// of the two. Then the fields in `fields_if_alone` are read too.
     pub(crate) fn record_draft(
         &self,
         record: &Map<String, Value>,
@@ -140,8 +142,9 @@ impl RecordRule {
         for (field, texts) in fields.iter_mut().filter(|(field, _)| field.is_name()) {
             texts.retain(|text| match field {
                 Field::Company => !is_no_company(text),
-                // If rows may also have a person, `Freelancer` means that there is no company. In a
-                // list of companies alone, it may be the name of one.
+                // If an input record may have a company and a person, the company name `Freelancer`
+                // means that the person has no company. In a file that has only companies,
+                // `Freelancer` may be a company's name.
                 Field::Name if self.is_of_both() => !is_no_company(text),
                 _ => !is_no_name(text),
             });
@@ -289,8 +292,8 @@ fn is_yes_or_no(text: &str) -> bool {
     ANSWERS.contains(&text.trim().to_lowercase().as_str())
 }
 
-/// Splits texts such as `ada@quill.example/bob@quill.example` at their slashes. A slash may also be a
-/// part of an address, so a text is split only if each part is an address.
+/// Splits texts such as `ada@quill.example/bob@quill.example` at their slashes. A slash may also be
+/// a part of an address, so a text is split only if each part is an address.
 fn split_at_slashes(texts: Vec<String>) -> Vec<String> {
     let split = texts.into_iter().flat_map(|text| {
         let parts: Vec<&str> = text.split('/').collect();
@@ -302,8 +305,9 @@ fn split_at_slashes(texts: Vec<String>) -> Vec<String> {
     split.collect()
 }
 
-/// Returns the email addresses of a text such as `Ada Byte <ada@quill.example>`, which was split at
-/// its blanks. Returns other texts unchanged.
+/// Removes people's names from the parts of a text that was split at its blanks. From the parts
+/// `Ada`, `Byte` and `<ada@quill.example>`, it returns only `ada@quill.example`. If no part is an
+/// email address in angle brackets, returns all parts unchanged.
 fn without_names(texts: Vec<String>) -> Vec<String> {
     let bracketed = |text: &str| Some(text.strip_prefix('<')?.strip_suffix('>')?.to_owned());
     let is_address = |text: &String| text.contains('@');

@@ -21,8 +21,8 @@ pub enum Route {
     /// page, but for example to a post.
     NoPage,
     /// A web address on a platform, which hosts pages of many companies: a site builder, a
-    /// marketplace, an app store, or a service for pages with links. The page belongs to one of
-    /// these companies, but the domain belongs to the platform.
+    /// marketplace, an app store, or a link-in-bio service, which hosts a page with links for each
+    /// company. The page belongs to one of these companies, but the domain belongs to the platform.
     Platform,
     /// The text is not a web address. It may be an email address, for example.
     Unreadable,
@@ -78,7 +78,7 @@ const NETWORK_SIGNS: [&str; 11] = [
 
 /// Decides what a URL leads to. The URL may lack its scheme, or be only a host.
 pub fn route_url(text: &str) -> Route {
-    // A handle of a network, such as `@quill.example`, is no website.
+    // A text such as `@quill.example` is a handle on a social network, and not a website.
     if text.trim_start().starts_with('@') {
         return Route::NoPage;
     }
@@ -161,8 +161,9 @@ fn is_on_platform(host: &str, is_bare: bool) -> bool {
     }
 }
 
-/// Whether a text is the address of a whole website, such as `www.quill.example`. The address of a
-/// page, such as `https://fair.example/contact/7`, may be on another company's website.
+/// Whether a text is the address of a whole website, such as `www.quill.example`, and not of a
+/// single page. A single page may be on the website of a different company: at
+/// `https://fair.example/contact/7`, a trade fair may describe one of its exhibitors.
 pub(crate) fn is_whole_site(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
@@ -170,14 +171,16 @@ pub(crate) fn is_whole_site(text: &str) -> bool {
     host.is_some_and(|host| !host.trim_end_matches('/').contains(['/', '@', '?']))
 }
 
-/// Whether a text in a column of LinkedIn pages is probably no handle but a website, because it has a
-/// dot. Few handles have one, such as `ppc-s.a.`.
+/// Whether a text that is given as a LinkedIn page is probably a website, such as `quill.example`,
+/// because it contains a dot. Few LinkedIn handles do, such as `ppc-s.a.`. Returns `false` for all
+/// other networks.
 pub(crate) fn is_no_handle(network: Network, text: &str) -> bool {
     network == Network::LinkedIn && !text.contains('/') && text.contains('.')
 }
 
-/// Whether the host of a URL has the network's name, as in `https://linkedin.example/company/quill`.
-/// Such a site is not the company's website.
+/// Whether the host of a URL contains the network's name as a label, as in
+/// `https://linkedin.example/company/quill`. Such a URL is probably a mistyped URL of a page on the
+/// network, and not the website of the company that the record describes.
 pub(crate) fn is_site_of(network: Network, text: &str) -> bool {
     let host = text.split_once("://").map_or(text, |(_, rest)| rest).split('/').next();
     host.is_some_and(|host| host.split('.').any(|label| label == network.as_str()))

@@ -103,7 +103,7 @@ impl Rule {
     }
 
     /// Creates a rule for the values of one column. Each text is split at the separators.
-    /// `transform` changes each value; values that it does not accept are not read.
+    /// `transform` changes each value; values that it does not accept are left out.
     pub(crate) fn column_of_values(
         name: &str,
         separators: &[&str],
@@ -124,7 +124,8 @@ impl Rule {
         }
     }
 
-    /// Sets the column `particles`, whose texts are put before the values: `van` before `Dijk`.
+    /// Makes the rule put the particle of a record before each value: `van` before `Dijk`.
+    /// `particles` is the name of the column with the particles.
     pub(crate) fn set_particles(&mut self, particles: &str) {
         if let Self::One(values) = self {
             values.particle = Some(Path::column(particles));

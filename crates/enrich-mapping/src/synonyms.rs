@@ -1,4 +1,5 @@
-//! Creates a mapping from the names of a file's columns, for usual names in several languages.
+//! Creates a mapping for a file from the names of its columns. Usual names in several languages are
+//! known, such as `Company` and `Firma`.
 
 use std::collections::HashSet;
 
@@ -36,8 +37,9 @@ pub struct Synonyms {
 }
 
 impl Synonyms {
-    /// Returns the columns whose meaning is known, each with its meaning. If no column such as
-    /// `Company` has the company's name, a column such as `Customer` or `Legal name` has it.
+    /// Returns the columns whose meaning is known, each with its meaning. If no column has a name
+    /// such as `Company`, another column, such as `Customer` or `Legal name`, gets the meaning
+    /// "company name" ([`name_companies`]).
     ///
     /// If a column does not have a usual name, its values in `records` may show its meaning
     /// ([`meaning_of_values`]). Such a column is returned only in two cases: no other column has
@@ -61,7 +63,9 @@ impl Synonyms {
             .iter()
             .any(|(column, meaning)| meaning == Meaning::Name && !has_companies(column, records));
         let is_alone = !has_last_name && !may_be_last_name;
-        // `Nombre` and `Nome` mean "name" or "first name". Beside a website, they name the company.
+        // `Nombre` and `Nome` mean "name" or "first name". If most values have several words, they
+        // are whole names: names of companies if there is a column for a website and none for a
+        // company, and otherwise names of people.
         let has_domains = known.has(Meaning::Domains) && !known.has(Meaning::Company);
         known.change(|column, meaning| match meaning {
             Meaning::FirstName if is_alone && are_whole_names(column, records) => match has_domains
@@ -74,7 +78,8 @@ impl Synonyms {
         add_by_values(&mut known, columns, records, &groups);
         name_companies(&mut known, columns, records);
         groups.assign(&mut known);
-        // A location may end with a country, which is read only if there is no other column for it.
+        // A location is read only for the country at its end: `Paris, France`. So a column with
+        // locations is not needed if another column has the country.
         if known.has(Meaning::Country) {
             known.leave_out(Meaning::Location);
         }
@@ -126,9 +131,9 @@ fn add_pairs<'c>(known: &mut KnownColumns<'c>, columns: &'c [String]) {
 /// Finds the column with the name of the company, if no column has a name such as `Company`. These
 /// steps are tried in order:
 ///
-/// 1. The first column `Name` whose values are the names of companies, or that is beside a contact
-///    person. A column `Nombre` ("name" or "first name") beside a contact person also counts, if no
-///    column has last names.
+/// 1. The first column `Name` whose values are the names of companies. If there is a column for a
+///    contact person and none for a full name, the column `Name` may have any values. Then a column
+///    such as `Nombre` ("name" or "first name") counts too, unless a column has last names.
 /// 2. If there is no column `Name`: a column such as `Customer`, or else one such as `Legal name`.
 /// 3. If all names are in objects of JSON or XML: the name in the object that also has domains,
 ///    email addresses or phone numbers.
@@ -168,9 +173,10 @@ fn name_companies<'c>(
     }
 }
 
-/// Returns the column with the name in an object that also has known addresses or phone numbers:
-/// `tags.name` beside `tags.website`. An object with a first or last name is a person, so its name
-/// is not the company's. Returns `None` if several objects have such a name.
+/// Returns the column with a company's name in an object of JSON or XML, such as `tags.name`. The
+/// object must also have a known column for a domain, email addresses or phone numbers, such as
+/// `tags.website`. An object that also has a person's name, such as a first name, does not count:
+/// it describes a person. Returns `None` if there is no such column, or more than one.
 fn name_in_object<'c>(known: &KnownColumns<'_>, columns: &'c [String]) -> Option<&'c str> {
     let is_key = |meaning: Meaning| {
         meaning.is_of_phones() || matches!(meaning, Meaning::Domains | Meaning::Emails)
@@ -236,9 +242,10 @@ fn is_of_second_person(column: &str, columns: &[String], known: &KnownColumns<'_
     })
 }
 
-/// Returns the meaning of a column's name, or of the name without the prefix of its group (`EMAIL`
-/// for `KNT_EMAIL`). Objects of JSON and XML, and their members, are in no group
-/// ([`meaning_among`]).
+/// Returns the meaning of a column's name ([`meaning_among`]). If the name has no meaning, but the
+/// column is in a group (columns with the same prefix), returns the meaning of the name without the
+/// prefix: `EMAIL` for `KNT_EMAIL`. Objects of JSON and XML, and their members, are in no group: in
+/// `contact.email`, `contact` is the name of an object and not a prefix.
 fn meaning_of_name(columns: &[String], column: &str, groups: &Groups) -> Option<Meaning> {
     let is_object_or_member =
         || has_members(columns, column) || outer_and_inner(columns, column).is_some();
@@ -247,13 +254,15 @@ fn meaning_of_name(columns: &[String], column: &str, groups: &Groups) -> Option<
 }
 
 /// Returns the meaning of a column. In JSON and XML, a column such as `company.name` is a member of
-/// the object `company`:
+/// the object `company`. The first of these rules that applies decides:
 ///
 /// - An object itself has no meaning.
-/// - The name in the object of a company is the company's name. Names in other objects have no
-///   meaning, because they may be names of anything.
+/// - If the whole name is a usual name, it has this meaning: `company.phone` means the same as
+///   `Company phone`.
 /// - Members of an object that is about others, such as `created_by` or `parent`, have no meaning.
-/// - Other members have the meaning of their own name: `contact.email` means the same as `email`.
+/// - The name in the object of a company is the company's name. All other names, and job titles,
+///   have no meaning, because it is not known whose they are.
+/// - Other members have the meaning of their own name: `desk.email` means the same as `email`.
 fn meaning_among(columns: &[String], column: &str) -> Option<Meaning> {
     if has_members(columns, column) {
         return None;

@@ -1,13 +1,13 @@
-//! Texts in which braces are replaced by values of an input record, such as
-//! `{all_attributes.registrar} {all_attributes.number}`. Each pair of braces contains a place of
-//! the record (see [`Path`]).
+//! Templates, such as `{all_attributes.registrar} {all_attributes.number}`. Each pair of braces
+//! contains the place of a value in an input record: a column, a key, or nested keys (see
+//! [`Path`]). The value replaces the braces.
 
 use serde_json::{Map, Value};
 
 use crate::path::{Path, texts};
 
-/// A text with places in braces, such as `{registrar} {number}`. A place says where an input record
-/// has a value.
+/// A text with places in braces, such as `{registrar} {number}`. A place is the column, the key or
+/// the nested keys at which an input record has a value.
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
     parts: Vec<Part>,
@@ -20,8 +20,8 @@ enum Part {
 }
 
 impl Template {
-    /// Reads a text with places in braces, such as `{registrar} {number}`. An opening brace without
-    /// a closing brace is part of the text.
+    /// Parses a template, such as `{registrar} {number}`. An opening brace without a closing brace
+    /// is normal text.
     pub(crate) fn read(text: &str) -> Self {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -36,9 +36,9 @@ impl Template {
         Self { parts }
     }
 
-    /// Returns the text with values of `record`: each place in braces, such as `{number}`, is
-    /// replaced by the first value that the record has there. Returns `None` if the record has no
-    /// value at one of the places.
+    /// Fills in the values of `record`. `{number}` is replaced by the first value that the record
+    /// has in the column `number`. Returns `None` if the record has no value for one of the pairs
+    /// of braces.
     pub(crate) fn fill(&self, record: &Map<String, Value>) -> Option<String> {
         let mut filled = String::new();
         for part in &self.parts {
@@ -53,7 +53,9 @@ impl Template {
         Some(filled)
     }
 
-    /// Adds to `found` the column, or the top-level key, of each place in the text.
+    /// Adds to `found`, for each pair of braces, the column or the top-level key of `record` that
+    /// it names. For `{address.city}`, this is `address`, or `address.city` if the record has a
+    /// column with this name.
     pub(crate) fn columns_read<'a>(
         &'a self,
         record: &Map<String, Value>,

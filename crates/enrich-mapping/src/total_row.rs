@@ -16,20 +16,24 @@ static WORDS: LazyLock<HashSet<(&'static str, &'static str)>> = LazyLock::new(||
 /// if the name is not known) and the cell in this column. A row looks like a row of totals in two
 /// cases:
 ///
-/// - The first cell that is not empty is a word for a total, such as `Total` or `Gesamt: 12`, begins
-///   with a word such as `Subtotal`, or counts something: `Number of members: 12`.
+/// - The first cell that is not empty introduces a total ([`is_total`]), such as `Gesamt: 12` or
+///   `Number of members: 12`.
 /// - A cell is a number and the name of its column: `6 Vendors` in the column `Vendors`.
 ///
-/// A company may be called `Total`. So the caller must also check that the row has no domain, page,
-/// email address or phone number.
+/// A company may be called `Total`. So the caller must also check that the row has no identifier
+/// but a name: no domain, phone number or the like ([`is_name_only`](crate::is_name_only)).
 pub fn is_total_row<'r>(cells: impl IntoIterator<Item = (&'r str, &'r str)>) -> bool {
     let mut filled = cells.into_iter().filter(|(_, cell)| !cell.trim().is_empty());
     let Some((column, first)) = filled.next() else { return false };
     is_total(first) || is_count_of(first, column) || filled.any(|(of, cell)| is_count_of(cell, of))
 }
 
-/// Whether a text is a word for a total, or begins with one and counts something. A colon, and an
-/// amount in any form, may follow.
+/// Whether a text introduces a total. This is so in three cases:
+///
+/// - It is a word for a total, perhaps with an amount in digits: `Total` or `Gesamt: 12`.
+/// - Its first word can only introduce a total: `Subtotal of hall 1`.
+/// - Its first word can introduce a count, such as `Number`, and a number follows after a colon:
+///   `Number of members: 12`.
 pub fn is_total(text: &str) -> bool {
     let text = text.trim().to_lowercase();
     let first = text.split(|sign: char| sign.is_whitespace() || sign == ':').next();

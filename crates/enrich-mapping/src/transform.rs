@@ -85,8 +85,8 @@ impl Transform {
     }
 }
 
-/// Whether a URL leads to the page of a company on a social network. It may be the path of a
-/// LinkedIn page alone: `company/quillmark`.
+/// Whether a text is the URL of a company's page on a social network. For LinkedIn, the path of the
+/// URL alone is also accepted: `company/quillmark`.
 fn is_company_page(text: &str) -> bool {
     let path = text.trim_start_matches('/');
     ["company/", "school/", "showcase/"].iter().any(|start| path.starts_with(start))

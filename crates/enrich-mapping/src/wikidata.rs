@@ -50,7 +50,8 @@ pub(crate) fn is_entity(record: &Map<String, Value>) -> bool {
 /// Makes a draft of a record from an entity. The error is the reason why the entity gives no
 /// record.
 ///
-/// If the entity names no country, its country is `seat`.
+/// `seat` is the country that the import uses for companies without a country. The record gets it
+/// if the entity names no country, not even for its headquarters.
 pub(crate) fn record_draft(
     entity: &Map<String, Value>,
     seat: Option<Country>,

@@ -38,8 +38,8 @@ impl RecordDraft {
         }
     }
 
-    /// Adds the job title, the email addresses and the phone numbers of a cell with the person's
-    /// name. A title in a column of its own counts more.
+    /// Adds the job title, the email addresses and the phone numbers that are in the same cell as
+    /// the person's name. If the record already has a title, from a separate column, keeps it.
     pub(crate) fn add_contact(&mut self, cell: &ContactCell, country: Option<Country>) {
         self.title = self.title.take().or_else(|| cell.title.clone());
         cell.emails.iter().for_each(|text| self.add_email(text));

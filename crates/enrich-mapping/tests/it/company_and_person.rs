@@ -57,7 +57,8 @@ fn a_row_gives_the_company_and_its_contact() {
     );
     assert_eq!(found[1][0].get("linkedin"), None);
     assert_eq!(found[1][1]["linkedin"], "linkedin.com/company/quill-example");
-    // Rows without a person give the company alone, with all values.
+    // A row without a person gives only the company. The company gets all values, also those that a
+    // person would get, such as the mobile phone number.
     assert_eq!(
         found[2],
         json!([{"type": "company", "name": "Ink", "country": "DE", "domains": ["ink.example"],
@@ -79,7 +80,8 @@ fn the_emails_before_the_person_are_the_companys() {
     assert_eq!(found[0][1]["emails"], json!(["hallo@quill.example"]));
     let columns = ["Firma", "E-mail", "Internet", "Ansprechpartner", "E-mail (2)"];
     assert_eq!(mapped(&columns, &rows), found);
-    // If there is only one column with addresses, they belong to the company and to the person.
+    // If there is only one column with email addresses, both the company and the person get the
+    // address.
     let columns = ["Firma", "E-Mail", "Internet", "Ansprechpartner"];
     let found = mapped(&columns, &rows.map(|row| &row[..4]));
     assert_eq!(found[0][0]["emails"], json!(["hallo@quill.example"]));
@@ -187,7 +189,7 @@ fn a_job_title_beside_a_name_is_left_out() {
         let name = (&found[0][0]["first_name"], &found[0][0]["last_name"]);
         assert_eq!(name, (&first.into(), &last.into()), "{text}");
     }
-    // A person without a first name is no person, so only the company is read.
+    // A person needs a first name. Without one, the row gives only the company.
     for text in ["Fr. Byte", "Ada (last name follows)", "Ingen uppgift"] {
         let found = mapped(&columns, &[&["Quill", "quill.example", text]]);
         assert_eq!(found[0].as_array().map(Vec::len), Some(1), "{text}");
@@ -281,8 +283,8 @@ fn values_may_contradict_the_name_of_a_column() {
     );
 }
 
-/// Maps a row of a list of people. Returns the first and the last name, or the reason why there is
-/// no person.
+/// Maps a row of a list of people. Returns the first and the last name of the person; both are
+/// empty if the row gives no person.
 fn name_of(first: &str, last: &str) -> (String, String) {
     let found = mapped(&["First name", "Last name", "Email"], &[&[first, last, "x@quill.example"]]);
     let text = |field: &str| found[0][0][field].as_str().unwrap_or_default().to_owned();

@@ -1,4 +1,5 @@
-//! Checks that the source of a file is detected.
+//! Checks that the source of a file is detected: the system that exported it, or the open data that
+//! it contains.
 
 use enrich_mapping::{Detection, InputKind, Sample, detect};
 use serde_json::Value;

@@ -1,4 +1,5 @@
-//! Tests of mappings from mapping files, from pairs of fields and columns, and from column names.
+//! Tests of mappings that are created from a mapping file, from pairs of a field and a column, or
+//! from the names of the columns alone.
 
 use enrich_mapping::{Mapping, Outcome, RecordType, Settings};
 use serde_json::{Map, Value, json};
@@ -236,8 +237,8 @@ fn rows_of_companies_and_of_private_customers_are_read() {
     assert_eq!(read("Quill GmbH", "", ""), json!([{"type": "company", "name": "Quill GmbH"}]));
     let person = json!([{"type": "person", "first_name": "Ada", "last_name": "Byte"}]);
     assert_eq!(read("", "Ada", "Byte"), person);
-    // The company has only a name, and the record of the person contains it. So there is no record
-    // of the company.
+    // The company has nothing but a name, and the person's record already contains this name. So no
+    // record of the company is created.
     let person = json!([{"type": "person", "first_name": "Bob", "last_name": "Nib",
         "company": "Ink KG"}]);
     assert_eq!(read("Ink KG", "Bob", "Nib"), person);
@@ -260,8 +261,10 @@ fn people_whose_names_are_in_any_kind_of_column_are_people() {
     assert_eq!(found.used[0].0, RecordType::Person);
 }
 
-/// Creates a mapping from columns with three values each. Returns which columns the mapping reads,
-/// and after `by values:` the columns whose values have shown their meaning.
+/// Creates a mapping from columns with three values each. Returns the columns that the mapping
+/// reads, each with its field. After `by values:` follow the columns whose meaning was detected
+/// from their values, because their names are not usual ones. Returns `none` if there is no
+/// mapping.
 fn read_by_values(columns: &[(&str, [&str; 3])]) -> String {
     let names: Vec<String> = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
     let record = |at: usize| {
@@ -287,8 +290,9 @@ fn values_show_the_meaning_of_columns_with_unknown_names() {
         "Unternehmung → name, Auftritt → domains, Adresse → emails, Telefon-Nr. (Büro) → phones; \
          by values: Unternehmung, Auftritt, Adresse, Telefon-Nr. (Büro)"
     );
-    // These columns are not read. Fax numbers and dates are not phone numbers. The columns
-    // `Record owner`, `Login` and `Team` name users of the program that exported the file.
+    // These columns are not read. Fax numbers and dates are not phone numbers. A record owner is a
+    // user of the program that exported the file. A `conjoint` is somebody's spouse. `Team` has the
+    // same address in every row, so the address says nothing about the company of the row.
     let fax = ("Telefax Büro", ["030 23125 001", "030 23125002", "030 23125003"]);
     let date = ("Telefonisch erreicht", ["01.11.2026", "02.11.2026", "03.11.2026"]);
     let owner = ("Record owner", ["ada@quill.example", "bob@quill.example", "eve@quill.example"]);
@@ -298,8 +302,8 @@ fn values_show_the_meaning_of_columns_with_unknown_names() {
         read_by_values(&[("Firma", ["Quill", "Ink", "Nib"]), fax, date, owner, user, same]),
         "Firma → name; by values: "
     );
-    // Two columns have websites. Only the column with a usual name is read, not the column whose
-    // values would show its meaning.
+    // Both `Website` and `Auftritt` have websites. Only `Website` is read, because its name is a
+    // usual one. The meaning of `Auftritt` could only be detected from its values.
     let firm = ("Firma", ["Quill", "Ink", "Nib"]);
     let sites = ("Website", ["quill.example", "ink.example", "nib.example"]);
     assert_eq!(
@@ -313,8 +317,8 @@ fn values_show_the_meaning_of_columns_with_unknown_names() {
     let ids = ("Hotel ID", ["030231250", "030231251", "030231252"]);
     let region = ("Bundesland", ["BY", "BY", "BE"]);
     assert_eq!(read_by_values(&[firm, links, ids, region]), "Firma → name; by values: ");
-    // The column `Jméno` ("first name") has whole names of people, so the people are the contacts
-    // of the companies.
+    // The column name `Jméno` may mean "first name". But here, the values have several words. So
+    // they are the full names of people, who work at the companies.
     let whole = ("Jméno", ["Ada Byte", "Bob Nib", "Ing. Eve Quill"]);
     let both = "Firma → company, Jméno → full_name; Firma → name; by values: ";
     assert_eq!(read_by_values(&[firm, whole]), both);
@@ -382,7 +386,7 @@ fn the_null_texts_of_a_mapping_add_to_those_of_every_source() {
     }
 }
 
-/// Returns the columns that are read, each with its field.
+/// Returns the columns that the mapping reads, each with the field that gets its values.
 fn read_as(columns: &[&str]) -> Vec<(String, String)> {
     let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
     Mapping::from_synonyms(&columns, &[], None)

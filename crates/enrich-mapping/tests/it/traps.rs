@@ -420,7 +420,8 @@ fn the_website_of_a_mail_provider_is_left_out() {
     let mapped = mapping.map(record.as_object().unwrap(), &Settings::default());
     let Outcome::Records(records) = mapped.outcome else { panic!("skipped") };
     assert_eq!((records[0].get("domains"), records[1].get("company_domain")), (None, None));
-    // Both records read the website from the same column, so there is only one note.
+    // The mapping makes a company and a person from the input record. Both take the website from
+    // the same column, so there is only one note.
     assert_eq!(mapped.notes, [Note::MailProvider]);
     let record = json!({"a": "Gmail", "b": "https://gmail.com/"});
     let mapped = mapping.map(record.as_object().unwrap(), &Settings::default());

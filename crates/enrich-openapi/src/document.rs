@@ -94,7 +94,7 @@ fn components(api_versions: &[&'static ApiVersion], calls: &Calls) -> Value {
 }
 
 /// Returns the schemas of the document: first the schemas of requests, answers and refusals, then
-/// the schemas of the input kinds.
+/// the schemas of the kinds of input, such as a domain or an email address.
 fn schemas(api_versions: &[&'static ApiVersion], calls: &Calls) -> Map<String, Value> {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
         settings.definitions_path = "/components/schemas".into();

@@ -101,7 +101,7 @@ fn header_refs(rows: &[(&str, &str)]) -> Map<String, Value> {
         .collect()
 }
 
-/// Returns the headers of an admin page's answer.
+/// Returns the headers of the response with an admin page, such as `/metrics`.
 pub(crate) fn of_page() -> Value {
     Value::Object(header_refs(&[("X-Request-Id", "RequestId"), ("Cache-Control", "CacheControl")]))
 }

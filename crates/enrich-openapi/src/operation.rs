@@ -1,5 +1,6 @@
-//! Creates the description of an endpoint in the document, from the endpoint's row in the table,
-//! its answers and its recorded calls.
+//! Creates the description of an endpoint in the OpenAPI document. The path, the title, the price
+//! and the inputs come from the endpoint's row in the table of endpoints. The recorded calls of the
+//! endpoint are the examples.
 
 use enrich_core::Price;
 use enrich_wire::{ApiVersion, Endpoint, KeyPlace};

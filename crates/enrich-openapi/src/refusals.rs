@@ -1,5 +1,5 @@
-//! The refusals in the document: for each API version and HTTP status, the response with its
-//! possible bodies.
+//! The refusals in the OpenAPI document: for each API version and HTTP status, the response with
+//! its possible bodies.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +14,15 @@ use crate::headers;
 use crate::inputs::schema_ref;
 
 struct RefusalDescription {
-    /// The name of the document's example that shows this refusal.
+    /// The name of the example that shows this refusal in the OpenAPI document.
     name: &'static str,
     /// A sentence that says in which case a call gets this refusal.
     when: &'static str,
     /// Whether a call of an endpoint can get this refusal. If `false`, the server refuses the
     /// request because no endpoint has its path and method.
     is_of_endpoint: bool,
-    /// Whether the key may already be identified when the call is refused.
+    /// Whether the server may already have identified the API key when it refuses the call. Then
+    /// the refusal may have the headers with the account's balance and the rate limit.
     can_know_key: bool,
 }
 
@@ -162,8 +163,9 @@ pub(crate) fn response_name(api_version: &ApiVersion, status: u16) -> String {
     format!("V{}Refusal{status}", api_version.number)
 }
 
-/// Returns the descriptions of all refusals, one for each HTTP status. The `bool` says whether
-/// calls of endpoints can get this response.
+/// Returns the responses of the OpenAPI document that describe the refusals, one for each HTTP
+/// status. The `bool` says whether a call of an endpoint can get this response. If `false`, only
+/// requests to which no endpoint fits can get it (no endpoint has their path and method).
 pub(crate) fn responses(api_version: &ApiVersion) -> BTreeMap<u16, (Value, bool)> {
     let mut by_status: BTreeMap<u16, Vec<(RequestRefusal, Vec<u8>)>> = BTreeMap::new();
     for refusal in samples(api_version) {

@@ -1,5 +1,6 @@
-//! Checks that the file `docs/openapi.json` is the document that is made from the tables, the wire
-//! files and the recorded calls.
+//! Checks that the file `docs/openapi.json` is up to date: it must equal the document that is made
+//! from the tables of endpoints, the wire files (for each endpoint, the source file with its inputs
+//! and its answer) and the recorded calls.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::{Path, PathBuf};

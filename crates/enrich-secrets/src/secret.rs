@@ -153,8 +153,8 @@ purposes! {
     InvitationToken = "enrich 2026-11 invitation token hash",
     /// Makes the hash by which a store finds the session of a signed-in owner.
     SessionToken = "enrich 2026-11 session token hash",
-    /// Makes the hash by which a store finds the count of a company name that look-ups did not
-    /// find.
+    /// Makes the hash of a company name that look-ups did not find. A store counts these look-ups
+    /// under the hash.
     MissedName = "enrich 2026-11 missed name hash",
 }
 

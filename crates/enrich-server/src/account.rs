@@ -42,8 +42,9 @@ const FROM_SCRIPT: HeaderName = HeaderName::from_static("hx-request");
 /// `enrich-dashboard`, which has the table of its pages. The second one redirects from `/` to the
 /// account page.
 ///
-/// actix-web decodes a path before it compares it, so `/%61ccount` would match the first resource
-/// too. The table of pages does not have this path, so the guard refuses it.
+/// actix-web decodes the path of a request before it compares the path with a resource. So the
+/// path `/%61ccount` would match the first resource too. `enrich-dashboard` does not decode paths,
+/// and has no page with the path `/%61ccount`. Therefore, a guard excludes such paths.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     let is_unescaped_root = fn_guard(|context| context.head().uri.path().starts_with(ROOT));
     config.service(
@@ -136,8 +137,8 @@ struct Arrival {
 }
 
 impl Arrival {
-    /// Ends the time limit for the whole body. From now on, each piece of the body has this time
-    /// limit of its own.
+    /// Ends the time limit for the whole body. From now on, a time limit of the same length applies
+    /// to each piece of the body.
     fn lift_time_limit(&self) {
         self.is_unlimited.set(true);
         if let Some(signals) = self.context.signals() {
@@ -206,7 +207,7 @@ fn sent(response: Response, of_file: Encoding, of_page: Encoding) -> HttpRespons
                 Encoding::Brotli => Bytes::from_static(brotli),
             })
         }
-        // `headers` contains the content type, because `BodyStream` sets none.
+        // `BodyStream` sets no content type, but `headers` already contains one.
         ResponseBody::Pieces(pieces) => BoxBody::new(BodyStream::new(pieces.map(|piece| {
             piece.inspect_err(|error| {
                 error!(error = %error, "a file broke off");

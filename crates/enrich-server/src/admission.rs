@@ -152,8 +152,8 @@ pub(crate) struct AdmissionControl {
 }
 
 impl AdmissionControl {
-    /// Creates the admission control of one worker, which may have at most `max_guests` guests:
-    /// connections beyond the limit.
+    /// Creates the admission control of one worker. The worker may have at most `max_guests`
+    /// guests (connections without a slot) at the same time.
     pub(crate) fn new(places: Arc<ConnectionSlots>, max_guests: NonZeroUsize) -> Self {
         Self { places, max_guests: max_guests.get(), guests: RefCell::default() }
     }

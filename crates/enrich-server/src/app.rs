@@ -1,8 +1,8 @@
 //! The actix-web application of a listener: its routes and middleware. Every request first passes
 //! through the middleware in `connection_end`, which then calls the middleware in `record`. The
-//! middleware in `record` checks the connection limit, and logs and counts the request. For
-//! actix-web, these two are a single layer, because each further layer would allocate a future for
-//! each request.
+//! middleware in `record` checks the connection limit, and logs and counts the request. Both are
+//! registered in actix-web as one middleware. If they were registered separately, actix-web would
+//! allocate one more future for each request.
 
 use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};

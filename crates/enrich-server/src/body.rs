@@ -80,16 +80,16 @@ async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, RequestRe
 
 /// Returns the output of `future`; `None` if `future` takes longer than `limit`.
 ///
-/// The HTTP layer works in turns: it reads input, polls handlers and writes answers. Most bodies
-/// arrive together with the head of their request. Then the HTTP layer polls the handler twice in
-/// one turn: after it has read the head, and after it has delivered the body. So most futures are
-/// complete at the second poll. Before this poll, this function does little:
+/// The HTTP layer works in turns. In each turn, it reads input, polls handlers and writes answers.
+/// Most bodies arrive together with the head of their request. For such a request, the HTTP layer
+/// polls the handler twice in one turn: when it has read the head, and when it has delivered the
+/// body. So the second poll usually completes the future, and this function saves work until then:
 ///
-/// 1. The first poll uses a waker that does nothing. A real waker would make the HTTP layer process
-///    the whole connection once more. No waker is needed, because a second poll always follows.
-/// 2. Usually, the second poll is in the same turn. If it is not, which is possible with pipelined
-///    requests, `poll_again` makes the connection start another turn.
-/// 3. A timer starts only after the second poll. So most calls need no timer.
+/// 1. The first poll uses a waker that does nothing. When the body is delivered, a real waker would
+///    make the HTTP layer process the whole connection once more.
+/// 2. The second poll comes without a waker. Usually, it is in the same turn. If it is not, which
+///    is possible with pipelined requests, `poll_again` makes the connection start another turn.
+/// 3. The timer starts only at the second poll, and only if this poll does not complete the future.
 async fn within<F: Future>(
     limit: Duration,
     poll_again: Option<&PollAgain>,

@@ -12,8 +12,9 @@ use actix_web::body::{BodySize, BoxBody, MessageBody};
 use bytes::Bytes;
 
 /// The size of the pieces in which a body is given to the HTTP layer, in bytes. A shorter body is
-/// one piece. The HTTP layer collects bytes in a buffer, and sends them when it has this number of
-/// bytes. The buffer has 8 KiB at first, enough for two pieces.
+/// one piece. The HTTP layer adds pieces to its write buffer while the buffer contains fewer bytes
+/// than this number. Then it sends the bytes. So the buffer needs room for at most two pieces, and
+/// its initial size of 8 KiB is enough.
 pub(crate) const PIECE_BYTES: usize = 4 * 1024;
 
 struct Pieces(Bytes);

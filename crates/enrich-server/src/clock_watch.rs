@@ -7,13 +7,14 @@ use enrich_core::Timestamp;
 use jiff::SignedDuration;
 
 /// Compares the wall clock with the monotonic clock. If both have advanced equally for
-/// [`STEADY_TIME`](Self::STEADY_TIME), the store may make the ends of expired keys and sessions
-/// final. A key with a final end stays refused, even if the wall clock is set back later.
+/// [`STEADY_TIME`](Self::STEADY_TIME), the wall clock is trusted. Only then does the store record
+/// which keys and sessions have expired. From then on, they stay expired, even if the wall clock is
+/// set back.
 ///
 /// The reason: after a machine has started, its wall clock may be ahead until time
-/// synchronisation corrects it. Until then, some keys and sessions seem to have expired and are
-/// refused. After the correction, they are accepted again, but only if their ends have not become
-/// final in the meantime.
+/// synchronisation corrects it. Until then, some valid keys and sessions seem to have expired, and
+/// are refused. After the correction, they must be accepted again. If the store had already
+/// recorded that they have expired, they would stay refused.
 #[derive(Clone, Debug)]
 pub(crate) struct ClockWatch {
     /// The time that the wall clock showed when this watch was started.

@@ -23,8 +23,9 @@ pub(crate) async fn end_connection(
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let context = CallContext::begin(&mut request, listener);
     if context.signals().is_some_and(|signals| signals.last_answer.is_given()) {
-        // This request arrived after the last answer of the connection, so the client expects no
-        // response. This future never completes. It is dropped with the connection, soon.
+        // An earlier response on this connection had the header `Connection: close`. So the client
+        // expects no response to this request. This future never completes. It is dropped when the
+        // connection closes, which is soon.
         return std::future::pending().await;
     }
     let mut response = DetachOnDrop::new(Box::pin(record(context.clone(), request, next))).await?;

@@ -37,7 +37,8 @@ pub(crate) struct Answered {
     /// The label of the endpoint or page, in the log and the metrics.
     pub(crate) label: &'static str,
     pub(crate) status: u16,
-    /// The credits, the outcome and other data of the API call; `None` if the response is a page.
+    /// The credits, the outcome and other data of the API call; `None` if the request was not an
+    /// API call, for example a request for the page `/docs`.
     pub(crate) record: Option<CallRecord>,
 }
 

@@ -4,7 +4,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 /// A future that continues as a separate task if it is dropped before its end. So if a client
-/// disconnects, its call still runs to the end: a call that was charged is also counted.
+/// disconnects, its call still runs to the end. For example, a call that was charged is then also
+/// recorded in the metrics.
 pub(crate) struct DetachOnDrop<T: 'static>(Option<Pin<Box<dyn Future<Output = T>>>>);
 
 impl<T> DetachOnDrop<T> {
@@ -31,8 +32,8 @@ impl<T> Future for DetachOnDrop<T> {
 impl<T> Drop for DetachOnDrop<T> {
     fn drop(&mut self) {
         // The rest of the future runs as a task of this worker thread. If the thread ends before
-        // the task, the rest of the call is lost, but a charge that the ledger has decided stays
-        // in the ledger.
+        // the task, the rest of the call is lost. But a charge that is already in the ledger stays
+        // there.
         if let Some(unfinished) = self.0.take() {
             actix_web::rt::spawn(unfinished);
         }

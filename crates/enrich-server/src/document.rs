@@ -19,8 +19,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
-/// Adds a route for each file of [`SITE`]: the document, the page, and the page's scripts and style
-/// sheets. The path of the page may also end with a slash.
+/// Adds a route for each file of [`SITE`]: the OpenAPI document, the page `/docs`, and the scripts
+/// and style sheets of this page. The page also has the path `/docs/`.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     for file in &SITE {
         add(config, file, file.path);

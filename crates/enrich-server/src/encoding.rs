@@ -72,7 +72,7 @@ pub(crate) fn set_encoding_headers(response: &mut HttpResponse, encoding: Encodi
 }
 
 /// Whether the request cannot influence the text of the page that answers it. Only such a page may
-/// be compressed.
+/// be compressed, because of the BREACH attack (see the top of this file).
 pub(crate) fn is_fixed(request: &HttpRequest) -> bool {
     let has_query = request.uri().query().is_some_and(|query| !query.is_empty());
     matches!(*request.method(), Method::GET | Method::HEAD) && !has_query

@@ -10,8 +10,8 @@ pub(crate) fn is_not_escaped() -> impl Guard {
 }
 
 /// Returns a guard that accepts only `POST`. The guard of actix-web would make two more allocations
-/// for each request: it lists the accepted methods for a default answer. No endpoint uses that
-/// answer.
+/// for each request. It collects the accepted methods, for actix-web's default answer to other
+/// methods. No endpoint uses that answer.
 pub(crate) fn is_post() -> impl Guard {
     fn_guard(|context| context.head().method == Method::POST)
 }

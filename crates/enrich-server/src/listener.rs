@@ -94,10 +94,10 @@ impl Listener {
     ///
     /// When the system does not accept the socket.
     pub fn serve(self, listener: ListenerState, limits: ListenerLimits) -> io::Result<Server> {
-        // `ConnectionSlots` enforces the limit of connections. A single worker may get all
-        // connections, so actix-web must allow this number for each worker. The worker also needs
-        // room for guests, which are connections beyond the limit. It needs room for twice the
-        // limit of guests: when a new guest replaces an old one, the old connection ends a little
+        // `ConnectionSlots` enforces the limit of connections for all workers together. actix-web
+        // has only a limit for each worker. One worker may get all connections, and in addition its
+        // guests (connections beyond the limit), so its limit must allow for both. The guests are
+        // counted twice: when a new guest replaces an old one, the old connection ends a little
         // later than the new one begins.
         let per_worker = limits.connections.get().saturating_add(2 * limits.guests.get());
         let places = ConnectionSlots::new(limits.connections, limits.connections_per_address);

@@ -24,9 +24,8 @@ const CHARGING: &str = "enrich_charging";
 const REVISION: &str = "enrich_directory_generation";
 const BUILD: &str = "enrich_build_info";
 
-/// The upper bounds of the buckets for durations, in seconds. The first bound is about the
-/// duration of a single read; the last bound is about the duration of a call whose disk does not
-/// respond.
+/// The upper bounds of the buckets for the durations of requests, in seconds. They range from a
+/// fast look-up to a call that waits for a disk that does not respond.
 const BUCKETS: [f64; 14] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
@@ -133,7 +132,7 @@ impl Metrics {
         known.get_or_init(|| self.recording(|| lookups(found))).increment(1);
     }
 
-    /// Runs `record`, and adds the metrics that `record` counts to `self.recorder`.
+    /// Runs `record`. The metrics that it uses are stored in `self.recorder`.
     fn recording<T>(&self, record: impl FnOnce() -> T) -> T {
         with_local_recorder(&self.recorder, record)
     }

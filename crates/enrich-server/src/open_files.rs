@@ -2,8 +2,8 @@
 
 use std::num::NonZeroUsize;
 
-/// The number of files that are reserved for everything except connections within the limit: for
-/// the databases, and for guests (connections beyond the limit).
+/// The number of open files that are reserved for the databases and for guests. A guest is a
+/// connection beyond the maximum number of connections.
 const OTHER_FILES: usize = 512;
 
 /// Returns how many connections to allow: `wanted`, or fewer if the limit of open files is too low.
@@ -25,8 +25,9 @@ pub(crate) fn connection_limit(wanted: NonZeroUsize) -> NonZeroUsize {
     connections
 }
 
-/// Returns how many connections fit into the limit of open files: at most `wanted`. For other
-/// purposes, [`OTHER_FILES`] files are reserved, but at most half of the limit.
+/// Returns how many connections fit into `limit`, the limit of open files. Returns at most
+/// `wanted`. [`OTHER_FILES`] files are reserved for the databases and for guests. If this is more
+/// than half of `limit`, only half of `limit` is reserved.
 fn fitting(wanted: NonZeroUsize, limit: usize) -> NonZeroUsize {
     let most = limit.saturating_sub(OTHER_FILES).max(limit / 2);
     wanted.min(NonZeroUsize::new(most).unwrap_or(NonZeroUsize::MIN))

@@ -1,5 +1,6 @@
-//! The inner part of the middleware. It records each response in the metrics and the log. It also
-//! refuses most requests of guests, which are the connections beyond the limit.
+//! The inner part of the middleware. It records each response in the metrics and the log. If a
+//! connection is beyond the connection limit, it also refuses the connection's requests, except
+//! those for the admin pages.
 //!
 //! Neither the log nor the metrics contain keys, inputs or values of answers. The path of a request
 //! that matches no route is not logged, because the caller chooses it.

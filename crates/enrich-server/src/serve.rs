@@ -38,7 +38,7 @@ pub struct Prepared {
     /// through these records. Otherwise, a process only uses them to announce its own lists to the
     /// others.
     pub job_records: Option<Arc<dyn JobRecords>>,
-    /// Whether the folder `lists` is one that all processes use.
+    /// Whether all server processes that share the store also share the folder `lists`.
     pub shares_lists: bool,
     /// The store that this process shares with others; `None` if it uses a data folder.
     pub shared_store: Option<SharedStore>,
@@ -92,8 +92,9 @@ pub fn serve<E: Into<Box<dyn Error + Send + Sync>>>(
         upkeep::flush(app.service()).await;
         ended
     });
-    // The async runtime has ended only here, because it waits for tasks that use a disk. The time
-    // limit of the shutdown includes this wait.
+    // At the end of the statement above, the async runtime waits for its blocking tasks, such as
+    // writing to a disk. The time limit of the shutdown ends only here, so that it includes this
+    // wait.
     drop(time_limit);
     ended
 }

@@ -19,8 +19,8 @@ pub struct ServerSettings {
     pub max_connections_per_address: Option<NonZeroUsize>,
     /// The time limit for the head of a connection's first request.
     pub head_timeout: Duration,
-    /// The time limit for the body of a request to arrive. For an upload of a signed-in owner, it
-    /// is the limit for each piece of the body.
+    /// The time limit for the whole body of a request to arrive. If a signed-in account owner
+    /// uploads a list, this is the limit for each piece of the body instead.
     pub body_timeout: Duration,
     /// The time for which a connection stays open while it waits for the next request.
     pub keep_alive: Duration,
@@ -36,9 +36,10 @@ pub struct ServerSettings {
 /// The settings of the account page.
 #[derive(Clone, Debug)]
 pub struct AccountPageSettings {
-    /// The settings of the web pages. `serve` replaces their listening address by the address that
-    /// was bound.
+    /// The settings of the web pages. `serve` overwrites the field `listens_on` with the address on
+    /// which the server really listens, because [`ServerSettings::listen`] may have the port 0.
     pub dashboard: enrich_dashboard::Settings,
-    /// The settings of the lists that owners upload on the account page.
+    /// The limits for the lists that account owners upload on the account page, and for the jobs
+    /// that look up the rows of these lists.
     pub jobs: enrich_bulk::jobs::Settings,
 }

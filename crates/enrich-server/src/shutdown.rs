@@ -20,8 +20,8 @@ const STUCK: i32 = 2;
 /// process with the exit status [`STUCK`], even if a disk or a client does not respond. Charges
 /// whose answers were sent are durable by then.
 pub(crate) struct TimeLimit {
-    /// The thread waits until this sender is dropped, or until the time is over. It is `None` if
-    /// the thread could not be started.
+    /// Dropping this sender ends the thread that watches the limit, so that the thread does not end
+    /// the process. `None` if the thread could not be started.
     _running: Option<Sender<()>>,
 }
 
@@ -98,8 +98,8 @@ mod tests {
             let _ = sender.send(());
         });
         drop(limit);
-        // The thread ends without calling the closure. The closure is dropped, and with it the
-        // sender.
+        // The thread that watches the limit ends without calling the closure above. This drops the
+        // closure and its `sender`, so `exceeded` is disconnected.
         let waited = exceeded.recv_timeout(Duration::from_secs(10));
         assert_eq!(waited, Err(RecvTimeoutError::Disconnected));
     }

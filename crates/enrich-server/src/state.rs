@@ -81,8 +81,8 @@ impl AppState {
         &self.service
     }
 
-    /// Frees memory of the metrics: sorts the durations that were counted since the last call of
-    /// this function into buckets. This must be called every few seconds.
+    /// Frees memory of the metrics. Each measured duration takes memory of its own until this
+    /// function puts it into a bucket of a histogram. So this must be called every few seconds.
     pub fn tidy_metrics(&self) {
         self.metrics.tidy();
     }

@@ -73,9 +73,9 @@ async fn run(app: Arc<AppState>, jobs: Option<Arc<Jobs>>, sign_ins: Arc<dyn Sign
     }
 }
 
-/// Makes the expiry of keys, invitations and sessions final if their end has passed. Then they stay
-/// expired even if the clock is set back. Returns the present time. If the clock cannot be trusted,
-/// makes nothing final and returns `None`.
+/// Makes the expiry of all expired keys, invitations and sessions final: they stay expired even if
+/// the clock is set back later. Returns the present time. If the clock cannot be trusted, makes no
+/// expiry final and returns `None`.
 async fn settle_ends(
     service: &Service,
     sign_ins: &dyn SignIns,

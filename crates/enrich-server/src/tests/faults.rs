@@ -134,8 +134,9 @@ fn a_call_whose_caller_hangs_up_is_charged_and_counted_all_the_same() {
     let first = request("GET", "/healthz", "", "");
     client.send(first + &request("POST", "/v1/cuf", "", &site.known()));
     std::thread::sleep(Duration::from_millis(200));
-    // The client closes its connection without reading the first answer. So the server's operating
-    // system receives a TCP reset, while the second call waits for its charge.
+    // The client has not read the answer to `/healthz` when it closes the connection. Therefore its
+    // operating system sends a TCP reset. The reset arrives while the second call, `/v1/cuf`, waits
+    // for its charge.
     drop(client);
     std::thread::sleep(Duration::from_millis(200));
     may_charge.store(true, Ordering::SeqCst);

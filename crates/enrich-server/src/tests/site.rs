@@ -94,8 +94,8 @@ fn the_page_is_dark_where_the_system_is_and_leads_back_to_the_account() {
     }
 }
 
-/// Returns the JSON schema that the OpenAPI document has for a page's answer with this status and
-/// content type.
+/// Returns the JSON schema that the OpenAPI document specifies for an answer of the admin page at
+/// `path`, if the answer has this status and content type.
 fn shape(document: &Value, path: &str, status: u16, content_type: &str) -> Value {
     let response = &document["paths"][path]["get"]["responses"][status.to_string()];
     let kind = content_type.split(';').next().unwrap_or_default();

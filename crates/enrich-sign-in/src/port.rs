@@ -22,9 +22,9 @@ pub enum EmailSet {
     NoAccount,
 }
 
-/// Stores with which email address and password the owner of an account signs in, and stores
-/// invitations and sessions. Of the token of an invitation or a session, only a keyed hash is
-/// stored.
+/// Stores the email address and the password hash with which the owner of each account signs in.
+/// Also stores invitations and sessions. Of the token of an invitation or a session, only a keyed
+/// hash is stored.
 #[async_trait]
 pub trait SignIns: Send + Sync {
     /// Sets the email address with which the owner of an account signs in. Changes nothing if the

@@ -86,8 +86,8 @@ impl fmt::Debug for PasswordHash {
     }
 }
 
-/// How the owner of an account signs in to its page. An account has at most one sign-in, and an
-/// email address belongs to at most one account.
+/// How the owner of an account signs in to the account page. An account has at most one sign-in,
+/// and an email address belongs to at most one account.
 #[derive(Clone, Debug)]
 pub struct SignIn {
     /// The account that the owner signs in to.
@@ -96,7 +96,7 @@ pub struct SignIn {
     pub email: EmailAddress,
     /// The hash of the password; `None` until the owner has set a password with an invitation.
     pub password: Option<PasswordHash>,
-    /// Time at which the address was set.
+    /// The time at which the email address was set.
     pub created_at: Timestamp,
 }
 

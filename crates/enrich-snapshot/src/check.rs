@@ -1,5 +1,5 @@
-//! Checks the file of the snapshot in use (from which all nodes should answer) in a node's data
-//! folder. A node makes the same checks when it starts.
+//! Checks a node's copy of the snapshot in use. This is the snapshot from which all nodes should
+//! answer. A node makes the same checks when it starts.
 
 use enrich_core::port::snapshots::{SnapshotNumber, Snapshots};
 

@@ -58,8 +58,8 @@ pub enum SnapshotError {
         /// The version of the schema that this build reads.
         known: u32,
     },
-    /// The look-up data in the snapshot was derived from the imported facts by rules of another
-    /// version than this build has.
+    /// The look-up data in the snapshot was derived from the imported facts by derivation rules
+    /// whose version differs from the version in this build.
     #[error(
         "the snapshot was derived by rules {found} and this Enrich has rules {known}; run `enrich \
          reindex` and publish it by the Enrich that the nodes run"

@@ -25,9 +25,9 @@ pub(crate) struct Opened {
     /// The hashes of values that were suppressed by a suppression list, and whose suppression was
     /// taken back (ended) before this snapshot was made. Each hash comes with the time of this end.
     pub(crate) taken_back: Vec<([u8; 32], Timestamp)>,
-    /// The number of changes of the set of suppressed values (values that no answer may contain)
-    /// before this snapshot was made. Each suppression of a value is one change, and each end of a
-    /// suppression is another.
+    /// How many times the suppressed values (values that no answer may contain) had changed when
+    /// this snapshot was made. Each suppression of a value counts as one change. Each end of a
+    /// suppression counts as one more change.
     pub(crate) suppression_changes: u64,
 }
 

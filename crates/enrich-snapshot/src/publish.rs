@@ -65,8 +65,9 @@ pub fn publish(snapshots: &dyn Snapshots, from: &PublishFrom) -> Result<Snapshot
     published
 }
 
-/// Returns an error if the directory (the look-up data) uses a secret that the store does not have.
-/// Nodes have the secrets of the store, so they could not use the directory.
+/// Returns an error if the directory (the look-up data) was made with a secret that is not among
+/// the secrets of `snapshots`, the store that all nodes share. Nodes have only the secrets of this
+/// store, so they could not use such a directory.
 fn check_secrets(snapshots: &dyn Snapshots, file: &DirectoryFile) -> Result<(), SnapshotError> {
     let known = block_on(snapshots.secrets())?;
     match file.secrets.iter().find(|check| !known.contains(check)) {
@@ -117,8 +118,9 @@ fn add(
         };
         match block_on(snapshots.publish(&snapshot)) {
             Ok(true) => return Ok(snapshot),
-            // Another process has just used this number. It publishes to another folder, so the
-            // lock on the folder does not keep it out. The loop tries the next number.
+            // Another process has just published a snapshot with this number. That process
+            // publishes to a different folder, so it did not wait for the lock on this folder. The
+            // loop tries the next number.
             Ok(false) => place = path,
             Err(error) => {
                 // If it is unknown whether the snapshot was added to the list, the file is kept,

@@ -22,15 +22,19 @@ use crate::live::{Live, StoreSuppressions};
 use crate::local_files::LocalFiles;
 use crate::settings::SnapshotSettings;
 
-/// Answers from the snapshot in use, from which all nodes should answer.
+/// Answers look-ups from a snapshot (a copy of the look-up data).
 ///
-/// Each look-up uses one snapshot from its beginning to its end. If a new snapshot cannot be used,
-/// the error is logged, and the node goes on answering from the previous snapshot. A value that was
-/// suppressed after the snapshot was published is left out of the answers.
+/// The list of snapshots, which all nodes share, says which snapshot is in use: all nodes should
+/// answer from it. When another snapshot comes into use, the node changes to it. If that snapshot
+/// cannot be used, the node logs the error, and goes on answering from its previous snapshot.
+///
+/// Each look-up uses one snapshot from its beginning to its end. A value that was suppressed after
+/// the snapshot was published is left out of the answers.
 pub struct SnapshotDirectory {
     shared: Arc<FollowState>,
-    /// One thread follows the list of snapshots, and the other one the list of suppressions (values
-    /// that no answer may contain). Dropping this field ends both threads, and waits for their end.
+    /// One thread watches the list of snapshots for changes, and the other one the list of
+    /// suppressions (values that no answer may contain). Dropping this field ends both threads, and
+    /// waits for their end.
     _threads: [Background; 2],
 }
 
@@ -61,10 +65,15 @@ pub struct SnapshotStatus {
 }
 
 impl SnapshotDirectory {
-    /// Opens the snapshot in use, if it is in the data folder. Otherwise opens the newest snapshot
-    /// in the data folder that can be used. If there is none, fetches the snapshot in use. Then
-    /// follows the list of snapshots on two threads. Blocks until the node can answer from the
-    /// first snapshot.
+    /// Opens a first snapshot, so that the node can answer. This method blocks until then. It tries
+    /// these snapshots in this order:
+    ///
+    /// 1. the snapshot in use (from which all nodes should answer), if it is in the data folder;
+    /// 2. the other snapshots in the data folder, the newest first;
+    /// 3. the snapshot in use, which is then fetched.
+    ///
+    /// Afterwards starts two threads. They watch the lists of snapshots and of suppressions (values
+    /// that no answer may contain) for changes.
     ///
     /// # Errors
     ///
@@ -102,7 +111,7 @@ impl SnapshotDirectory {
         Ok(Self { shared, _threads: threads })
     }
 
-    /// Returns which snapshot the node answers from, for health pages and metrics.
+    /// Returns the state of the node's snapshots, for health pages and metrics.
     pub fn status(&self) -> SnapshotStatus {
         let live = self.shared.live.load_full();
         // `problem` is unlocked before `suppressions` is locked. [`FollowState::swap`] locks

@@ -102,8 +102,9 @@ impl DirectoryStore {
         &self.secrets
     }
 
-    /// Derives all look-up data of the directory again, as
-    /// [`Store::reindex`](crate::Store::reindex) does, for a folder without a ledger.
+    /// Derives all look-up data from the stored facts again, as
+    /// [`Store::reindex`](crate::Store::reindex) does, for a folder without a ledger. Calls `done`
+    /// in the same way.
     ///
     /// # Errors
     ///

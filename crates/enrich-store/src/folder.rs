@@ -24,7 +24,8 @@ pub(crate) enum Parts {
     Directory,
 }
 
-/// What a folder contains, if it can be used.
+/// What a data folder contains. If a folder contains anything else, [`find`] returns an error
+/// instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     /// The folder does not exist or is empty.
@@ -36,9 +37,9 @@ pub(crate) enum Found {
     All,
 }
 
-/// The name of a file that is created when the ledger of a folder was moved to a remote store. The
-/// old `ledger.sqlite` remains in the folder, but is outdated. If the folder has this file,
-/// commands refuse to use the old ledger.
+/// The name of the file that marks a data folder whose ledger was moved to a remote store. The old
+/// `ledger.sqlite` remains in the folder, but is outdated. If the folder has this mark, commands
+/// refuse to use the old ledger.
 pub(crate) const LEDGER_MOVED: &str = "ledger.moved";
 
 /// A folder that some file systems create on new disks. A folder with only this counts as empty.
@@ -294,8 +295,9 @@ pub(crate) fn bring_up_to_date(folder: &Path, parts: Parts) -> Result<Secrets, O
     Ok(secrets)
 }
 
-/// Returns the secrets of a complete folder whose ledger has the schema of this Enrich, and was
-/// made with these secrets. Writes nothing to the databases.
+/// Returns the secrets of a folder, and writes nothing to its databases. Returns an error if the
+/// folder is not complete, if its ledger has the schema of another version of Enrich, or if its
+/// ledger was made with other secrets.
 pub(crate) fn read_for_verification(folder: &Path) -> Result<Secrets, OpenError> {
     refuse_new(folder, Parts::Both)?;
     let secrets = read_secrets(folder)?;

@@ -139,8 +139,8 @@ impl Store {
     }
 
     /// Creates the service that checks, charges and counts calls with this store. It uses the
-    /// system's clock. It counts the requests of each key in memory. If a key exceeds its rate
-    /// limit, its requests are still answered.
+    /// system's clock. It counts the requests of each key in memory. By default, it does not refuse
+    /// requests beyond a rate limit ([`RatePolicy::Observe`](enrich_core::RatePolicy::Observe)).
     pub fn service(&self) -> Service {
         self.service_with(Arc::new(SystemClock))
     }

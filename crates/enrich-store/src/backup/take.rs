@@ -73,7 +73,7 @@ struct BackupPaths {
     /// The path of the backup until it is complete. It is in the same folder as `complete`, so that
     /// the complete backup only has to be renamed.
     unfinished: PathBuf,
-    /// The folder that contains the backup, under both names.
+    /// The folder that contains `complete` and `unfinished`.
     parent: PathBuf,
 }
 
@@ -193,8 +193,9 @@ fn write(
     Ok(manifest.report(ledger, last_entry_at))
 }
 
-/// Begins a read transaction in `ledger.sqlite`, and then one in `directory.sqlite`. Copies the
-/// state of each database that its transaction sees. Returns a time between the beginnings of the
+/// Copies `ledger.sqlite` and `directory.sqlite` from `folder` to `to`. First begins a read
+/// transaction in the ledger, and then one in the directory. The copy of a database has the state
+/// from the beginning of the database's transaction. Returns a time between the beginnings of the
 /// two transactions.
 fn copy_databases(
     folder: &Path,

@@ -27,8 +27,8 @@ fn holds(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// Imports a person without a page, email address or phone number. At a second import, only the
-/// stored hashes of the record show that it is the same person.
+/// Imports a person without a LinkedIn page, email address or phone number. At a second import,
+/// only the stored hashes of the record show that it is the same person.
 fn load_ada(customer: &Customer) -> Effect {
     let origin = Origin { id: Some("crm-4711".into()), ..trusted(100) };
     let ada = hashed(PersonRecord { origin, ..person("Ada", "Byte") });

@@ -1,4 +1,5 @@
-//! Tests of data folders without a ledger, whose accounts and ledger are in a remote store.
+//! Tests of data folders without the file `ledger.sqlite`. The accounts and the ledger are in a
+//! remote store instead.
 
 use std::fs;
 use std::path::Path;

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::customer::{Customer, now, open};
 
-/// The files of a data folder, including those that remain after its process was killed.
+/// The files of a data folder, as a killed process leaves them: the `-wal` and `-shm` files remain.
 const FILES: [&str; 7] = [
     "secret.key",
     "directory.sqlite",

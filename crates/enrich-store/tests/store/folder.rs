@@ -1,4 +1,5 @@
-//! Tests of opening folders: which folders can be opened, and which error each other folder gets.
+//! Tests of opening data folders: which folders can be opened, and which error the opening of any
+//! other folder returns.
 
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
@@ -28,8 +29,8 @@ fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let Ok(files) = fs::read_dir(folder) else { return Vec::new() };
     let mut all: Vec<_> = files
         .map(|file| file.unwrap().path())
-        // Lock files are left out: they are empty, and they come and go with the processes that use
-        // the folder.
+        // Lock files and SQLite's `-shm` and `-wal` files are left out, because they come and go
+        // with the processes that use the folder.
         .filter(|path| path.extension().is_none_or(|extension| extension != "lock"))
         .filter(|path| !path.to_string_lossy().ends_with("-shm"))
         .filter(|path| !path.to_string_lossy().ends_with("-wal"))

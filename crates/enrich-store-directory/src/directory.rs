@@ -62,7 +62,7 @@ pub struct SqliteDirectory {
     readers: Readers,
     /// Threads for look-ups that list the employees of a company.
     employee_reads: ReadPool,
-    /// Threads for other long look-ups (not of employees), such as searches for similar names.
+    /// Threads for all other look-ups that may take long, such as searches for similar names.
     name_searches: ReadPool,
     min_name_confidence: Confidence,
     /// Whether [`Self::prepare`] and [`Self::prepare_snapshot`] build the hash index.
@@ -70,8 +70,8 @@ pub struct SqliteDirectory {
     suppression: Suppression,
     /// The hash index of identifiers, if it is already built.
     index: Arc<hash_index::Current>,
-    /// Threads that [`Self::prepare`] starts. One keeps a read of the database open, so that other
-    /// reads make fewer system calls. The other builds the hash index.
+    /// Threads that [`Self::prepare`] starts. One keeps a read transaction open, so that other
+    /// reads make fewer system calls (see the module `hold`). The other builds the hash index.
     helpers: OnceLock<Vec<Background>>,
     /// Marks the data folder as in use while this value exists, so that no other command replaces
     /// the folder; `None` for a snapshot.
@@ -134,11 +134,15 @@ impl SqliteDirectory {
     /// Makes look-ups faster. Only servers call this method. A command of the command line makes
     /// too few look-ups to gain from it.
     ///
-    /// On another thread, reads the lists of words that every search for a name needs; this takes a
-    /// tenth of a second. Begins the write-ahead log (`sqlite::begin_log`) and keeps one read of
-    /// the database open, so that all other reads make fewer system calls. If the options enable
-    /// the hash index, a thread loads the stored hash index; if none is stored, it builds one after
-    /// a second.
+    /// This method does four things:
+    ///
+    /// - It reads, on another thread, the lists of words that every search for a name needs. This
+    ///   takes a tenth of a second.
+    /// - It begins the write-ahead log (`sqlite::begin_log`).
+    /// - It starts a thread that keeps a read transaction open, so that all other reads make fewer
+    ///   system calls.
+    /// - If the options enable the hash index, it starts a thread that loads the stored hash index.
+    ///   If none is stored, this thread waits for a second, and then builds one.
     ///
     /// # Errors
     ///
@@ -153,7 +157,8 @@ impl SqliteDirectory {
             sqlite::begin_log(self.readers.path())
         });
         if let Err(error) = log {
-            // Without the log, reads take a little longer. A possible reason is a full disk.
+            // Without the write-ahead log, reads take a little longer. A possible reason for the
+            // error is a full disk.
             debug!(%error, "the directory's log was not begun");
         }
         let path = self.readers.path();
@@ -185,13 +190,13 @@ impl SqliteDirectory {
         self.readers.read(|connection| self.index.build(connection, goes_on))
     }
 
-    /// Returns the company with exactly this name, and the confidence of the match. Returns `None`
-    /// if the exact name does not show which company is meant, so that similar names must be
-    /// compared.
+    /// If exactly one company has this name, returns the company that the name means, and the
+    /// confidence of the match. Returns `None` if similar names must be compared instead.
     ///
-    /// A bare company (known only by names) is returned only if its match has at least the
-    /// confidence `min_name_confidence`. The confidence is then at most the confidence of its
-    /// sources.
+    /// If the only company with the name is bare (known only by names), another company may be the
+    /// same one under another of its names. Then the other company is returned. Otherwise, the bare
+    /// company is returned if its match has at least the confidence `min_name_confidence`. The
+    /// returned confidence of a bare company is never higher than that of the sources of its name.
     pub fn only_match(
         &self,
         name: &CompanyName,
@@ -304,8 +309,9 @@ impl Directory for SqliteDirectory {
     }
 }
 
-/// Returns the identifier in a look-up question; `None` if it has no identifier, or one that is
-/// tried in several forms, such as an email address with and without its `+tag`.
+/// Returns the identifier in a look-up question. Returns `None` if the question has no identifier,
+/// or if the look-up tries several forms of the identifier. For example, it tries an email address
+/// with and without its `+tag`.
 fn one_identifier(question: &Question) -> Option<(IdentifierKind, &str)> {
     match question {
         Question::Company(company) => companies::one_identifier(company),

@@ -27,7 +27,7 @@ pub struct Versions {
 pub struct DirectoryFile {
     /// The revision of the directory.
     pub revision: DirectoryRevision,
-    /// The versions of the file.
+    /// The versions of the file's schema and of the derivation rules of its look-up data.
     pub versions: Versions,
     /// The secrets with which hashes in the file were made. Each element contains the secret's id,
     /// and a hash by which the secret is recognised.

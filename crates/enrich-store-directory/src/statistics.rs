@@ -31,7 +31,7 @@ pub struct DirectoryStatistics {
     pub companies: KindStatistics,
     /// How many people there are: in all, with each attribute, and in each country.
     pub people: KindStatistics,
-    /// The number of domains that have facts of their own.
+    /// The number of domains for which an IP address or a page rank is stored.
     pub domains: u64,
     /// The number of domains with an IP address.
     pub domains_with_ip: u64,
@@ -50,9 +50,9 @@ pub struct DirectoryStatistics {
 /// only in case, accents, punctuation or legal forms count as one name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SharedNames {
-    /// The number of different names that several companies have.
+    /// The number of shared names: names that at least two companies have.
     pub names: u64,
-    /// The number of companies that share their name with another company.
+    /// The number of companies that have a shared name.
     pub companies: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Opens the directory of a data folder for tests.
+//! Opens the directory (the look-up data) in a data folder for tests.
 
 use std::path::Path;
 
@@ -8,7 +8,8 @@ use enrich_store_sqlite::{Options, in_use};
 
 use crate::{DIRECTORY, DirectoryPorts};
 
-/// Opens the directory of a folder; creates the folder if it does not exist or is empty.
+/// Opens the directory (the look-up data) in the data folder `folder`. Creates the data folder if
+/// it does not exist or is empty.
 pub(crate) fn open(folder: &Path, options: Options) -> DirectoryPorts {
     drop(Store::open_or_create(folder).unwrap());
     let secrets = Secrets::load(&folder.join(SECRET_FILE)).unwrap();

@@ -56,7 +56,8 @@ pub(crate) enum IdentifierKind {
     /// A company's domain. Tier 0 is the main domain.
     CompanyDomain = 1,
     /// A company's page on a social network, in its form for comparison
-    /// ([`PageUrl::key`](enrich_text::PageUrl::key)). Tier 0 is the page that answers contain.
+    /// ([`PageUrl::key`](enrich_text::PageUrl::key)). Tier 0 (the strongest) is the page that
+    /// answers contain for this network.
     CompanyPage = 2,
     /// A company's own email address.
     CompanyEmail = 3,
@@ -80,8 +81,8 @@ pub(crate) enum IdentifierKind {
     /// A company's id in a register or data set: `lei:…`.
     CompanyId = 9,
     /// The organisation that a company belongs to, as a source names it. No look-up uses this
-    /// identifier. If a domain must be forgotten, `forget` uses it to find the companies whose
-    /// parent is named by this domain.
+    /// identifier. A source may name the organisation by its domain, such as `quill.example`. If
+    /// this domain must be forgotten, `forget` finds the company by this identifier.
     CompanyParent = 10,
     /// A person's page on a social network, in its form for comparison
     /// ([`PageUrl::key`](enrich_text::PageUrl::key)).
@@ -94,10 +95,11 @@ pub(crate) enum IdentifierKind {
     PersonInCountry = 14,
     /// A person's name at the company with this id, such as `17|ada|lovelace`.
     PersonAtCompany = 15,
-    /// The same key as [`Self::CompanyName`]. This identifier is stored only for a company whose
-    /// records can be linked with records of other companies by an equal name alone
+    /// A company's name, with the same key as in [`Self::CompanyName`]. This identifier is stored
+    /// only if an equal name alone may link the company with another company, although the two
+    /// share no domain or other value
     /// ([`is_linkable_by_name`](enrich_core::resolution::is_linkable_by_name)). Only entity
-    /// resolution (finding records of the same company) uses it.
+    /// resolution (finding records of the same company) uses this identifier.
     CompanyLinkableName = 16,
 }
 

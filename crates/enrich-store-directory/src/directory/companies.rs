@@ -62,8 +62,9 @@ pub(crate) fn find_all(
             find(lookup, company)?
         }
     };
-    // An identifier means exactly one company, so the confidence of the match is 100. The
-    // confidence of the sources may be lower.
+    // An identifier, such as a domain, is compared exactly, so the confidence of the match is 100
+    // percent. The confidence of the sources may be lower, for example if several companies have
+    // the identifier.
     let candidate_match = |(company, source_confidence): (Company, _)| CandidateMatch {
         company: company.id,
         match_confidence: Confidence::FULL,
@@ -73,8 +74,8 @@ pub(crate) fn find_all(
 }
 
 /// Finds the companies that have the host `domain`, such as `shop.quill.example`. If there are
-/// none, finds the companies that have its registrable domain, such as `quill.example`. Returns at
-/// most two companies.
+/// none, finds the companies that have its registrable domain, such as `quill.example`. Returns
+/// only the first two companies. The first is the one to which the domain belongs most strongly.
 pub(crate) fn holders_of_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Vec<Holder>> {
     let kind = IdentifierKind::CompanyDomain;
     let holders = view.holders(kind, domain.as_str(), 2)?;

@@ -146,8 +146,9 @@ mod tests {
         }
         queue.push('b', 10);
         assert_eq!(queue.push('v', 20), Pushed::Displaced(3));
-        // Tenant `b` has one item, and no tenant has more than two. So no item is removed to make
-        // room for a second item of `b`.
+        // The queue is full, and tenant `b` has one item. Its second item could only replace an
+        // item of a tenant with at least three items. No tenant has more than two, so the second
+        // item of `b` is refused.
         assert_eq!(queue.push('b', 11), Pushed::Refused(11));
         let all: Vec<u32> = std::iter::from_fn(|| queue.pop()).collect();
         assert_eq!(all, [1, 10, 20, 2]);

@@ -1,26 +1,32 @@
 //! The hash index: finds a subject (a company or a person) by an exact identifier, in memory.
 //!
-//! After HTTP, reading the B-trees of the database file is the largest cost of a look-up. A look-up
-//! by an identifier reads two B-trees: the index of identifiers and the table of subjects. The hash
-//! index replaces the index of identifiers. If the hash index does not contain an identifier, no
-//! subject has it. If it contains the identifier, it returns the subject. The hash index stores
-//! only hashes, which can agree by chance. So the look-up reads the subject's profile and checks
-//! that the profile contains the identifier (`docs/performance.md` has the figures).
+//! After HTTP, reading the B-trees of the database file is the largest cost of a look-up
+//! (`docs/performance.md` has the figures). A look-up by an identifier reads two B-trees: the table
+//! `identifier`, and the table `subject` with the profiles. The hash index replaces the table
+//! `identifier`. If the hash index does not contain an identifier, no subject has it. If it
+//! contains the identifier, it returns the subject. The hash index stores only hashes, and two
+//! identifiers may have the same hash by chance. So the look-up reads the subject's profile and
+//! checks that the profile contains the identifier.
 //!
-//! A hash index is valid for one revision of the directory (the number of its state). A look-up
-//! that makes several reads of one state uses only a hash index of that state. A look-up by one
-//! identifier reads the revision together with the profile, so it notices a change. If the hash
-//! index says that no subject has the identifier, no profile is read. Then the refresh gate
-//! ([`RefreshGate`]) decides whether the look-up must read the revision. So a server notices an
-//! import of another process within a hundredth of a second, or within a tenth of a second if the
-//! check is delayed. It notices an import of its own process immediately.
+//! Each change of the directory gives it a new revision (the number of its state). A hash index is
+//! valid for one revision:
 //!
-//! Without a hash index, look-ups read the index in the directory's file. A load (one import) keeps
-//! a hash index in a separate file up to date ([`kept_index`]), so that a server has one
-//! immediately after its start. If this file is not valid for the current state, the server waits
-//! until the directory has been unchanged for a while. It then builds the hash index and stores it
-//! in the file. Building it reads a large part of the directory's index, and uses at most a quarter
-//! of a processor.
+//! - A look-up that needs several reads of the database file makes all of them in one state. It
+//!   uses the hash index only if the index is valid for this state.
+//! - A look-up by one identifier reads the directory's revision together with the profile, so it
+//!   notices that the hash index is outdated.
+//! - If the hash index says that no subject has the identifier, no profile is read. Then the
+//!   refresh gate ([`RefreshGate`]) decides whether the look-up must read the directory's revision.
+//!   So if another process imports records, the server notices this within a hundredth of a second,
+//!   or within a tenth of a second if the check is delayed. If the server's own process imports
+//!   records, it drops the hash index immediately.
+//!
+//! Without a hash index, look-ups read the table `identifier` in the directory's database file. A
+//! hash index is also stored in a separate file, so that a server has one immediately after its
+//! start. A load (one import) keeps this file up to date ([`kept_index`]). If the file is not valid
+//! for the current state, the server waits until the directory has been unchanged for a while. It
+//! then builds a hash index and stores it in the file. Building reads a large part of the table
+//! `identifier`, and uses at most a quarter of a processor.
 
 pub(crate) mod kept_index;
 mod making;
@@ -51,13 +57,15 @@ const KINDS: [IdentifierKind; 6] = [
     IdentifierKind::PersonEmail,
     IdentifierKind::PersonPhone,
 ];
-/// The identifiers of one state of the directory, with the companies and people that they find.
+/// The hash index of one state of the directory. It contains hashes of identifiers, and for each
+/// hash the company or person that has the identifier.
 #[derive(Debug)]
 pub(crate) struct HashIndex {
     revision: DirectoryRevision,
     keys: HashKeys,
     table: Table,
-    /// Decides when the revision must be read again, to know whether this index is still valid.
+    /// Decides when a look-up must read the directory's present revision. If this revision differs
+    /// from `revision`, the index is outdated.
     refresh_gate: RefreshGate,
 }
 
@@ -72,7 +80,8 @@ impl HashKeys {
         Self([0, 1].map(|number: u8| RandomState::new().hash_one(number)))
     }
 
-    /// Returns the hash of an identifier. The hashes are stored, so they must never change.
+    /// Returns the hash of an identifier. The file of the stored hash index contains these hashes
+    /// and the keys. So if this function changes, the `MAGIC` bytes of the file must change too.
     fn hash(&self, kind: IdentifierKind, key: &str) -> u64 {
         let mut hasher = SipHasher13::new_with_keys(self.0[0], self.0[1]);
         hasher.write(&[kind as u8]);
@@ -86,9 +95,10 @@ impl HashKeys {
 pub(crate) enum IndexResult {
     /// No company and no person has the identifier.
     Nowhere,
-    /// The first company or person that has the identifier, if any has it. Two identifiers may have
-    /// the same hash by chance. So the look-up must check that the profile of this company or
-    /// person contains the identifier.
+    /// The company or person that the hash index contains for the hash of the identifier. If
+    /// several have the identifier, it is the one to which the identifier belongs most strongly.
+    /// Two identifiers may have the same hash by chance. So the look-up must check that the profile
+    /// of this company or person contains the identifier.
     At(IndexHit),
     /// The hash index does not know who has the identifier. The table `identifier` in the
     /// directory's file must be read to find out.
@@ -137,16 +147,17 @@ impl Current {
         self.0.load()
     }
 
-    /// Finds an identifier in the current hash index. Reads nothing from the database file, except
-    /// that `revision` reads the directory's revision if it must be checked.
+    /// Finds an identifier in the current hash index. This method does not read the database file
+    /// itself. It only calls `revision`, which reads the directory's present revision, when this
+    /// revision must be checked.
     ///
-    /// [`IndexResult::Nowhere`] means that no subject had the identifier when the revision was last
-    /// checked. If that check was too long ago, this method calls `revision` to read the present
-    /// revision, and drops the index if it is outdated. [`IndexResult::At`] contains the revision
-    /// of the index. The caller must compare this revision with the present one.
+    /// [`IndexResult::Nowhere`] means that no subject had the identifier at the last check of the
+    /// revision. If that check was too long ago, or there was none since the index was built, this
+    /// method calls `revision`. If the present revision is not that of the index, it drops the
+    /// index and returns [`IndexResult::Unknown`].
     ///
-    /// The first look-up in a new index also checks the revision, because the directory may have
-    /// changed since the index was built.
+    /// For [`IndexResult::At`], this method checks nothing. The result contains the revision of the
+    /// index, and the caller must compare it with the present revision.
     pub(crate) fn locate(
         &self,
         kind: IdentifierKind,
@@ -167,9 +178,10 @@ impl Current {
         index_result
     }
 
-    /// Learns from a look-up whether the index is outdated. `hit` is what the index has returned.
-    /// `found` is the revision that was read together with the subject of `hit`. If it differs from
-    /// the revision of the index, the directory has changed, and the index is dropped.
+    /// Drops the index if a look-up shows that the index is outdated. `hit` is what the index has
+    /// returned to the look-up. `found` is the directory's revision that the look-up then read from
+    /// the database file, together with the profile. If `found` differs from the revision of `hit`,
+    /// the directory has changed since the index was built.
     pub(crate) fn learn(&self, hit: Option<IndexHit>, found: Option<DirectoryRevision>) {
         if let (Some(hit), Some(found)) = (hit, found)
             && hit.revision != found

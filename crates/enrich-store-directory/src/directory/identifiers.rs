@@ -37,8 +37,9 @@ impl View<'_> {
         Ok(holders.into_iter().map(|holder| holder.subject).collect())
     }
 
-    /// Returns at most `limit` holders of an identifier. Skips the holders in tiers with a number
-    /// below `least`. A higher number is a weaker tier.
+    /// Returns at most `limit` holders of an identifier whose tier is `least` or a higher number.
+    /// Tier 0 is the strongest. So with 0, holders of all tiers are returned. With [`BARE_TIER`],
+    /// only companies that are known only by names are returned.
     fn holders_from(
         &self,
         kind: IdentifierKind,

@@ -43,8 +43,8 @@ pub(crate) fn problems_of_one_state(connection: &Connection) -> rusqlite::Result
             companies: row.get(1)?,
             last: row.get_ref(2)?.as_blob()?,
         };
-        // A word may be part of a person's name. So the text of a fault contains the word's number
-        // in alphabetical order, not the word itself.
+        // A word may be part of a person's name, which a report of faults must not contain. So the
+        // text of a fault names the word by its number in alphabetical order.
         let fault = word.fault(&companies)?;
         problems.extend(fault.map(|fault| format!("word {number} of the index {fault}")));
         if problems.len() >= MAX_REPORTED {

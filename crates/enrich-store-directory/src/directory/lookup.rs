@@ -44,11 +44,12 @@ impl Lookup<'_> {
 /// [`Lookup::may_search`] is `true`.
 const UNEXPECTED: &str = "a look-up that may take long has refused to take long";
 
-/// Converts the result of a look-up whose [`Lookup::may_search`] is `true`.
+/// Converts the error type of a look-up whose [`Lookup::may_search`] is `true`. Such a look-up can
+/// fail only with an error of SQLite.
 pub(crate) fn searched<T>(result: Result<Option<T>, Stop>) -> rusqlite::Result<Option<T>> {
     match result {
         Ok(found) => Ok(found),
-        // Only a look-up whose `may_search` is `false` returns this.
+        // If a look-up whose `may_search` is `true` returns this, it has a bug.
         Err(Stop::NeedsSearch) => {
             debug_assert!(false, "{UNEXPECTED}");
             let code = ffi::Error::new(ffi::SQLITE_MISUSE);

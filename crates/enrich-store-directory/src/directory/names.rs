@@ -37,10 +37,12 @@ const MAX_CANDIDATES: usize = 64;
 /// Maximum number of companies with the same look-up key that are read if the request gives a
 /// country. Of these companies, only those in the country are compared.
 const MAX_SEARCHED: usize = 1024;
-/// Maximum number of bare companies with the same look-up key that are compared with a name.
+/// Maximum number of bare companies (known only by names) with the same look-up key that are
+/// compared with a name.
 const MAX_BARE: usize = 64;
-/// Maximum number of aliases of a company that are compared with a name. The function [`fit`]
-/// explains what happens if the company has more aliases.
+/// How many aliases of a company are compared with a name: at most this number of its first
+/// aliases, and at most this number of the other aliases that contain all words of the name
+/// ([`Company::aliases_near`]). See [`fit`] for companies with more aliases.
 const MAX_ALIASES: usize = 128;
 /// Maximum number of companies with similar names that may be the employer in the request, if no
 /// company has exactly the employer's name.
@@ -106,9 +108,9 @@ impl Fit {
         matches!(self, Self::Name | Self::StrippedName)
     }
 
-    /// Returns the number of the first comparison in which the names are equal; see [`step`]. If
-    /// two companies have the same number, the name cannot distinguish them, even if one fits by
-    /// its own name and the other by an alias.
+    /// Returns the first step at which the names are equal; see the function [`step`]. If a name
+    /// fits two companies at the same step, it cannot distinguish them, even if it is one company's
+    /// own name and only an alias of the other.
     const fn step(self) -> u8 {
         match self {
             Self::Name | Self::Alias => 0,
@@ -143,8 +145,9 @@ pub(crate) fn ranked(
 }
 
 /// Finds the company that a name means. Returns `None` if no match has at least the confidence
-/// `min_name_confidence`. A bare company (known only by names) is the answer only if similar names
-/// find no other company.
+/// `min_name_confidence`. If the only company with the name is bare (known only by names),
+/// companies with similar names are searched for too. The bare company is the answer only if none
+/// of them is probably the same company.
 pub(crate) fn find(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -214,8 +217,8 @@ pub(crate) fn find_all(
     likely.map(candidate_match).collect()
 }
 
-/// Like [`ranked`]. But if the look-up must not take long and there are more than [`FEW`]
-/// companies, reads none of them and returns [`Stop::NeedsSearch`].
+/// Like [`ranked`]. But if [`Lookup::may_search`] is `false` and more than [`FEW`] companies have
+/// the name, reads none of these companies and returns [`Stop::NeedsSearch`].
 fn ranked_in(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -236,21 +239,25 @@ fn name_holders(view: View<'_>, name: &CompanyName, most: usize) -> rusqlite::Re
     view.holders(IdentifierKind::CompanyName, name.squashed(), most)
 }
 
-/// Returns the only company that has this name, apart from legal forms. Returns `None` if:
+/// Returns the company that has this name, if no other company fits the name as well. Legal forms
+/// may differ: `Quill Pens` may mean `Quill Pens Ltd`. Returns `None` if:
 ///
-/// - Another company has the name too.
-/// - The name contains a country, and the company is not in that country.
-/// - The name is a single word, which other names may contain too. Exceptions: the company is bare,
-///   the word is a label of its domains, or `country` is given and the company's own name fits.
+/// - No company has the name.
+/// - Another company fits the name as well.
+/// - The name contains a country, as in `Quill Pens (France)`, and the company is not in it.
+/// - The name is a single word. This is too little, because other names may contain the word too.
+///   But it is enough in three cases: the company is bare; the word is a label of one of its
+///   domains; or `country` is given, and the word is the company's own name, not only an alias.
 fn only_match<'a>(
     name: &CompanyName,
     country: Option<Country>,
     ranked: &'a [Ranked],
 ) -> Option<&'a Ranked> {
     let best = ranked.first().filter(|best| best.fit < Fit::Squashed)?;
-    // A rival is another company that `name` may mean too. If `name` is only an alias of the best
-    // company, a company whose own name is `name` is also a rival. Legal forms and countries do not
-    // matter here: `Quill Ltd` is a rival for `Quill`.
+    // A rival is another company that `name` may mean too: a company that `name` fits at the same
+    // step. If `name` is only an alias of the best company, a company whose own name equals `name`
+    // except for legal forms is also a rival. For example, `Quill` is an alias of Inkwell, but it
+    // may also mean the company `Quill Ltd`.
     let is_rival = |next: &Ranked| {
         let is_own = next.fit == Fit::StrippedName && !best.fit.is_own();
         next.is_bare == best.is_bare && (next.fit.step() == best.fit.step() || is_own)
@@ -309,7 +316,8 @@ fn rank_holders(
     mut holders: Vec<Holder>,
 ) -> rusqlite::Result<Option<Vec<Ranked>>> {
     let (most, max_bare) = max_compared(country);
-    // Bare companies have the tier with the highest number, so they are at the end of the list.
+    // `holders` is sorted by tier, and bare companies have the tier with the highest number,
+    // `BARE_TIER`. So they are at the end.
     let known = holders.partition_point(|holder| holder.tier < BARE_TIER);
     if known > most {
         return Ok(None);
@@ -356,12 +364,12 @@ fn rank(
     ranked
 }
 
-/// Returns how `name` fits a company that has the look-up key of `name`; `None` if the name does
-/// not fit.
+/// Returns how well `name` fits a company; `None` if it does not fit. The name, or an alias, of the
+/// company must have the look-up key of `name`.
 ///
-/// At most [`MAX_ALIASES`] aliases are compared, because folding an alias takes time. If the
-/// company has more aliases, the key may come from an alias that was not compared. In this case,
-/// the result is [`Fit::Squashed`] or better, never `None`.
+/// Each comparison takes time. So if the company has more than [`MAX_ALIASES`] aliases, perhaps not
+/// all of them are compared, and the alias with the look-up key may be left out. Therefore, the
+/// result for such a company is [`Fit::Squashed`] or better, never `None`.
 pub(crate) fn fit(name: &CompanyName, company: &Company) -> Option<Fit> {
     let own = step(name, &company.name).map(|step| match step {
         0 => Fit::Name,
@@ -378,9 +386,11 @@ pub(crate) fn fit(name: &CompanyName, company: &Company) -> Option<Fit> {
     own.into_iter().chain(alias).chain(beyond).min()
 }
 
-/// Returns the first step at which two names are equal: step 0 compares the folded names, step 1
-/// removes legal forms, step 2 also removes spaces. Returns `None` if the names differ at every
-/// step.
+/// Returns the first step at which two names are equal; `None` if they differ at every step:
+///
+/// - Step 0 ignores case, accents and punctuation.
+/// - Step 1 also ignores legal forms, and a country in parentheses after the name.
+/// - Step 2 also ignores spaces.
 fn step(name: &CompanyName, other: &str) -> Option<u8> {
     let other = CompanyName::parse(other).ok()?;
     if name.folded() == other.folded() {

@@ -23,7 +23,8 @@ const MAX_NAMESAKES: usize = 64;
 const CLEAR_LEAD: u8 = 4;
 
 /// The confidence of a match by a person's name, among the people of one employer or of one
-/// country. The values are estimates for the case that the name of only one person agrees.
+/// country. The values are estimates for the case that only one person's name agrees with the
+/// requested name.
 ///
 /// `same` is the percentage for equal names. Every other value is a factor, in percent, for one
 /// kind of difference between the names. With two differences, both factors are applied.
@@ -35,24 +36,27 @@ struct NameConfidence {
     /// the same name, and because some records give the wrong employer or country.
     same: u8,
     /// The factor for the confidence, in percent, if one of the two names has the family name
-    /// first, as in Hungary, Vietnam and lists of names. Few names can be read in both orders, so
-    /// such names seldom belong to two people.
+    /// first, as in Hungary, Vietnam and lists of names. `Lovelace Ada` and `Ada Lovelace` are
+    /// mostly the same person. Two people seldom have such names, because few words are both a
+    /// given name and a family name, as in `Paul Martin` and `Martin Paul`.
     order: u8,
     /// The factor for the confidence, in percent, if one given name is only an initial, such as
     /// "A. Lovelace". Within a company, one in five such matches is another person with the same
     /// initial.
     initial: u8,
-    /// The factor for the confidence, in percent, if the two names are in different scripts. Then
-    /// only their consonants are compared. Different names seldom share three or more consonants,
-    /// but some names differ only in their vowels.
+    /// The factor for the confidence, in percent, if one name is in Latin letters and the other is
+    /// in a script that writes few vowels, such as Arabic. Then only their consonants are compared.
+    /// The match may be wrong, because some different names differ only in their vowels. But these
+    /// are few, because each compared word must have at least three consonants.
     script: u8,
     /// The factor for the confidence, in percent, if one of the two names has only a part of the
     /// family name. People often leave a part out, such as García for García Márquez. But in a
     /// country, many people share one part of the family name.
     family_part: u8,
     /// The factor for the confidence, in percent, if one given name is a short form of the other.
-    /// Most people called Bob are Robert, but some short forms stand for several names. Two
-    /// colleagues seldom have given names of which one is a short form of the other.
+    /// The match may be wrong, because some short forms stand for several names: Alex for Alexander
+    /// and Alexandra. Within a company, this is rare: two colleagues seldom have the same family
+    /// name and such given names.
     short_form: u8,
     /// The factor for the confidence, in percent, if only one of the two names has a suffix, such
     /// as Jr. Many sources leave suffixes out, but a suffix can also distinguish two people, such
@@ -96,7 +100,8 @@ const IN_COUNTRY: NameConfidence = NameConfidence {
 };
 
 /// Returns the identifier in a person reference. Returns `None` if the reference has no identifier,
-/// or one that is tried in several forms, such as an email address with and without its `+tag`.
+/// or if the look-up tries several forms of the identifier. For example, it tries an email address
+/// with and without its `+tag`.
 pub(crate) fn one_identifier(person: &PersonRef) -> Option<(IdentifierKind, &str)> {
     match person {
         PersonRef::Page(page) => Some((IdentifierKind::PersonPage, page.key())),
@@ -243,10 +248,10 @@ fn namesakes(
     Ok(Some(namesakes))
 }
 
-/// Returns the person whose name agrees best, with the confidence of the match and the confidence
-/// of the sources. If only one person agrees, the confidence of the match is not limited. If
-/// several people agree, it is at most [`Confidence::AMBIGUOUS`]. Returns `None` if the second best
-/// match is less than [`CLEAR_LEAD`] percentage points behind the best.
+/// Returns the best match among the people whose names agree with the requested name, with the
+/// confidence of the match and the confidence of the sources. Returns `None` if the second best
+/// match is less than [`CLEAR_LEAD`] percentage points behind the best. If `agreeing` has several
+/// people, the returned confidence of the match is at most [`Confidence::AMBIGUOUS`].
 fn clearly_best(
     mut agreeing: Vec<(Confidence, Confidence, Person)>,
 ) -> Option<(Person, Confidence, Confidence)> {

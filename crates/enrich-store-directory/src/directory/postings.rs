@@ -12,7 +12,7 @@ use crate::varint;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Posting {
     pub(crate) company: u64,
-    /// The number of words in the company's shortest name that contains the word.
+    /// The number of words in the shortest of the company's names that contain the list's word.
     pub(crate) words: u8,
 }
 

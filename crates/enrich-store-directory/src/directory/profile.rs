@@ -127,7 +127,7 @@ pub(crate) fn read_company(id: SubjectId, profile: &str) -> Result<Company, BadP
     })
 }
 
-/// Writes a person's profile. It contains only the id of the employer.
+/// Writes a person's profile. Of the employer, the profile contains only the id.
 pub(crate) fn write_person(person: Person) -> Result<String, BadProfile> {
     Ok(serde_json::to_string(&PersonRow {
         first_name: person.first_name,
@@ -219,7 +219,8 @@ impl Profiled for Company {
             IdentifierKind::CompanyDomain => self.sites.iter().any(|site| site.domain == key),
             IdentifierKind::CompanyEmail => self.emails.iter().any(|email| email == key),
             IdentifierKind::CompanyPage => self.pages.iter().any(|(network, page)| {
-                // The index key of a page begins with the page's network.
+                // The key of a company's page begins with the social network: `linkedin:quill`. So
+                // only pages on the same network are parsed.
                 key.starts_with(network.as_str())
                     && PageUrl::parse(*network, page).is_ok_and(|page| page.key() == key)
             }),
@@ -235,8 +236,9 @@ impl Profiled for Person {
         read_person(id, profile)
     }
 
-    /// Compares only the page that is in the profile. If the person has further pages, a look-up by
-    /// one of them is slower.
+    /// See [`Profiled::has`]. A person may have several pages on LinkedIn, but the stored profile
+    /// contains only one of them. For any other page, this returns `false`. The look-up must then
+    /// also read the table `identifier`, so it is slower.
     fn has(&self, kind: IdentifierKind, key: &str) -> bool {
         match kind {
             IdentifierKind::PersonEmail => self.emails.iter().any(|email| email == key),

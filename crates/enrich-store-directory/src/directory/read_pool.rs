@@ -1,10 +1,11 @@
 //! Threads for look-ups that may take long: lists of a company's employees, and searches for names.
 //!
-//! All other reads take microseconds and run on the caller's thread. The queue is bounded, and
-//! tenants (accounts) take turns in it ([`FairQueue`]). If one tenant fills the queue, only jobs of
-//! this tenant are refused: a new job of another tenant then replaces one of them. A job is also
-//! refused if it has waited too long behind other jobs of its own tenant, because its caller has
-//! probably stopped waiting.
+//! All other reads take microseconds and run on the caller's thread. The jobs wait in a queue, in
+//! which tenants (accounts) take turns ([`FairQueue`]). The number of waiting jobs is limited, both
+//! for each tenant and for all tenants together. If the queue is full, a new job of a tenant with
+//! few waiting jobs replaces a job of the tenant with the most waiting jobs. The replaced job is
+//! refused. A job is also refused if it has waited too long behind other jobs of its own tenant,
+//! because its caller has probably stopped waiting.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -42,10 +43,10 @@ struct Job {
     is_behind_own: bool,
 }
 
-/// The threads for look-ups that may take long. Dropping this value waits for the end of the jobs
-/// that already run, and of the threads. After that, no thread reads the file: a caller may then
-/// replace or truncate it. Jobs that still wait are not run. They have no callers any more, because
-/// the future of [`ReadPool::read`] borrows the pool.
+/// The threads for look-ups that may take long. Dropping this value waits until the running jobs
+/// and the threads have ended. After that, no thread reads the database file, so it may be replaced
+/// or truncated. Jobs that still wait in the queue are not run. They have no callers any more,
+/// because the future of [`ReadPool::read`] borrows the pool.
 pub(crate) struct ReadPool {
     waiting: Arc<Waiting>,
     threads: Vec<Worker>,
@@ -121,7 +122,8 @@ impl ReadPool {
 }
 
 impl Drop for ReadPool {
-    /// Closes the queue. The fields are dropped after that: [`Worker`] waits for its thread.
+    /// Closes the queue, so that the threads end. After this function, Rust drops the field
+    /// `threads`. Dropping a [`Worker`] waits for the end of its thread.
     fn drop(&mut self) {
         self.waiting.jobs.lock().is_closed = true;
         self.waiting.came.notify_all();
@@ -129,7 +131,7 @@ impl Drop for ReadPool {
 }
 
 impl Waiting {
-    /// Adds a job to the queue. If the queue is full, one job is refused: the new job, or a job of
+    /// Adds a job to the queue. If there is no room, one job is refused: the new job, or a job of
     /// another tenant (account) that has more jobs in the queue.
     fn push(&self, tenant: Tenant, read: Read) {
         let mut jobs = self.jobs.lock();

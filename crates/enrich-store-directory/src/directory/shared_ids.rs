@@ -1,6 +1,8 @@
-//! Finds external ids that several companies have. This happens if one record has the ids of two
-//! different companies. Entity resolution then does not unite the two companies. Only one of them
-//! gets the record, and so has both ids. The other company has one of these ids too.
+//! Finds external ids that several companies have.
+//!
+//! For example, company A has the id 1, and company B has the id 2. Then a record with both ids is
+//! imported. Entity resolution does not unite two different companies, but adds the record to only
+//! one of them, for example to A. Then both companies have the id 2.
 
 use enrich_store_sqlite::Statements;
 use rusqlite::Connection;

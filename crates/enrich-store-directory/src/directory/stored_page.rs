@@ -24,7 +24,8 @@ pub(crate) fn rest(network: Network, page: &str) -> Option<&str> {
     page.strip_prefix(beginning(network).0)
 }
 
-/// Returns the page that has the part `rest` after the usual beginning of its network.
+/// Returns the page on `network` that begins in the usual way and ends with `rest`:
+/// `linkedin.com/company/quill` for LinkedIn and `quill`. This is the inverse of [`rest()`].
 pub(crate) fn with_rest(network: Network, rest: &str) -> String {
     [beginning(network).0, rest].concat()
 }

@@ -83,9 +83,9 @@ impl SuppressedHashes {
         self
     }
 
-    /// Removes the values that were taken back after they were suppressed. Each element of `all` is
-    /// the hash of a value that was taken back, and the time from which the value is no longer
-    /// suppressed.
+    /// Removes the values whose suppression was taken back. Each element of `all` is the hash of
+    /// such a value, and the time at which its suppression was taken back. A value that was
+    /// suppressed again after this time is not removed.
     pub fn take_back<'a>(&mut self, all: impl Iterator<Item = &'a ([u8; 32], Timestamp)>) {
         for (hash, taken_back_at) in all {
             if self.hashes.get(hash).is_some_and(|at| at <= taken_back_at) {

@@ -9,8 +9,8 @@ use super::SqliteDirectory;
 use super::codes::IdentifierKind;
 use super::view::View;
 
-/// Maximum number of companies with the same host among which the parent of a company is searched
-/// for.
+/// Maximum number of companies that share a host. If more companies share it,
+/// [`SqliteDirectory::derived_parent`] derives no parent.
 const MAX_AT_HOST: usize = 64;
 
 impl SqliteDirectory {

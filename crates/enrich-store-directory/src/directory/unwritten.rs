@@ -23,9 +23,9 @@ pub(crate) struct UnwrittenIdentifiers {
     /// The changes, grouped by the kind of identifier. The groups are ordered by the number of the
     /// kind.
     kinds: Vec<(IdentifierKind, Noted<Change>)>,
-    /// The identifiers in the database file, each as its kind and key; `None` if they are not
-    /// known, so that the file may contain any identifier. Contains only [kinds](is_kept) of
-    /// identifiers that a load reads often.
+    /// The identifiers in the database file, each as its kind and key. Contains only the
+    /// [kinds](is_kept) that a load looks up often. `None` if it is not known which identifiers are
+    /// in the file; then any identifier may be in it.
     pub(crate) written_keys: Option<WrittenKeys>,
 }
 
@@ -75,8 +75,8 @@ impl UnwrittenIdentifiers {
 
     /// Applies the changes of an identifier to `held`, the identifier's holders in the database
     /// file. A holder is a company or person that has the identifier. Returns the first `limit`
-    /// holders after the changes, ordered by tier and then by id. Only holders whose tier has the
-    /// number `least` or a higher number are considered.
+    /// holders after the changes, ordered by tier and then by id. Leaves out holders whose
+    /// tier is a number less than `least`. So with 0, no holder is left out.
     ///
     /// `held` must be in the same order. Because changes can delete holders, `held` must contain
     /// more than `limit` of them: `limit` plus the number of [`changes`](Self::changes), or all.
@@ -156,8 +156,8 @@ pub(crate) fn add_written(
 }
 
 /// Whether a load (one import) remembers which keys of this kind are in the file. It does so only
-/// for the kinds that it looks up often: to find the company of a record, and to find companies
-/// whose records may describe one company.
+/// for the kinds that it looks up often. It looks up some of them to find the company of a record,
+/// and some for entity resolution, which finds companies that may be the same company.
 fn is_kept(kind: IdentifierKind) -> bool {
     kind.is_blocking() || kind == IdentifierKind::CompanyLinkableName
 }

@@ -23,9 +23,9 @@ pub(crate) fn variants(word: &str) -> Vec<i64> {
     let beginning = &word.as_bytes()[..word.len().min(LETTERS)];
     let mut variants = Vec::with_capacity(beginning.len() + 1);
     variants.push(hash(beginning));
-    // If a letter is missing, the ninth letter of the word moves into its first eight letters:
-    // `quillfea|ther`, but `qillfeat|her`. The correct word and the misspelt word still have a
-    // common variant: without one of their eight letters, both are `qillfea`.
+    // Example: `quillfeather` is misspelt as `qillfeather`. Because the `u` is missing, the first
+    // eight letters are `qillfeat` instead of `quillfea`. The two words still have a common
+    // variant: `quillfea` without `u` and `qillfeat` without `t` are both `qillfea`.
     for missing in 0..beginning.len() {
         let left: Vec<u8> = [&beginning[..missing], &beginning[missing + 1..]].concat();
         variants.push(hash(&left));

@@ -16,8 +16,9 @@ use super::postings::{Damaged, Posting, unpack};
 use super::profile::{self, BadProfile, Profiled};
 use super::unwritten::UnwrittenIdentifiers;
 
-/// The tier of the name of a bare company (known only by names). The names of other companies have
-/// lower tiers, so the other companies come first in the results.
+/// The tier of each name of a bare company (a company that is known only by names). A tier shows
+/// how strongly an identifier belongs to a company; 0 is the strongest. The names of other
+/// companies have tier 0 or 1, so these companies come before bare ones with the same name.
 pub(crate) const BARE_TIER: u8 = 2;
 
 const REVISION: &str = "SELECT generation FROM state";
@@ -65,8 +66,9 @@ impl<'c> View<'c> {
         Self { connection, index: None, unwritten: None }
     }
 
-    /// Creates a view for a load (one import). The view sees the rows of the file, and the
-    /// identifiers that the load has changed but not yet written.
+    /// Creates a view for a load (one import). The view sees the content of the directory's
+    /// database file, and also the identifiers that the load has changed but not yet written to
+    /// this file.
     pub(crate) fn with_unwritten(
         connection: &'c Connection,
         unwritten: Option<&'c UnwrittenIdentifiers>,
@@ -101,8 +103,8 @@ impl<'c> View<'c> {
         self.connection.prepare_cached(REVISION)?.query_row([], revision_of)
     }
 
-    /// Returns the number of changes of the suppressed values: each suppression of a value is one
-    /// change, and each time a value is taken back is another.
+    /// Returns the number of changes of suppressions. Each suppression of a value is one change,
+    /// and each time a suppression is taken back is another.
     pub(crate) fn suppression_changes(&self) -> rusqlite::Result<u64> {
         self.connection.value("SELECT coalesce(sum(changes), 0) FROM suppressed", [])
     }
@@ -149,8 +151,8 @@ impl<'c> View<'c> {
         self.connection.value("SELECT companies FROM state", [])
     }
 
-    /// Reads the id of the next new company or person. Ids count up from 1. So this is about the
-    /// number of companies and people that were ever added, including removed ones.
+    /// Reads the id that the next new company or person will get. Ids count up from 1. So this is
+    /// roughly the number of companies and people that were ever added, including removed ones.
     pub(crate) fn subjects_ever(&self) -> rusqlite::Result<usize> {
         self.connection.value("SELECT next_subject FROM state", [])
     }
@@ -163,10 +165,10 @@ impl<'c> View<'c> {
             .unwrap_or(0))
     }
 
-    /// Calls `take` for each company that has a word in one of its names. The list of a word is
-    /// stored in several parts: the last part, with the highest ids, in `name_word`, and the others
-    /// in `name_word_chunk`. The last part is read first, so the companies are not passed in the
-    /// order of their ids.
+    /// Calls `take` for each company that has `word` in one of its names. The list of these
+    /// companies is stored in several parts: the last part, with the highest company ids, is in the
+    /// table `name_word`, and the other parts are in `name_word_chunk`. The last part is read
+    /// first, so the companies are not passed in the order of their ids.
     pub(crate) fn postings(
         &self,
         word: &str,
@@ -187,8 +189,9 @@ impl<'c> View<'c> {
         self.connection.each(chunks, [word], take_list)
     }
 
-    /// Returns at most `limit` words of the index of words that have the variant with this hash. A
-    /// variant is the word itself, or the word without one of its letters.
+    /// Reads words from the index of the words in company names: at most `limit` words that have
+    /// the variant with the hash `variant`. A variant is the word itself, or the word without one
+    /// of its letters ([`variants`](super::variants)).
     pub(crate) fn words_with_variant(
         &self,
         variant: i64,

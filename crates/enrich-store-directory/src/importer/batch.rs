@@ -1,10 +1,10 @@
 //! Imports the records of a batch.
 //!
-//! The records of companies are matched one after the other: each is compared with the stored
-//! companies. But they are saved in groups ([`Unsaved`]). All groups are saved at three points:
-//! before a record whose match may depend on them, before the record of a person or a domain, and
-//! at the end of the batch. So the result is the same as if each record was saved before the next
-//! one is matched.
+//! The records of companies are matched one after the other: for each record, its company is looked
+//! for among the stored companies. The companies are saved later, in groups ([`Unsaved`]). When too
+//! many groups wait, the oldest group is saved. All groups are saved before a record whose match
+//! may depend on them, before the record of a person or a domain, and at the end of the batch. So
+//! the result is the same as if each record was saved before the next one is matched.
 
 use enrich_core::port::importer::{Effect, ImportOptions, ImportOutcome, NewSubjects};
 use enrich_core::{CompanyRecord, Record};
@@ -48,11 +48,12 @@ struct Batch<'w, 'c> {
     writer: &'w mut Writer<'c>,
     source: i64,
     new_subjects: NewSubjects,
-    /// The company records that are matched but not yet saved. They come directly after the records
-    /// whose outcomes are already in `outcomes`.
+    /// The company records that are matched but not yet saved. In the batch, they come directly
+    /// after the records whose outcomes are already in `outcomes`.
     unsaved: Unsaved,
     outcomes: Vec<ImportOutcome>,
-    /// The number of records that are new for their source: no equal record was imported before.
+    /// The number of imported records that are new: no equal record of the same source was imported
+    /// before.
     new_records: i64,
 }
 

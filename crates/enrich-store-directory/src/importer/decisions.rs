@@ -235,8 +235,8 @@ impl Writer<'_> {
     ///
     /// - If a record is recognised by one of these hosts, it is removed from the decision: for
     ///   example, a record without an id at `quill.example`.
-    /// - A record with an id that is not one of these hosts stays in the decision. If its name,
-    ///   host or page is one of these hosts, they are emptied.
+    /// - A record with an id that is not one of these hosts stays in the decision. If its `name` or
+    ///   its `place` (a host or page) is one of these hosts, both fields are emptied.
     pub(super) fn forget_decided(&self, is_host: impl Fn(&str) -> bool) -> rusqlite::Result<()> {
         let of_record = "WHERE decision = ?1 AND side = ?2 AND ordinal = ?3";
         for StoredDecision { decision, .. } in stored_decisions(self.connection)? {

@@ -25,8 +25,8 @@ pub(crate) const DERIVED_BY: i64 = 4;
 /// has fewer words. Without the limit, a company with thousands of names would take a large part of
 /// the index.
 const MAX_WORDS_IN_ALL: usize = 1024;
-/// A name with more words than this gets no key of its sorted words
-/// ([`IdentifierKind::CompanySorted`]).
+/// Maximum number of words in a name for which the identifier [`IdentifierKind::CompanySorted`] is
+/// stored (the words of the name in alphabetical order).
 const MAX_SORTED: usize = 16;
 
 /// The data that was derived from the facts of one company or person; empty if the facts contain no
@@ -161,7 +161,7 @@ fn of_company(company: Company, merged: &MergedFacts) -> Result<Derived, BadProf
 struct OwnName {
     name: CompanyName,
     form: NameForm,
-    /// 0 for the name that answers contain, 1 for an alias.
+    /// 0 for the company's main name, which answers contain; 1 for an alias.
     tier: u8,
     confidence: Confidence,
 }

@@ -24,8 +24,9 @@ use crate::directory::unwritten::Change;
 use crate::directory::view::unreadable;
 
 /// The number of subjects (companies and people) whose look-up data is derived in one transaction.
-/// A larger number makes the run faster, because the rows of a transaction are written in the order
-/// of their keys. With this number, a transaction takes some hundred megabytes of memory.
+/// Each transaction writes its rows in the order of their keys. So with larger transactions, fewer
+/// database pages are written more than once, and the work takes less time. With this number, a
+/// transaction takes some hundred megabytes of memory.
 const PART: usize = 500_000;
 
 /// Returns the version of this build's derivation rules.
@@ -53,10 +54,11 @@ pub(crate) fn is_due(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 /// Derives all look-up data in the directory at `path` from its facts again, and divides all
-/// records into companies again. Works on the companies and people in several steps. Before the
-/// first step and after each step, calls `done` with two numbers: of the companies and people that
-/// are finished, and of all. Returns the number of all. No other process may have the directory
-/// open.
+/// records into companies again. No other process may have the directory open.
+///
+/// The look-up data is derived in several steps. Before the first step and after each step, calls
+/// `done` with two numbers: how many companies and people are finished, and how many there are.
+/// Returns the second number.
 ///
 /// # Errors
 ///

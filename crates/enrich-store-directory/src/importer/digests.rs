@@ -1,5 +1,6 @@
-//! Makes the digests of values (hashes without a key), as suppression lists contain them. Also
-//! makes the keyed hashes of these digests, which the directory stores.
+//! Digests of values: hashes without a key, such as the SHA-256 of an email address. Suppression
+//! lists contain digests. The directory stores a keyed hash of each digest. This module makes the
+//! digest of a value, and the keyed hash of a digest.
 
 use enrich_core::port::suppression_lists::DigestKind;
 use enrich_secrets::{Purpose, Secret};

@@ -1,10 +1,10 @@
-//! Finds companies that look alike but are not one company.
+//! Finds companies that look like one company, but are stored as several companies.
 //!
 //! Companies that look alike share an identifier. So the identifiers are read in the order of their
 //! keys, up to 1,000 in one read. The companies with the same key are then compared in pairs. This
 //! limits the memory: at any time, only the companies of one key and the pairs that are returned
-//! are in memory. If two companies share several keys, the pair is counted once, at the first key
-//! of its strongest resemblance.
+//! are in memory. If two companies share several keys, their pair is counted only once: at the key
+//! that [`Resemblance::of`] selects.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,7 +23,8 @@ use crate::directory::view::View;
 /// Maximum number of keys (domains, names, …) that one read returns.
 const PART: i64 = 1000;
 /// Maximum number of companies with the same value, such as a name, that are compared with each
-/// other. If more companies share a value, it does not show that they are the same company.
+/// other. If more companies have the value, it is too common to show that two of them are the same
+/// company.
 const MAX_COMPARED: usize = 256;
 
 /// The settings of a search: which pairs of companies are searched for, and how many are returned.
@@ -63,12 +64,13 @@ pub struct DuplicateCount {
 pub struct DuplicatePair {
     /// The strongest resemblance of the two companies.
     pub kind: Resemblance,
-    /// The value that both companies have: an id, a host, a page, a phone number or a name.
+    /// The value that both companies have: an id, a host, a social-media page, a phone number or a
+    /// name.
     pub shared: String,
     /// The two companies, in the order of their names. For [`Resemblance::NameAlone`], the first
-    /// company is the one with neither a domain nor a page.
+    /// company is the one with neither a domain nor a social-media page.
     pub companies: [Company; 2],
-    /// Why the two companies are not one company.
+    /// Why the two companies were not united into one.
     pub why: WhyApart,
 }
 
@@ -147,7 +149,7 @@ struct Pair {
     one: usize,
     other: usize,
     /// The number of companies that have the key. For [`Resemblance::NameAlone`], only the
-    /// companies with a domain or a page are counted.
+    /// companies with a domain or a social-media page are counted.
     bearers: usize,
 }
 
@@ -264,10 +266,12 @@ fn in_order(company: &Company) -> (&str, Option<&str>, &[String], SubjectId) {
 /// Returns the pairs of companies in `bearers` that look alike. All companies in `bearers` have the
 /// value `key`. If `company` is given, returns only pairs with this company.
 ///
-/// Two companies may share several values, and this function is called for each value. To return
-/// their pair only once, the function returns it only if `key` is the first value of their
-/// strongest resemblance. A company with neither a domain nor a page is in at most one pair of the
-/// kind [`Resemblance::NameAlone`], even if many companies have its name.
+/// Two companies may share several values, such as a host and a phone number. This function is
+/// called once for each value, but must return their pair only once. So it returns the pair only if
+/// `key` is the value that [`Resemblance::of`] selects for the two companies.
+///
+/// A company with neither a domain nor a social-media page is in at most one pair of the kind
+/// [`Resemblance::NameAlone`], even if many companies have its name.
 fn pairs(bearers: &[Bearer], key: &str, company: Option<SubjectId>) -> Vec<Pair> {
     let mut pairs = Vec::new();
     let mut namesakes: BTreeMap<usize, Vec<usize>> = BTreeMap::new();

@@ -1,6 +1,7 @@
-//! Reads the facts that earlier versions stored as rows of the table `fact`. Now the facts of a
-//! subject (a company or a person) are one value beside its profile. When all data is derived
-//! again, the facts are moved from the table to the profiles.
+//! Reads the facts that earlier versions stored as rows of the table `fact`. Now all facts of a
+//! subject (a company or a person) are one value, in the column `facts` of the table `subject`.
+//! When all look-up data is derived again, the facts are moved from the table `fact` to this
+//! column.
 
 use enrich_core::{Confidence, Fact, SubjectId};
 use enrich_store_sqlite::{Column, Statements};
@@ -35,7 +36,7 @@ pub(crate) fn read(connection: &Connection, subject: SubjectId) -> rusqlite::Res
     Ok(unpacked)
 }
 
-/// Deletes all rows of the table `fact`. The facts must already be stored beside the profiles.
+/// Deletes all rows of the table `fact`. The facts must already be stored in the table `subject`.
 pub(crate) fn delete_all(connection: &Connection) -> rusqlite::Result<()> {
     connection.run("DELETE FROM fact", []).map(drop)
 }

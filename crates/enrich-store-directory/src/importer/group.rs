@@ -27,9 +27,9 @@ const MAX_COMPANIES: usize = if cfg!(test) { 1 } else { 128 };
 /// Maximum number of groups whose data is derived at the same time, each on a thread of its own. If
 /// there are fewer processors, their number is the maximum.
 const MAX_DERIVING: usize = 4;
-/// A group is also full when its companies have this many facts together. This limits the memory:
-/// the facts of all groups, their copies from before the changes, and the derived data take some
-/// hundred megabytes.
+/// A group is also full when its companies have this many facts together. This limits the memory of
+/// all groups to some hundred megabytes: for the facts, the copies of the facts before their
+/// changes, and the derived data.
 const MAX_FACTS: usize = 1 << 14;
 
 /// The records of a batch that were matched (their companies were found) and are not saved yet.

@@ -28,10 +28,12 @@ pub(crate) struct SourceRecords {
 }
 
 impl SourceRecords {
-    /// Opens the directory at `path` to look up the records of a source that were imported before,
-    /// so that an import can skip them. Returns `None` if there are none. But if any value is
-    /// suppressed, no record may be skipped, because every record must be checked for suppressed
-    /// values. Then [`are_known`](KnownRecords::are_known) returns `false` for every record.
+    /// Opens the SQLite database at `path` to look up the records of a source that were imported
+    /// before. An import can skip these records. Returns `None` if the source has no records.
+    ///
+    /// While any value is suppressed, an import must not skip any record, because every record must
+    /// be checked for suppressed values. Then [`are_known`](KnownRecords::are_known) returns
+    /// `false` for every record.
     pub(crate) fn of(
         path: &Path,
         secrets: &Secrets,
@@ -76,7 +78,8 @@ fn are_there(
         let missing = contents.iter().enumerate().filter(|(at, _)| !are_there[*at]);
         let hash = |(at, content): (usize, &[u8; 16])| (content_hash(secret, content), at);
         let mut hashes: Vec<_> = missing.map(hash).collect();
-        // The hashes are sorted, so that consecutive reads find their rows in the same pages.
+        // The hashes are sorted, so that consecutive queries mostly read the same pages of the
+        // database file.
         hashes.sort_unstable();
         for (hash, at) in hashes {
             are_there[at] = connection.has(

@@ -1,10 +1,11 @@
 //! Limits the length of the directory's write-ahead log during large imports.
 //!
-//! SQLite moves the content of the log into the database. But it reuses the log from its beginning
-//! only while no read uses the log. A server nearly always keeps a read open (`directory/hold.rs`),
-//! so the log would grow until the import ends. Therefore, if the log is too long after a
-//! transaction, the import waits until no reader uses the log any more. Each reader stops using the
-//! log when its current read ends.
+//! SQLite moves the content of the log into the database. Then it can write from the beginning of
+//! the log file again, but only at a moment at which no read transaction uses the log. A server
+//! nearly always keeps a read transaction open (`directory/hold.rs`), so the log would grow until
+//! the import ends. Therefore, if the log is too long after a transaction, the import waits for
+//! such a moment, and empties the log. The wait is short: the server soon ends its read
+//! transaction, and pauses before it opens the next one.
 
 use std::cell::Cell;
 use std::fs;

@@ -4,10 +4,11 @@
 //!
 //! 1. The company of an earlier record, if the same source has given both records with the same id.
 //! 2. A company with one of the record's external ids.
-//! 3. A company that the rules of the native format find ([`CompanyRecord::identity`]).
-//! 4. A bare company (known only by names) with the record's name. Such a company was added as the
-//!    employer of a person. Because of this rule, people and companies can be imported in any
-//!    order.
+//! 3. A company with the record's main domain. If the record has no domain: a company with its
+//!    LinkedIn page, or else with its name and seats ([`CompanyRecord::identity`]).
+//! 4. A bare company (known only by names) with the record's name. For example, an earlier record
+//!    of a person has named this company as the employer. Because of this rule, people and
+//!    companies can be imported in any order.
 //!
 //! If a record and a company have no common external id, but different ids of the same scheme (such
 //! as two different LEIs), the record is never added to this company ([`ids_differ`]).
@@ -23,13 +24,13 @@ use crate::directory::codes::IdentifierKind;
 use crate::directory::names::{self, Fit};
 use crate::directory::view::View;
 
-/// Maximum number of companies with the same look-up key that are compared with a record. This
-/// applies to a record that has neither a domain nor a page.
+/// Maximum number of companies with the same name (without spaces and legal form) that are compared
+/// with a record. This applies to a record that has neither a domain nor a LinkedIn page.
 const MAX_NAMESAKES: usize = 1000;
-/// Maximum number of bare companies that are compared with a record.
+/// Maximum number of bare companies (known only by names) that are compared with a record.
 const MAX_BARE: usize = 64;
-/// Maximum number of companies with the same domain, page or external id that are compared with a
-/// record.
+/// Maximum number of companies with the same domain, LinkedIn page or external id that are compared
+/// with a record.
 const MAX_SHARING: usize = 64;
 
 /// The search for the company of one record among the stored companies.
@@ -109,13 +110,13 @@ impl<'a> Matching<'a> {
         Ok(company.is_some_and(|company| !ids_differ(ids, &company.ids)))
     }
 
-    /// Finds the company of a record by the record's main domain or page. Returns the first company
-    /// with this domain or page that fits the record. A company fits under two conditions: its ids
-    /// do not contradict the ids of the record, and it has the record's name or a value that links
-    /// it with the record.
+    /// Finds the company of a record by the record's main domain; if the record has no domain, by
+    /// its LinkedIn page. Returns the first company with this domain or page that fits the record.
+    /// A company fits under two conditions: its ids do not contradict the ids of the record, and it
+    /// has the record's name or a value that links it with the record.
     ///
-    /// If the record has neither a domain nor a page, finds the company with the record's name and
-    /// seats.
+    /// If the record has neither a domain nor a LinkedIn page, finds the company with the record's
+    /// name and seats.
     fn company_of(&self, record: &CompanyRecord) -> rusqlite::Result<Option<SubjectId>> {
         let (kind, key) = match record.identity() {
             Identity::Domain(domain) => (IdentifierKind::CompanyDomain, domain.as_str()),
@@ -206,10 +207,10 @@ impl<'a> Matching<'a> {
         Ok(holders)
     }
 
-    /// Notes that the result depends on these companies. `most` is the maximum number of companies
-    /// that were read. If it was reached, other companies may be missing, and saving an unsaved
-    /// company could change which ones are read. Then the result also depends on the unsaved
-    /// companies.
+    /// Notes that the result of the search depends on these companies ([`Self::look_at`]). `most`
+    /// is the maximum number of companies that the query returns. If it returned that many, saving
+    /// any unsaved company could change which companies it returns. Then the result depends on all
+    /// unsaved companies too.
     fn look_at_all(&self, companies: &[SubjectId], most: usize) {
         companies.iter().for_each(|company| self.look_at(*company));
         if companies.len() >= most && self.unsaved.is_some_and(|unsaved| !unsaved.is_empty()) {
@@ -217,8 +218,8 @@ impl<'a> Matching<'a> {
         }
     }
 
-    /// Notes that the result depends on a company. If this company is not saved yet, the result
-    /// depends on an unsaved company.
+    /// Notes that the result of the search depends on this company: sets `depends_on_unsaved` if
+    /// the company has changes that are not saved yet.
     fn look_at(&self, company: SubjectId) {
         if self.unsaved.is_some_and(|unsaved| unsaved.has(company)) {
             self.depends_on_unsaved.set(true);

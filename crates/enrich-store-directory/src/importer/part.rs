@@ -28,15 +28,19 @@ impl Part {
         self.following = following;
     }
 
-    /// Whether the part must be written now. This is so when it has the maximum size, or when it
-    /// has its share. The share is the size of each part if the records of this part and all
-    /// following records are divided equally among as few parts as possible. `bytes` is the memory
-    /// that the rows of this part take.
+    /// Whether the part must be written now. `bytes` is the memory that the rows of this part take.
+    ///
+    /// A part with the maximum size is always full. If the following records do not fit into this
+    /// part too, all these records are divided equally among as few parts as possible, and the part
+    /// is full when it has the size of such a part. For example, if a part can have 100 records,
+    /// and this part and the following records are 150 records, the part is full with 75 records.
     pub(super) fn is_full(&self, bytes: usize) -> bool {
         let per_record = bytes as f64 / self.records.max(1) as f64;
         let needed = bytes as f64 + per_record * self.following as f64;
         let parts = (needed / self.max_bytes as f64).ceil();
-        // The last part is not written before the load ends, because `following` is an estimate.
+        // If all following records fit into this part, `parts` is at most 1. The part is then not
+        // full before it has the maximum size: `following` is an estimate, so there may be more
+        // records, which should not need a further part.
         bytes >= self.max_bytes || (parts > 1.0 && bytes as f64 >= needed / parts)
     }
 }

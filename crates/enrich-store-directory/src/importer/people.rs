@@ -1,10 +1,13 @@
 //! Imports people.
 //!
-//! The rules of the native format decide to which person a record belongs
-//! ([`PersonRecord::identities`]). If no stored person fits these rules, an earlier record of the
-//! same source with the same id decides. If the record has a page, and a stored person has another
-//! page, they are two people. This is so even if they have the same email address, or the same name
-//! and employer.
+//! A record is imported to a stored person in one of two cases, which are tried in this order:
+//!
+//! 1. The record and the person have the same LinkedIn page, the same email address, or the same
+//!    name and employer ([`PersonRecord::identities`]). The search by email address and the search
+//!    by name skip a person who has another LinkedIn page than the record.
+//! 2. An earlier record of the same source with the same id was imported to this person.
+//!
+//! Otherwise the record describes a new person.
 
 use enrich_core::port::importer::{Effect, ImportOutcome, NewSubjects};
 use enrich_core::{Attribute, Identity, PersonRecord, SubjectId};
@@ -16,8 +19,8 @@ use super::writer::{Saved, Writer};
 use crate::directory::codes::IdentifierKind;
 use crate::directory::people::name_in;
 
-/// Maximum number of people with the same email address that are compared with a record. The limit
-/// is the same for people with the same name at the same employer.
+/// Maximum number of stored people with the record's email address that are compared with the
+/// record. It is also the maximum number for stored people with the record's name and employer.
 const MAX_NAMESAKES: usize = 1000;
 
 impl Writer<'_> {

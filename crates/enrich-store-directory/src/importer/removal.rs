@@ -23,19 +23,22 @@ pub(super) const EMAIL_KINDS: [IdentifierKind; 2] =
 /// A removal that is running. `removed` counts what it has removed so far.
 struct Removal {
     removed: Removed,
-    /// The ids of the subjects that were removed, and of the people whose employer was removed.
-    /// Their records have fingerprints (hashes by which an import recognises a known record). The
-    /// removal of a source deletes these fingerprints; `forget` keeps them.
+    /// The ids of the subjects that were removed, of the companies that had been merged into a
+    /// removed company, and of the people whose employer was removed.
+    ///
+    /// An import recognises a known record by its fingerprint (a hash), and skips it. The removal
+    /// of a source deletes the fingerprints of these subjects' records, so that the records are
+    /// imported again. `forget` keeps the fingerprints, so that the records are skipped.
     touched: HashSet<i64>,
 }
 
 impl Writer<'_> {
     /// Removes a source with all its facts. Returns `None` when there is no such source.
     ///
-    /// If an employer is removed, its employees stay if another source names them. The fingerprints
-    /// by which an import recognises the records of these employees are deleted. So when their
-    /// source is imported again, the records are not skipped, and the employees get their employer
-    /// back.
+    /// This may remove a company whose employees stay, because another source names these people.
+    /// They lose their employer. So the fingerprints of their records are deleted: the hashes by
+    /// which an import recognises a known record, and skips it. When the other source is imported
+    /// again, these records are not skipped, and the people get their employer back.
     pub(crate) fn remove_source(&mut self, name: &SourceName) -> rusqlite::Result<Option<Removed>> {
         let Some(source) = self.source_named(name)? else { return Ok(None) };
         let mut removal = Removal { removed: Removed::default(), touched: HashSet::new() };
@@ -81,7 +84,8 @@ impl Writer<'_> {
         match what {
             Suppressed::Email(email) => self.forget_email(&mut removal, email)?,
             Suppressed::Phone(phone) => self.forget_phone(&mut removal, phone)?,
-            // Suppression lists contain only email addresses and phone numbers.
+            // An entry of a suppression list is the hash of an email address or of a phone number.
+            // So `what` is never one of these two.
             Suppressed::PersonPage(_) | Suppressed::Domain(_) => {}
         }
         Ok(removal.removed)
@@ -234,13 +238,14 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Removes `company`, which no longer exists, as the employer from the facts of its employees.
+    /// Removes the employer `company` from the facts of its employees. The company itself must
+    /// already be removed.
     fn leave(&mut self, removal: &mut Removal, company: SubjectId) -> rusqlite::Result<()> {
         let people = "SELECT person FROM employee WHERE company = ?1";
         let people: Vec<i64> = self.connection.list(people, [sql_id(company)], |row| row.get(0))?;
         for person in people {
-            // `subject_facts` leaves out employers that no longer exist, so it is enough to save
-            // the facts that it returns.
+            // `subject_facts` returns the person's facts without employers that no longer exist,
+            // such as `company`. So saving these facts removes this employer.
             let subject_facts = self.subject_facts(subject_id(person), Kind::Person)?;
             let before = subject_facts.before.as_ref().map_or(0, |before| before.facts.len());
             removal.removed.values += before.saturating_sub(subject_facts.facts.len()) as u64;

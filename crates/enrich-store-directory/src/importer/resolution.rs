@@ -41,12 +41,13 @@ use neighbourhood::{KnownSharing, Neighbourhood};
 pub(super) use neighbourhood::Explorer;
 
 /// Maximum number of companies from the table `unresolved` that one transaction resolves. A larger
-/// transaction would write fewer pages in total, because a page that several companies change is
-/// written only once. But it would need more memory.
+/// transaction would need more memory. On the other hand, it would write fewer database pages in
+/// total: a transaction writes each changed page once, even if several companies are on it.
 const PART: usize = 8192;
-/// Maximum number of results that all threads together keep in memory. A result says whether many
-/// organisations share a value ([`KnownSharing`]). All results take about 100 MB. A thread that has
-/// more than its share of them drops its results before the next part.
+/// Maximum number of entries in the [`KnownSharing`] maps of all threads together; they take about
+/// 100 MB. An entry says whether many organisations have a certain value, such as a phone number.
+/// The number is divided equally among the threads. A thread that has more entries than this drops
+/// all its entries before the next transaction.
 const MAX_KNOWN: usize = 1 << 20;
 
 /// Minimum number of companies from the table `unresolved` for each thread. With few companies,
@@ -56,9 +57,10 @@ const FEWEST: usize = if cfg!(test) { 2 } else { 256 };
 /// transaction), each thread keeps in memory all companies that it has read.
 const MAX_THREADS: usize = 4;
 
-/// Divides the records of all companies in the table `unresolved` into companies again. This finds
-/// out which of these records describe one company. Each part of the work is one transaction. Keeps
-/// the stored hash index up to date. Calls `done` after each transaction.
+/// Resolves all companies in the table `unresolved`: decides again which of their records describe
+/// the same company, and moves records accordingly. Resolves at most [`PART`] companies in one
+/// transaction, and calls `done` after each. `kept_index` collects the changes for the hash index
+/// that is stored in a file.
 pub(super) fn resolve_all(
     connection: &Connection,
     secrets: &Secrets,
@@ -90,8 +92,8 @@ pub(super) fn resolve_all(
     Ok(())
 }
 
-/// Divides the records of all companies in the table `unresolved` into companies again (finds which
-/// of them describe one company), in the running transaction.
+/// Resolves all companies in the table `unresolved`, like [`resolve_all`], but in the transaction
+/// that the caller has begun.
 pub(super) fn resolve_within(
     connection: &Connection,
     secrets: &Secrets,
@@ -111,10 +113,13 @@ fn has_unresolved(connection: &Connection) -> rusqlite::Result<bool> {
     connection.has("SELECT 1 FROM unresolved LIMIT 1", [])
 }
 
-/// Divides the records of the first [`PART`] companies in the table `unresolved` into companies
-/// again. Deletes from the table the companies that need no further work. `known` has one element
-/// for each thread that searches for companies which can be linked. With several threads, the
-/// transaction must have no changes yet, because the other threads would not see them.
+/// Resolves the first [`PART`] companies in the table `unresolved`: decides again which of their
+/// records describe the same company, and moves records accordingly. Deletes from the table the
+/// companies that need no further work.
+///
+/// `known` has one element for each thread that searches for companies which can be linked. If
+/// there are several threads, the caller must not have changed anything in the transaction yet:
+/// other threads use their own connections, which do not see uncommitted changes.
 fn resolve_part(
     connection: &Connection,
     secrets: &Secrets,
@@ -157,8 +162,9 @@ fn resolve_part(
 ///
 /// A neighbourhood is the set of companies that can be linked with a company. Two neighbourhoods
 /// may have some companies in common. If the assignment of the first neighbourhood changes a
-/// company of the second one, the second one is left for the next call. Each call makes progress,
-/// because the first company of `noted` never needs further work.
+/// company of the second one, the second one is left for the next call. Each call makes progress:
+/// at least the first company of `noted` is done after it, because no earlier assignment can have
+/// changed the neighbourhood of this company.
 fn assignments(
     writer: &Writer<'_>,
     noted: &[SubjectId],
@@ -200,9 +206,9 @@ struct Explored {
     assignment: Option<Assignment>,
 }
 
-/// Finds the neighbourhood of each company in `noted` (the companies that can be linked with it),
-/// and divides its records into companies again. Uses one thread for each element of `known`. Two
-/// threads may find the same neighbourhood.
+/// Finds the neighbourhood of each company in `noted`: the companies that can be linked with it.
+/// Then decides which records of the neighbourhood describe the same company. Uses at most one
+/// thread for each element of `known`. Two threads may find the same neighbourhood.
 fn explore_on_all(
     writer: &Writer<'_>,
     noted: &[SubjectId],
@@ -223,9 +229,9 @@ fn explore_on_all(
     Ok(explored.into_iter().flatten().collect())
 }
 
-/// Finds the neighbourhood of each company in `seeds` (the companies that can be linked with it),
-/// and divides its records into companies again. Leaves out seeds that are in the neighbourhood of
-/// an earlier seed.
+/// Finds the neighbourhood of each company in `seeds`: the companies that can be linked with it.
+/// Then decides which records of the neighbourhood describe the same company. Leaves out seeds that
+/// are in the neighbourhood of an earlier seed.
 fn explore(
     writer: &Writer<'_>,
     seeds: &[SubjectId],

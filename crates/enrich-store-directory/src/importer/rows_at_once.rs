@@ -1,9 +1,9 @@
-//! Writes many rows with each execution of a statement, because running a statement takes longer
-//! than adding a row to a page in memory.
+//! Writes many rows with each execution of an SQL statement, because each execution takes longer
+//! than adding one row to a database page in memory.
 //!
 //! If rows are added to a table in the order of their keys, SQLite leaves about 12 % of each page
-//! free. So every ninth row ([`LATER`]) is written later than the rows before and after it. Such
-//! rows fill the free space.
+//! free. So every ninth row ([`LATER`]) is left out at first: 11 % of all rows. These rows are
+//! written after the others, and fill the free space.
 
 use rusqlite::{CachedStatement, Connection, Statement, ToSql};
 
@@ -12,9 +12,9 @@ const AT_ONCE: usize = 32;
 /// The number of rows that are collected in memory and then written together.
 pub(super) const ROWS: usize = 4096;
 /// In each chunk of [`ROWS`] rows, the 9th, 18th, 27th … row is written after all others. These
-/// rows fill the space that SQLite leaves free, so the pages are full to 97 %. With a smaller
-/// number, too many rows would be written later. The space would not be enough for them, so pages
-/// would be split.
+/// rows fill the space that SQLite leaves free, so the database pages are full to 97 %. If `LATER`
+/// were smaller, more rows would be written later. The free space would not be enough for them, so
+/// SQLite would split pages.
 const LATER: u64 = 9;
 
 /// The prepared statements that write rows: one for [`AT_ONCE`] rows, and one for a single row.
@@ -125,8 +125,8 @@ mod tests {
         insert.write(&rows, |key, bind| bind(key)).unwrap();
         let bytes = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
         let bytes: usize = connection.query_row(bytes, [], |row| row.get(0)).unwrap();
-        // The rows take more than 95 % of all bytes. SQLite stores 5 bytes in addition to the 40
-        // bytes of each key.
+        // The rows take more than 95 % of the database's bytes. Each row takes 45 bytes: its key of
+        // 40 bytes, and 5 bytes that SQLite adds.
         assert!(bytes * 95 / 100 < KEYS * 45, "{bytes} bytes");
     }
 

@@ -35,12 +35,14 @@ use super::writer::Writer;
 use crate::directory::hash_index::{self, kept_index::KeptIndex, stored::DirectoryState};
 
 /// The time for which a transaction of a load accepts batches although another writer waits. A
-/// shorter time would make imports slower: writing pages is a large part of their cost, and a page
-/// that many records change is written once in each transaction.
+/// shorter time would make imports slower. Writing the pages of the database file is a large part
+/// of their cost. A transaction writes a changed page only once, even if many records have changed
+/// it.
 const TRANSACTION: Duration = Duration::from_secs(1);
 /// Maximum memory that a transaction takes for rows that are not yet written, in bytes: 900 MiB.
-/// These are the rows of about 1.6 million companies. The more rows are written together, the more
-/// of them are in one page, so fewer bytes are written for each row.
+/// These are the rows of about 1.6 million companies. SQLite writes whole pages of the database
+/// file. The more rows are written together, the more of them are in the same page, so fewer bytes
+/// are written for each row.
 pub(super) const UNWRITTEN: usize = 900 << 20;
 /// If no batch arrives for this time, the transaction is committed.
 const IDLE: Duration = Duration::from_millis(50);
@@ -159,9 +161,10 @@ struct Run<'a> {
     options: &'a ImportOptions,
     log: Log<'a>,
     kept_index: &'a RefCell<KeptIndex>,
-    /// The keys of the rows in the database file (for each table whose keys are known), and the
-    /// state of the directory. Both are from the end of the last transaction of this load. `None`
-    /// before the first transaction.
+    /// The keys of the rows in the database file as far as they are known, and the state of the
+    /// directory. Both are from the end of the last transaction of this load. If the state has
+    /// changed since then, another writer may have added rows, so the keys are not used. `None`
+    /// before the first transaction, and during a transaction.
     known_keys: RefCell<Option<(KnownKeys, DirectoryState)>>,
 }
 
@@ -307,8 +310,8 @@ impl Run<'_> {
         let known = match self.known_keys.take() {
             Some((known, state)) if state == DirectoryState::read(self.connection)? => known,
             // Either this is the first transaction of the load, or another writer has changed the
-            // directory since the last transaction of the load. In both cases, nothing is known
-            // about the keys in the tables, except that an empty table has no keys.
+            // directory since the last transaction of the load. In both cases, it is not known
+            // which rows a table has, except for an empty table.
             _ => KnownKeys::of_empty_tables(self.connection)?,
         };
         let (secrets, at) = (&self.target.secrets, self.options.at);
@@ -323,8 +326,8 @@ impl Run<'_> {
         self.kept_index.borrow_mut().end(self.connection)
     }
 
-    /// Runs entity resolution: divides the records of the companies in the table `unresolved` into
-    /// companies again.
+    /// Runs entity resolution for the companies in the table `unresolved`: decides again which of
+    /// their records describe the same company.
     fn resolve(&self) -> rusqlite::Result<()> {
         let (secrets, index) = (&self.target.secrets, &self.target.index);
         resolution::resolve_all(self.connection, secrets, Some(self.kept_index), || {

@@ -69,7 +69,7 @@ pub(crate) fn file(connection: &Connection, name: &SourceName) -> rusqlite::Resu
 }
 
 /// Returns all sources, sorted by name. Each call counts all values in the directory, which takes a
-/// second for some million values.
+/// second for a few million values.
 pub(crate) fn list(connection: &Connection) -> rusqlite::Result<Vec<SourceInfo>> {
     let mut values: HashMap<i64, u64> = HashMap::new();
     each_source(connection, |source, count| *values.entry(source).or_default() += count)?;

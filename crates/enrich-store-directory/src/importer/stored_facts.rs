@@ -17,7 +17,7 @@
 //!
 //! A fact consists of:
 //!
-//! - one byte with the number of its attribute and three flags
+//! - one byte with the code of its attribute and three flags
 //! - the two letters of the country's code, if the fact has a country
 //! - the position and the length of its value in the profile; or else the length of the value, and
 //!   the value
@@ -39,8 +39,9 @@ const HAS_COUNTRY: u8 = 0x80;
 const BY_CONTENT: u8 = 0x80;
 /// This bit is set in the first byte of a fact whose value is a part of the profile.
 const IN_PROFILE: u8 = 0x40;
-/// This bit is set in the first byte of a fact whose value is a page without its usual beginning
-/// ([`stored_page`]): `quill` for `linkedin.com/company/quill`.
+/// This bit is set in the first byte of a fact whose value is the address of a page on a social
+/// network, stored without the usual beginning of such an address ([`stored_page`]). For example,
+/// `quill` is stored for `linkedin.com/company/quill`.
 const IS_SHORT: u8 = 0x20;
 
 /// The error for bytes that [`pack`] did not write.
@@ -84,7 +85,7 @@ pub(crate) fn pack(subject_facts: &SubjectFacts, profile: &str) -> Vec<u8> {
 
 fn push_fact(bytes: &mut Vec<u8>, fact: &Fact, profile: &str) {
     let place = ValuePosition::of(fact, profile);
-    // The numbers of attributes are less than 32, so the three highest bits are free for the flags.
+    // Each attribute's code is less than 32, so the three highest bits are free for the flags.
     let mut first = attribute_code(fact.attribute) as u8;
     first |= if fact.country.is_some() { HAS_COUNTRY } else { 0 };
     first |= if place.is_in_profile() { IN_PROFILE } else { 0 };

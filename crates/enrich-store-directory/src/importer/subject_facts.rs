@@ -26,9 +26,12 @@ pub(crate) enum RecordMark {
     Id(String),
     /// The first eight bytes of the hash of the record's content, if the source gives no id.
     Content([u8; 8]),
-    /// Nothing identifies the record. All facts of a source with this mark are treated as one
-    /// record. These are the facts from people's records without an id, the employers that people's
-    /// records name, and facts that earlier versions stored without an id.
+    /// Nothing identifies the record. All facts of a source with this mark are treated as if one
+    /// record had given them:
+    ///
+    /// - the facts from records of people or domains, if the record has no id;
+    /// - the facts about the employer that a person's record names;
+    /// - the facts that earlier versions stored without an id.
     #[default]
     Unknown,
 }
@@ -72,9 +75,9 @@ impl SourceClaim {
         Self { source, record, at, confidence: origin.confidence }
     }
 
-    /// Returns the claim (where new facts come from) for the employer that a person's record names.
-    /// It is a copy of this claim with [`RecordMark::Unknown`]: it names the source, but not the
-    /// record that gave the facts.
+    /// Returns the claim for new facts about an employer. `self` is the claim for the person's
+    /// record that names the employer. The result is a copy of `self`, but its record is
+    /// [`RecordMark::Unknown`].
     pub(crate) fn of_employer(&self) -> Self {
         Self { record: RecordMark::Unknown, ..self.clone() }
     }
@@ -129,7 +132,7 @@ impl Unpacked {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MergedFacts {
     pub(crate) facts: Vec<Fact>,
-    /// Whether a record of the company gives neither a domain nor a page.
+    /// Whether a record of the company gives neither a domain nor a page on a social network.
     pub(crate) has_name_alone: bool,
 }
 
@@ -153,8 +156,9 @@ pub(crate) struct SubjectFacts {
     index: Option<Index>,
 }
 
-/// For each record and attribute, the position of each value in `facts`. A record is named by its
-/// number from [`SubjectFacts::records`].
+/// A map from a record and an attribute to a second map. The second map contains, for each value,
+/// the position in `facts` of the fact with this value. The record is given by its number from
+/// [`SubjectFacts::records`].
 type Index = HashMap<(usize, Attribute), HashMap<String, usize>>;
 
 impl SubjectFacts {
@@ -225,7 +229,8 @@ impl SubjectFacts {
     }
 
     /// Like [`merged`](Self::merged), but returns the facts from before the first change. Returns
-    /// no facts for a new company or person, and if there are no changes.
+    /// no facts for a new company or person. Also returns no facts if nothing was changed: the old
+    /// facts are copied only before the first change.
     pub(crate) fn merged_before(&self) -> MergedFacts {
         self.before.as_ref().map_or_else(MergedFacts::default, |before| {
             merge(self.kind, &before.given, before.facts.iter().map(|(given, fact)| (*given, fact)))
@@ -336,8 +341,8 @@ impl SubjectFacts {
         fact.confidence = fact.confidence.max(confidence);
     }
 
-    /// Returns the position in `given` of the record of `claim`, with the time of this import. Adds
-    /// an element if there is none.
+    /// Returns the position in `given` of the element with the source, record and time of `claim`.
+    /// Adds this element if there is none.
     fn given_with(&mut self, claim: &SourceClaim) -> usize {
         if let Some(at) = self.given.iter().rposition(|given| given.is_by(claim)) {
             return at;

@@ -37,9 +37,11 @@ impl Writer<'_> {
     }
 
     /// Stores that a value is suppressed, even if an earlier suppression of this value was taken
-    /// back. `entry` is the entry of a suppression list that names the value. If this entry is
-    /// taken back later, the suppression of the value ends too. With `None`, no list but the
-    /// command `forget` names the value. Then its suppression never ends.
+    /// back.
+    ///
+    /// `entry` is the entry of a suppression list that names the value. The suppression ends when
+    /// this entry is taken back. `entry` is `None` if the value comes from the command `forget`,
+    /// not from a list. Such a suppression never ends.
     fn write_suppression(
         &mut self,
         what: &Suppressed,

@@ -181,7 +181,8 @@ fn remove_listed(
 /// The result of comparing a part of the stored values with the suppression lists.
 struct Compared {
     removed: Removed,
-    /// The last value of the part; `None` when no values remain.
+    /// The last value that was compared. The next part begins after this value. `None` if all
+    /// values have been compared.
     last: Option<String>,
 }
 
@@ -210,7 +211,8 @@ impl Writer<'_> {
         let mut added = 0;
         let hash = |digest: &Digest| digests::hash_of_digest(self.secrets.current(), kind, digest);
         let mut hashes: Vec<[u8; 32]> = digests.iter().map(hash).collect();
-        // The hashes are sorted, so that rows of the same page are written one after the other.
+        // The hashes are sorted, so that rows on the same page of the database file are written one
+        // after the other.
         hashes.sort_unstable();
         for hash in hashes {
             let new = "INSERT INTO listed (hash, list) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
@@ -264,8 +266,8 @@ impl Writer<'_> {
             self.connection.list(held, params![identifier, after, PART], |row| row.get(0))?;
         let mut removed = Removed::default();
         for value in &held {
-            // A value that cannot be parsed was written by an older build with other rules. No list
-            // contains such a value.
+            // An older version of the program may have stored values that today's rules refuse.
+            // Such a value cannot be parsed, so it is not compared with the lists.
             let found = match EMAIL_KINDS.contains(&identifier) {
                 true => match EmailAddress::parse(value) {
                     Ok(email) => self.listed_email(&email, kinds)?,

@@ -122,8 +122,8 @@ impl Chance {
         }
     }
 
-    /// Returns the record of company `number`. About one in four of these records has a value of a
-    /// company with a slightly lower number.
+    /// Returns the record of company `number`. In about one of four records, the name, the domain,
+    /// the external id or the record id is that of another company, whose number is slightly lower.
     fn distinct_record(&mut self, number: usize) -> Record {
         let [name, site, id, record] = std::array::from_fn(|_| match self.below(16) {
             0 => number.saturating_sub(1 + self.below(5)),
@@ -162,8 +162,8 @@ fn check(folder: &Path) {
         let is_company = kind == COMPANY.to_string();
         let kind = if is_company { Kind::Company } else { Kind::Person };
         let subject_facts = writer.subject_facts(subject, kind).unwrap();
-        // `subject_facts` leaves out employers that no longer exist. An import derives the data
-        // from facts without these employers too.
+        // `subject_facts` leaves out employers that no longer exist. An import also leaves them out
+        // before it derives the data.
         let derived = Derived::from(subject, kind, &subject_facts.merged()).unwrap();
         assert_eq!(derived.profile.as_deref(), Some(profile.as_str()));
         for ((kind, key), strength) in derived.identifiers {
@@ -457,9 +457,10 @@ fn facts_in_rows_are_moved_beside_the_profiles() {
     // Deriving leaves out employers that no longer exist. After this first run, no stored fact
     // names such an employer.
     Store::reindex(folder.path(), &mut |_, _| {}).unwrap();
-    // For records without ids, the table `fact` does not store which record gave a fact. The first
-    // move of the facts into this table loses this information. So the facts are moved into the
-    // table and back before `before` is read. The second move then loses nothing.
+    // The table `fact` cannot store everything: for a record without an id, it does not store which
+    // record gave a fact. So a first move into this table and back to the column `facts` loses this
+    // information. The contents after this first move are compared with those after a second move,
+    // which loses nothing more.
     into_rows(folder.path());
     Store::reindex(folder.path(), &mut |_, _| {}).unwrap();
     let before = contents(folder.path());

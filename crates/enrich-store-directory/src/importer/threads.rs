@@ -43,9 +43,10 @@ pub(super) struct Stopped;
 /// The function to which `make` passes each item in [`make_ahead`].
 pub(super) type Add<'a, T> = &'a mut dyn FnMut(T) -> Result<(), Stopped>;
 
-/// Makes items on another thread, and passes them to `take` on this thread: in order, and at most
-/// `at_once` together. `make` must pass each item to the function that it gets ([`Add`]), and end
-/// when this function returns an error.
+/// Makes items on another thread, and passes them to `take` on this thread: in order, and in chunks
+/// of `at_once` items; only the last chunk may be shorter. `make` gets a function of the type
+/// [`Add`]. It must pass each item to this function, and must return when this function returns an
+/// error.
 ///
 /// # Errors
 ///

@@ -13,13 +13,15 @@ use enrich_store_sqlite::turns::Waiting;
 use enrich_store_sqlite::{self as sqlite, Durability};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-/// Size of the page cache: at most 256 MiB. SQLite takes a negative number as a size in KiB. The
-/// cache is for pages to which a load (one import) adds many rows. Rows that belong to many
-/// different pages are collected in memory instead (`Writer::of_load`), because a page takes much
-/// more memory than a row.
+/// Maximum size of SQLite's page cache: 256 MiB. SQLite takes a negative number as a size in KiB.
+/// The cache is for database pages to which a load (one import) adds many rows. Some tables get
+/// their new rows in many different pages, only a few rows in each. `Writer::of_load` collects such
+/// rows in memory, because they take much less memory than their pages would take in the cache.
 const CACHE: i64 = -256 * 1024;
-/// Length of the write-ahead log at which its content is moved into the database: 64 MiB, in pages
-/// of 4 KiB. A page that several transactions have changed until then is moved only once.
+/// Length of the write-ahead log at which a checkpoint copies its content into the database file:
+/// 64 MiB, in database pages of 4 KiB. The log contains a page once for each transaction that
+/// changed it, but a checkpoint copies the page only once. So with a long log, fewer pages are
+/// copied.
 const CHECKPOINT_PAGES: i64 = 16 * 1024;
 /// Maximum number of prepared statements in the cache of a connection. About forty statements are
 /// in use.
@@ -44,15 +46,16 @@ pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "cache_size", CACHE)?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    // With this setting, SQLite overwrites deleted content, so that no forgotten value stays in the
-    // file. A load (one import) needs this too: when SQLite moves or rewrites a row, no old copy of
-    // its values may stay in the file.
+    // With this setting, SQLite overwrites deleted content with zeros. So a value that must be
+    // forgotten (`Writer::forget`) does not stay in the file. A load (one import) needs this too:
+    // when SQLite moves or rewrites a row, an old copy of its values could stay in the file. A
+    // later `forget` could not overwrite this copy.
     connection.pragma_update(None, "secure_delete", true)?;
     Ok(connection)
 }
 
-/// Begins a transaction and takes the write lock. While this function waits for the lock, the
-/// writer that has the lock can see this ([`Waiting`]).
+/// Begins a transaction and takes the write lock. While this function waits for the lock, it sets
+/// the mark [`Waiting`]. By this mark, the writer that has the lock sees that another writer waits.
 pub(crate) fn begin(connection: &Connection) -> rusqlite::Result<Transaction<'_>> {
     let _waiting = Waiting::for_turn(connection);
     Transaction::new_unchecked(connection, TransactionBehavior::Immediate)

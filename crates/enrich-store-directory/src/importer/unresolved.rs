@@ -1,11 +1,11 @@
-//! Notes the companies whose records entity resolution must divide again, in the table
-//! `unresolved`.
+//! Fills the table `unresolved`. It names the companies whose records entity resolution must divide
+//! into companies again. To note a company means to add it to this table.
 //!
 //! A company is noted if it got a record, if it lost a record, or if it shares an identifier with
 //! another company that changed. Most companies are noted when a load writes its identifiers. The
-//! load writes identifiers in the order of their keys. So the other companies with the same
-//! identifier are found cheaply: their rows are on the same page of the database file, which the
-//! load has just read.
+//! load writes them in the order of their keys. The rows of all companies with the same identifier
+//! are next to each other, so they are on a database page that the load has just read. This makes
+//! it cheap to find these companies.
 //!
 //! If companies share only a name, they are noted only if this name can link them
 //! ([`IdentifierKind::CompanyLinkableName`]). Otherwise, common names would cause much needless
@@ -55,10 +55,10 @@ pub(super) fn links_all_of_a_name(kind: IdentifierKind) -> bool {
     matches!(kind, IdentifierKind::CompanyDomain | IdentifierKind::CompanyId)
 }
 
-/// Returns at most `most` companies with this name that may be linked with another company by the
-/// equal name alone, without a common domain or other value. Of two companies that may be linked in
-/// this way, at least one is in the result. Noting this one is enough, because entity resolution
-/// then also finds the other.
+/// Returns at most `most` companies with this name that may have a link by name: a link to another
+/// company with which they have only the name in common, and no domain or other value. If two
+/// companies may have such a link, one of them may be missing in the result, but not both. It is
+/// enough to note one of them, because entity resolution then also finds the other.
 pub(super) fn linkable_by(
     view: View<'_>,
     name: &str,
@@ -89,9 +89,10 @@ impl<'a> KeyNotes<'a> {
         Self { connection, changed, at: None, may_be_held: true, added: Vec::new() }
     }
 
-    /// Takes the next row that was written. If the row begins a new identifier, first notes the
-    /// companies that share the previous identifier. `may_be_held` says whether a company may have
-    /// had the new identifier before the load.
+    /// Takes the row that the load has just written: `change`, of the identifier with this kind and
+    /// key. If this identifier is not the current one, first notes the companies that share the
+    /// current one; then the new identifier is current. `may_be_held` says whether any company may
+    /// have had the new identifier before the load.
     pub(super) fn add(
         &mut self,
         notes: &mut UnresolvedNotes,
@@ -117,12 +118,11 @@ impl<'a> KeyNotes<'a> {
     /// Notes the companies that share the current identifier. [`add`](Self::add) calls this method
     /// when the next identifier begins. After the last row, the caller must call it.
     ///
-    /// Usually, all companies that share the identifier are noted. But if too many share it now, it
-    /// no longer links companies. Then only the companies that had it before the load are noted
-    /// ([`note`]).
+    /// Usually, all companies that share the identifier are noted. If too many companies share it,
+    /// it no longer links them, and [`note`] decides which of them are noted.
     ///
-    /// A host or an id still links companies with equal names, even if too many companies share it.
-    /// So for a host or an id, the companies that have just got it are noted too.
+    /// But a host or an id that too many companies share still links those of them that have equal
+    /// names. So the companies to which the load has added the host or id are noted too.
     pub(super) fn end(&mut self, notes: &mut UnresolvedNotes) -> rusqlite::Result<()> {
         let Some((kind, key)) = self.at.take() else { return Ok(()) };
         let added = std::mem::take(&mut self.added);
@@ -134,9 +134,9 @@ impl<'a> KeyNotes<'a> {
         let written = View::of(self.connection);
         let most = MAX_BEARERS + added.len() + 1;
         if kind == IdentifierKind::CompanyName {
-            // Rows are written in the order of their kinds. So the changed rows of
-            // `CompanyLinkableName` are not in the database yet, and this view must also read the
-            // unwritten rows.
+            // Rows are written in the order of their kinds, and `CompanyLinkableName` comes after
+            // `CompanyName`. So the changed rows of `CompanyLinkableName` are not in the database
+            // yet, and this view must also read the unwritten rows.
             let view = View::with_unwritten(self.connection, Some(self.changed));
             let linkable = linkable_by(view, &key, most)?;
             if !linkable.is_empty() {
@@ -155,13 +155,17 @@ impl<'a> KeyNotes<'a> {
     }
 }
 
-/// Notes the companies `holders`, which share an identifier. `all` is the number of companies that
-/// have the identifier now, including the companies `added`, which have just got it.
+/// Notes companies that share an identifier; notes none if only one company has it. `all` is the
+/// number of companies that have the identifier now, including the companies `added`, which have
+/// just got it. `holders` are all companies that have the identifier; for a name, only those that
+/// [`linkable_by`] returns.
 ///
-/// If `all` is too large (more than [`MAX_BEARERS`]) and there are also too many `holders`, the
-/// identifier no longer links companies. It may have linked the companies that had it before the
-/// load, so only these are noted. If too many companies had it even then, it linked none of them,
-/// and none are noted.
+/// - If there are at most [`MAX_BEARERS`] `holders`, all of them are noted.
+/// - If there are more, the identifier now links none of them. If at most [`MAX_BEARERS`] companies
+///   had it before the load, it may have linked these. So the `holders` that are not in `added` are
+///   noted.
+/// - If more than [`MAX_BEARERS`] companies had it even before the load, it linked none of them
+///   then, and none are noted.
 fn note(notes: &mut UnresolvedNotes, mut holders: Vec<Holder>, added: &[SubjectId], all: usize) {
     if all < 2 {
         return;

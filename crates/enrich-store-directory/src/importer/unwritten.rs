@@ -38,7 +38,8 @@ impl Unwritten {
         self.identifiers.bytes() + self.domains.bytes() + self.records.bytes()
     }
 
-    /// Returns the keys that the file contains, after all rows were written.
+    /// Returns the keys of the rows that the database file contains. All rows in memory must have
+    /// been written before.
     pub(super) fn known_keys(self) -> KnownKeys {
         KnownKeys {
             identifiers: self.identifiers.written_keys,

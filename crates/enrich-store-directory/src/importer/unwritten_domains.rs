@@ -1,4 +1,5 @@
-//! Facts about domains that a load (one import) has changed but not yet written to the file.
+//! Facts about domains that a load (one import) has changed but not yet written to the database
+//! file.
 //!
 //! In a large directory, the rows of two domains are seldom on the same page of the file, so each
 //! change would write a page. Therefore, the changes are collected in memory and written later,
@@ -64,7 +65,7 @@ impl UnwrittenDomains {
         Self { written_keys, ..Self::default() }
     }
 
-    /// Whether the file may contain facts about this domain.
+    /// Whether the database file may contain facts about this domain.
     pub(super) fn may_be_in_file(&self, domain: &str) -> bool {
         self.written_keys.as_ref().is_none_or(|written| written.may_have(&domain))
     }
@@ -83,8 +84,8 @@ impl UnwrittenDomains {
         self.rows.note(domain.as_bytes(), row);
     }
 
-    /// Applies the changes of a domain to `facts`, which are the facts in the file, ordered by
-    /// their ordinals.
+    /// Applies the collected changes of a domain to `facts`. `facts` must be the domain's facts in
+    /// the database file, ordered by the column `ordinal`.
     pub(super) fn apply(&self, domain: &str, facts: &mut Vec<DomainFact>) {
         let mut rows: Vec<Row> = self.rows.of(domain.as_bytes()).collect();
         // `rows` begins with the last change. In reversed order, a later change replaces an earlier
@@ -104,8 +105,8 @@ impl UnwrittenDomains {
         self.rows.bytes() + self.texts.bytes()
     }
 
-    /// Writes the last change of each row, in the order of the domains. Returns the domains of
-    /// which the file then has facts, if they are known.
+    /// Writes the last change of each row to the database file, in the order of the domains.
+    /// Returns the domains that have facts in the file after this; `None` if they are not known.
     pub(super) fn write(
         mut self,
         connection: &Connection,

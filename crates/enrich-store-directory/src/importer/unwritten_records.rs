@@ -18,8 +18,8 @@ const INSERT: &str = "INSERT INTO record (source, hash, subject) VALUES (?, ?, ?
 #[derive(Debug, Default)]
 pub(crate) struct UnwrittenRecords {
     subjects: FxHashMap<(i64, [u8; 16]), SubjectId>,
-    /// The fingerprints in the database file; `None` if they are not known, so that the file may
-    /// contain any fingerprint.
+    /// The fingerprints in the database file. `None` means that they are not known. Then the file
+    /// may contain any fingerprint.
     pub(super) written_keys: Option<WrittenKeys>,
 }
 
@@ -51,8 +51,9 @@ impl UnwrittenRecords {
         self.subjects.capacity() * (size_of::<((i64, [u8; 16]), SubjectId)>() + 1)
     }
 
-    /// Writes all fingerprints (keyed hashes of records) in the order of their rows. Returns the
-    /// fingerprints that the file then contains, if they are known.
+    /// Writes all fingerprints (keyed hashes of records), sorted by the primary key of the table
+    /// `record`: source and hash. Returns the fingerprints that the file then contains, if they are
+    /// known.
     pub(crate) fn write(self, connection: &Connection) -> rusqlite::Result<Option<WrittenKeys>> {
         let mut written_keys = self.written_keys;
         if let Some(keys) = &mut written_keys {
@@ -71,8 +72,8 @@ impl UnwrittenRecords {
     }
 }
 
-/// Writes the row of a fingerprint: a keyed hash of a record, with the company or person of the
-/// record.
+/// Writes one fingerprint to the table `record`. `hash` is the fingerprint, a keyed hash of a
+/// record. `subject` is the company or person of this record.
 pub(crate) fn write_record(
     connection: &Connection,
     source: i64,

@@ -1,6 +1,7 @@
 //! Writes the index of words: a list of companies for each word. An import changes the lists of
-//! many words, and some lists many times. So the changes are collected in memory. Before the
-//! transaction is committed, each changed list is written once.
+//! many words, and some lists many times. So the changes are collected in memory. When they are
+//! written, each changed list is written only once. The changes are written before the transaction
+//! is committed, and also earlier if they take too much memory.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +20,9 @@ use crate::noted::Noted;
 /// one page.
 const MAX_BYTES: usize = 900;
 
-/// Maximum number of changes that are collected in memory. They take some tens of megabytes. Loads
-/// do not use this limit: they limit all their rows in memory together.
+/// Maximum number of changes that are collected in memory outside of a load, for example when a
+/// source is removed. They take some tens of megabytes. A load (one import) has another limit: the
+/// memory of all its rows that are not written yet.
 const MAX_NOTED: usize = 400_000;
 /// The number of words whose changes are passed together from one thread to the other
 /// ([`make_ahead`]). The number is small, because a word may have many changes.
@@ -98,8 +100,9 @@ impl WordChanges {
     }
 }
 
-/// One word, with the rows of its list of companies. `name_word_chunk` has the full chunks of the
-/// list, and `name_word` has the last part of the list.
+/// Reads and writes the list of companies of one word. The list is ordered by the companies' ids
+/// and stored in two tables: the row of the word in `name_word` has the last part of the list. The
+/// rows of the word in `name_word_chunk` have the earlier parts (chunks), if the list has any.
 struct Word<'a> {
     connection: &'a Connection,
     word: &'a str,
@@ -150,8 +153,8 @@ impl Word<'_> {
         })
     }
 
-    /// Changes postings (companies) in the full chunks of the list. Returns the change of the
-    /// number of companies; negative if there are fewer companies now.
+    /// Changes postings (companies) in the chunks, which are all parts of the list except the last.
+    /// Returns the change of the number of companies; negative if there are fewer companies now.
     fn change_chunks(&self, mut changes: BTreeMap<u64, Option<u8>>) -> rusqlite::Result<isize> {
         let mut more = 0;
         while let Some((&company, _)) = changes.first_key_value() {
@@ -207,7 +210,7 @@ impl Word<'_> {
         self.for_variants("DELETE FROM name_word_variant WHERE variant = ?1 AND word = ?2")
     }
 
-    /// Runs `statement` for each variant of the word.
+    /// Runs `statement` for each of the word's [`variants`], by which a misspelt word finds it.
     fn for_variants(&self, statement: &str) -> rusqlite::Result<()> {
         for variant in variants(self.word) {
             self.connection.run(statement, params![variant, self.word])?;

@@ -37,19 +37,20 @@ pub(crate) struct Writer<'c> {
     /// The kinds of digests that the loaded suppression lists contain.
     pub(crate) list_kinds: Vec<DigestKind>,
     words: WordChanges,
-    /// The companies whose records entity resolution must divide into companies again after this
-    /// transaction.
+    /// Companies for the table `unresolved`. After this transaction, entity resolution must decide
+    /// again which of their records describe the same company.
     pub(super) notes: UnresolvedNotes,
     /// Rows that are kept in memory until [`finish`](Self::finish) writes them; `None` if each row
     /// is written immediately.
     pub(crate) unwritten: Option<Unwritten>,
-    /// Collects the identifiers that [`write_unwritten`](Self::write_unwritten) changes, to change
-    /// the stored hash index in the same way; `None` if the stored hash index stays as it is.
+    /// Collects the changes of identifiers that [`write_unwritten`](Self::write_unwritten) writes.
+    /// At its end, the load (one import) makes the same changes in the stored hash index. `None` if
+    /// the changes are not collected.
     pub(crate) kept_index: Option<&'c RefCell<KeptIndex>>,
     companies: i64,
     /// Whether the directory contained no companies and no people when this transaction began. If
-    /// so, the rules of this build derive all its rows, and [`finish`](Self::finish) stores the
-    /// version of these rules.
+    /// so, this program derives the look-up data of all companies and people, and
+    /// [`finish`](Self::finish) stores the version of its derivation rules ([`DERIVED_BY`]).
     is_first: bool,
     next_subject: i64,
     next_source: i64,
@@ -61,8 +62,8 @@ pub(crate) struct Writer<'c> {
 pub(crate) enum Saved {
     /// Look-ups find the same data as before.
     Same,
-    /// Look-ups find other data for the company or person than before, or find it for the first
-    /// time.
+    /// The data that look-ups find about the company or person has changed, or the company or
+    /// person is new.
     Changed,
     /// The company or person no longer exists, because no fact gives it a name.
     Gone,
@@ -102,10 +103,11 @@ impl<'c> Writer<'c> {
         })
     }
 
-    /// Creates a writer for a load. It collects the rows of identifiers, domains and records in
-    /// memory. [`finish`](Self::finish) writes them in the order of their keys, so that each
-    /// changed page is written only once. Until then, only reads by [`view`](Self::view) see these
-    /// rows. `known` are the keys that are known to be in the file.
+    /// Creates a writer for a load (one import). It collects new rows of the tables `identifier`,
+    /// `domain_fact` and `record` in memory. [`finish`](Self::finish) writes them in the order of
+    /// their keys, so that each changed page of the database file is written only once. Until then,
+    /// SQL queries do not see these rows. [`view`](Self::view) includes the identifiers. `known`
+    /// contains the keys that these tables have in the database file, as far as they are known.
     pub(crate) fn of_load(
         connection: &'c Connection,
         secrets: &'c Secrets,
@@ -161,8 +163,8 @@ impl<'c> Writer<'c> {
     }
 
     /// Writes the collected rows, and the new state of the directory (the table `state`). The
-    /// caller must call this before the commit. Returns the keys of the rows in the database file,
-    /// for each table whose keys are known.
+    /// caller must call this before the commit. Returns the keys that the tables of
+    /// [`of_load`](Self::of_load) now have in the database file, as far as they are known.
     pub(crate) fn finish(mut self) -> rusqlite::Result<KnownKeys> {
         self.write_unwritten()?;
         if self.is_changed {
@@ -182,8 +184,9 @@ impl<'c> Writer<'c> {
         Ok(self.unwritten.map(Unwritten::known_keys).unwrap_or_default())
     }
 
-    /// Sets whether entity resolution itself is changing companies. Companies that it changes are
-    /// not noted for a further entity resolution.
+    /// Sets whether entity resolution is using this writer. If so, the companies that the writer
+    /// changes are not noted in the table `unresolved`. Otherwise, entity resolution would have to
+    /// run again after each run.
     pub(super) fn set_resolving(&mut self, is_resolving: bool) {
         self.notes.is_resolving = is_resolving;
     }
@@ -270,8 +273,8 @@ impl<'c> Writer<'c> {
         now: &Derived,
     ) -> rusqlite::Result<()> {
         for (identifier, held) in &before.identifiers {
-            // The tier is part of the key of the row. If it changes, the old row is deleted and a
-            // new one is written.
+            // The tier is part of the primary key of the table `identifier`. So if the tier
+            // changes, the old row is deleted here, and the next loop writes a new row.
             if now.identifiers.get(identifier).is_none_or(|now| now.tier != held.tier) {
                 let change = Change { subject, tier: held.tier, confidence: None };
                 self.change_identifier(identifier, change)?;
@@ -325,7 +328,8 @@ impl<'c> Writer<'c> {
         Ok(())
     }
 
-    /// Writes the row of a company or person, or deletes it if no fact gives a name any more.
+    /// Writes the row of a company or person in the table `subject`. If no fact gives the company
+    /// or person a name any more, deletes the row.
     fn write_subject(
         &mut self,
         subject_facts: &SubjectFacts,

@@ -94,8 +94,7 @@ impl Keys {
             varint::push(block, key.len() as u64);
             block.extend_from_slice(key);
         }
-        // The result is the key's offset in all blocks together, in bytes. It fits into 32 bits,
-        // because a load may use far less than 2^32 bytes of memory.
+        // The result fits into 32 bits, because the memory limit of a load is far below 2^32 bytes.
         u32::try_from(number * BLOCK + begin).unwrap_or(u32::MAX)
     }
 

@@ -65,10 +65,12 @@ impl KeptIndex {
         Ok(())
     }
 
-    /// Collects the change of an identifier. Several changes of one identifier become one change,
-    /// which names no subject. To notice them, this method compares the hash of a change only with
-    /// the hash of the previous change. So all changes of one identifier must be passed directly
-    /// one after the other.
+    /// Collects the change of an identifier. If an identifier changes several times, only one
+    /// change is collected. This change contains no subject, so look-ups will read the identifier
+    /// from the directory instead of the index.
+    ///
+    /// The caller must pass all changes of one identifier directly one after the other, because
+    /// this method compares the hash of each change only with the hash of the previous change.
     pub(crate) fn note(&mut self, kind: IdentifierKind, key: &str, change: Change) {
         if !KINDS.contains(&kind) {
             return;

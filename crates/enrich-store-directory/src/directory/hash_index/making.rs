@@ -37,9 +37,9 @@ const REST: u32 = 3;
 /// index. Also the interval at which the thread checks whether it must build a new index.
 const PAUSE: Duration = Duration::from_secs(1);
 /// How long the directory must be unchanged before a new index is built, as a multiple of the time
-/// that the last build took. A build uses a quarter of a processor ([`REST`]), and twice its time
-/// must pass before the next build. So even with frequent imports, building takes at most a tenth
-/// of a processor on average.
+/// that the last build took. This limits the cost of frequent imports: if a build takes 10 seconds,
+/// the next one begins 20 seconds later at the earliest. A build uses a quarter of a processor
+/// ([`REST`]), so on average, builds use at most a twelfth of a processor.
 const QUIET: u32 = 2;
 /// Delay before the next attempt, after the identifiers could not be read.
 const PAUSE_AFTER_ERROR: Duration = Duration::from_secs(60);
@@ -121,7 +121,9 @@ fn store(directory: &Path, index: &HashIndex, state: &DirectoryState) {
     }
 }
 
-/// Builds an index. Calls `goes_on` from time to time, with the time for which it must pause.
+/// Builds an index. From time to time, calls `goes_on` with a duration. `goes_on` must pause for
+/// this duration, and return whether to go on.
+///
 /// Returns `None` when there are too many identifiers, when the directory changes during the build,
 /// or when `goes_on` returns `false`.
 pub(super) fn build(
@@ -137,16 +139,17 @@ pub(super) fn build(
 /// Reads the identifiers of [`KINDS`] and passes each to `take`, with its first holder (the first
 /// subject that has it). Returns whether all identifiers were read.
 ///
-/// After every `at_once` identifiers, calls `goes_on`, which must pause for the given time and
-/// return whether to go on. During the pause, other threads can use the processor, and no read of
-/// the file is open. At first, the parameter `?2` is the empty text. Then the condition `key > ?2`
-/// skips nothing, because no identifier has an empty key.
+/// After every `at_once` identifiers, ends the read of the file, and calls `goes_on` with a
+/// duration. `goes_on` must pause for this duration, so that other threads can use the processor.
+/// Then it must return whether to go on.
 pub(super) fn each_identifier(
     connection: &Connection,
     at_once: usize,
     goes_on: impl Fn(Duration) -> rusqlite::Result<bool>,
     mut take: impl FnMut(IdentifierKind, &str, Holder),
 ) -> rusqlite::Result<bool> {
+    // The parameter `?2` is the key of the last identifier that was read. For the first read of a
+    // kind, it is the empty text. This skips nothing, because no identifier has an empty key.
     let mut statement = connection.prepare_cached(
         "SELECT key, subject, tier, confidence FROM identifier WHERE kind = ?1 AND key > ?2
          ORDER BY key, tier, subject",

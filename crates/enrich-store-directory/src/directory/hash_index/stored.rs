@@ -8,9 +8,10 @@
 //! A load (one import) changes the file in place. First it writes the changed buckets and syncs
 //! them. Then it writes the header with the new state. No entry is ever removed. If an identifier
 //! has changed, its entry becomes [`Entry::Elsewhere`]: look-ups then read the table `identifier`
-//! instead, which is right for the old state and for the new state. So at every moment, the buckets
-//! are valid for the state in the header. This is true even after a crash, and for a process that
-//! reads the file at the same time.
+//! of the database file instead. This gives the right result in the old state and in the new state,
+//! because that table is a part of the directory itself. So at every moment, the buckets are valid
+//! for the state in the header. This is true even after a crash, and for a process that reads the
+//! file at the same time.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -62,10 +63,10 @@ impl DirectoryState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EntryChange {
     pub(super) hash: u64,
-    /// The subject (company or person) that has got the identifier, and its confidence, if this is
-    /// the identifier's only change in the load. With `None`, the entry becomes
-    /// [`Entry::Elsewhere`]: it then gives no subject, and look-ups read the table `identifier`
-    /// instead.
+    /// The subject (company or person) that now has the identifier, and its confidence. `None` if
+    /// the load has taken the identifier from a subject, or has changed it several times. With
+    /// `None`, the entry becomes [`Entry::Elsewhere`]: it then gives no subject, and look-ups read
+    /// the table `identifier` instead.
     pub(super) added: Option<(SubjectId, Confidence)>,
 }
 
@@ -83,7 +84,9 @@ fn path_of(directory: &Path) -> PathBuf {
 }
 
 /// Removes the stored hash index. The importer calls this after every write that may have removed
-/// values, because the hashes could show that the directory had these values.
+/// values. Otherwise the file could reveal them: it contains parts of the hashes of identifiers,
+/// and the secret keys of these hashes. So whoever reads the file can test whether the directory
+/// had a certain identifier.
 pub(crate) fn remove(directory: &Path) -> io::Result<()> {
     match fs::remove_file(path_of(directory)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

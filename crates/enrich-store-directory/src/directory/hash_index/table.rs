@@ -16,14 +16,15 @@ use enrich_core::{Confidence, SubjectId};
 /// The size of a bucket in bytes: one line of the processor's cache.
 pub(super) const BUCKET_BYTES: usize = 64;
 const ENTRIES: usize = 9;
-/// Maximum percentage of a table's entries that are used. In a table that is this full, one entry
-/// in six is not in its own bucket, and a look-up of a missing entry reads two buckets.
+/// A full table uses this percentage of the places for entries in its buckets. Then about one entry
+/// in ten is not in its own bucket. A look-up of an identifier that is not in the table reads about
+/// two buckets on average.
 const FULL_PERCENT: usize = 85;
 /// Marks a free entry. It is stored in place of the entry's confidence.
 const FREE: u8 = 0;
-/// Stored in place of the id of a subject (a company or a person), if the table cannot tell the
-/// subject: its id is too large for an entry, or another identifier has the same fingerprint. The
-/// look-up then reads the table `identifier` in the database file.
+/// Stored in place of the id of a subject (a company or a person), if the table cannot say which
+/// subject has the identifier: the subject's id is too large for an entry, or another identifier
+/// has the same fingerprint. The look-up then reads the table `identifier` in the database file.
 const ELSEWHERE: u32 = u32::MAX;
 
 /// A hash table of 64-bit hashes. The upper bits of a hash choose the bucket, and the entry stores

@@ -100,7 +100,9 @@ fn by_company_email(address: &str) -> Question {
 fn nothing_that_is_held_is_nowhere_and_nearly_all_that_is_not() {
     let folder = Folder::new();
     load(&folder.store, (0..300).map(|n| with_site(&format!("held{n}.example"))).collect());
-    // This company has more identifiers than the table expects for all subjects together.
+    // The index is first built with a table for a few identifiers (`EACH_HAS`) per company. This
+    // company alone has more identifiers than that table has room for. So the index must be built a
+    // second time, with a larger table.
     let many: Vec<String> = (300..5_000).map(|n| format!("held{n}.example")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     load(&folder.store, vec![hashed(CompanyRecord { sites: sites(&many), ..company("Quill") })]);
@@ -434,10 +436,10 @@ fn what_another_process_imports_is_found_a_moment_later() {
 fn a_look_up_that_keeps_to_one_state_asks_no_index_of_another() {
     let folder = Folder::new();
     folder.index();
-    // This look-up checks that the index is up to date. Then the other store imports a record, so
-    // the index is outdated, but the first store has not noticed this yet. The last two look-ups
-    // make several reads of one state. Their state has another revision than the index, so they do
-    // not use the index.
+    // The first look-up checks that the index is up to date. Then the other store imports a record.
+    // Now the index is outdated, but the first store has not noticed this yet. Each of the last two
+    // look-ups reads the database file several times, always in the same state of the directory.
+    // The revision of this state is not that of the index, so they do not use the index.
     assert!(!folder.finds(&by_domain("quill.example")));
     load(&folder.other, vec![with_site("quill.example")]);
     assert!(folder.finds(&by_domain("shop.quill.example")));

@@ -10,7 +10,8 @@ use super::{is_bare, is_in};
 use crate::directory::view::View;
 
 /// Maximum number of companies that are compared with a requested name. If the request gives a
-/// country, only companies in the country are counted.
+/// country, this is the maximum for companies in the country, and [`MAX_ABROAD`] is the maximum for
+/// all other companies.
 const MAX_COMPARED: usize = 20;
 /// Maximum number of companies that are read if the request gives a country.
 const MAX_READ_IN_COUNTRY: usize = 512;

@@ -1,7 +1,10 @@
-//! Finds the company that is meant if the only company with exactly the requested name is bare
-//! (known only by names). Another company, about which more is known, may be the same company as
-//! the bare one. It is searched for by the requested name, and by the other names of the bare
-//! company. If it is found, it is the answer. Otherwise, the bare company is the answer.
+//! Finds the company that a name means, if the only company with exactly this name is bare. A bare
+//! company is known only by names: it has no domain or phone number, for example.
+//!
+//! Another company, about which more is known, may be the same company as the bare one. Therefore
+//! companies with similar names are searched for: names similar to the requested name, or to
+//! another name of the bare company. If one of these companies is probably the same as the bare
+//! one, it is the answer. Otherwise, the bare company is the answer.
 
 use enrich_core::matching::{Feature, ScoredCandidate};
 use enrich_core::{Company, Confidence};
@@ -10,20 +13,21 @@ use enrich_text::{CompanyName, Country};
 use super::{Ranked, judged, likeliest_found, only_match, ranked};
 use crate::directory::lookup::{Lookup, Stop};
 
-/// Maximum number of further names of a bare company (known only by names) by which other companies
-/// are searched for. A company that is found by one of these names is probably the same company.
+/// A bare company (known only by names) may have other names than the requested one. This is the
+/// maximum number of these other names for which companies with similar names are searched for.
 const MAX_LENT: usize = 4;
 
-/// Finds the only company with exactly this name, and the confidence of the match. Returns `None`
-/// when similar names must be compared.
+/// If exactly one company has this name, returns the company that the name means, with the
+/// confidence of the match. Returns `None` if the caller must compare similar names.
 ///
-/// If the only company is bare (known only by names), companies with similar names are searched for
-/// here, because one of them may be the same company:
+/// If the only company with the name is bare (known only by names), another company with a similar
+/// name may be the same company. Then there are three cases:
 ///
-/// - If a company has a name similar to `name`, returns `None`.
-/// - Otherwise, if a company has a name similar to another name of the bare company, returns that
-///   company.
-/// - If there is no such company, returns the bare company.
+/// 1. Another company is probably the same, and its name is similar to `name`. Returns `None`.
+/// 2. Another company is probably the same, and its name is similar to another name of the bare
+///    company. Returns this other company.
+/// 3. There is no such company. Returns the bare company, or `None` if the confidence that `name`
+///    means it is below `min_name_confidence`.
 pub(crate) fn find_only_match(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -42,10 +46,14 @@ pub(crate) fn find_only_match(
     }
 }
 
-/// Finds the company that is probably the same as `bare`, a bare company with the requested name.
-/// First looks among `candidates`, which were found for `name`, and then searches for the other
-/// names of `bare`. If there is no such company, returns `bare` itself; but if the confidence that
-/// `name` means `bare` is below `min_name_confidence`, returns `None`.
+/// Finds the company that is probably the same as `bare`. `bare` is the only company with exactly
+/// the requested name `name`, and is bare (known only by names). Returns the first of these
+/// companies:
+///
+/// 1. One of `candidates`. They are companies whose names are similar to `name`.
+/// 2. A company whose name is similar to another name of `bare`.
+/// 3. `bare` itself, or `None` if the confidence that `name` means `bare` is below
+///    `min_name_confidence`.
 pub(super) fn found(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -68,12 +76,12 @@ pub(super) fn found(
     Ok(is_enough.then(|| (bare.company.clone(), bare.confidence())))
 }
 
-/// Returns the likeliest candidate, if it is likely enough to be the same company as the bare one.
-/// Two conditions must be met:
+/// Returns the likeliest candidate, if it is probably the same company as the bare company (known
+/// only by names). Two conditions must be met:
 ///
 /// - The candidate has at least the confidence [`Confidence::MIN_BY_NAME`], even if
 ///   `min_name_confidence` is lower.
-/// - Its name agrees firmly ([`is_firm`]) with the name that was searched for.
+/// - The candidate's name and the name that was searched for are strong evidence ([`is_firm`]).
 fn likeliest_firm(
     lookup: Lookup<'_>,
     candidates: &[ScoredCandidate],
@@ -87,8 +95,12 @@ fn likeliest_firm(
     }
 }
 
-/// Whether the names are strong evidence for the candidate: its name and the name that was searched
-/// for are equal without spaces, or agree in more than initials and general words.
+/// Whether the candidate's name and the name that was searched for are strong evidence that the
+/// candidate is meant. At least one of these conditions must be met:
+///
+/// - A word matches in the two names, and it is neither a general word, such as `university`, nor a
+///   place.
+/// - The two names are equal, apart from legal forms and spaces.
 fn is_firm(one: &ScoredCandidate) -> bool {
     one.evidence.of(Feature::NoSpecific) == 0.0 || one.evidence.of(Feature::SameSquashed) > 0.0
 }

@@ -80,10 +80,14 @@ pub(crate) fn index_words(form: &NameForm) -> impl Iterator<Item = String> + '_ 
     form.words.iter().map(|word| word.root.clone())
 }
 
-/// Returns the labels of a domain that may contain a company's name. A registrable domain has one
-/// such label: the label before the public suffix. A host may belong to another company than its
-/// registrable domain. So for a host, these are the labels before the registrable domain: `quill`
-/// for `quill.shops.example`. Hyphens are removed. Labels in other scripts (`xn--…`) are left out.
+/// Returns the labels of a domain that may contain a company's name:
+///
+/// - For a registrable domain, the label before the public suffix: `quill` for `quill.example`.
+/// - For a host below a registrable domain, the labels before the registrable domain: `quill` for
+///   `quill.shops.example`. The label `shops` is left out, because `shops.example` may belong to
+///   another company, such as the provider of an online shop.
+///
+/// Hyphens are removed. Labels in other scripts (`xn--…`) are left out.
 pub(crate) fn domain_labels(domain: &Domain) -> Vec<String> {
     let registrable = domain.registrable();
     let labels: Vec<&str> = if domain.is_registrable() {
@@ -245,8 +249,8 @@ impl Search<'_> {
         if form.words.len() > 1 && form.squashed.len() <= LONGEST_WORD {
             let before = lists.len();
             self.add_like(&form.squashed, &mut lists)?;
-            // A word that is similar to the whole name is stronger evidence than a word that is
-            // similar to a part of the name.
+            // A word that is similar to the whole name without spaces, such as `quillink` for "Quil
+            // Ink", is stronger evidence than a word that is similar to only one word of the name.
             lists[before..].iter_mut().for_each(|list| list.worth *= WHOLE_ALIKE);
         }
         Ok(lists)
@@ -286,7 +290,8 @@ impl Search<'_> {
     }
 
     /// Adds lists of companies for the words of the index that may be meant if `word` is misspelt.
-    /// If there are too many such words, adds only the words that the most companies have.
+    /// If there are more than [`MAX_MEANT`] such words, adds only the most frequent ones: those
+    /// that occur in the names of the largest numbers of companies.
     fn add_like(&self, word: &str, lists: &mut Vec<List>) -> rusqlite::Result<()> {
         let mut like: Vec<String> = Vec::new();
         for variant in variants(word) {

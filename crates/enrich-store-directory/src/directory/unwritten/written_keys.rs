@@ -1,10 +1,10 @@
-//! Remembers the keys of the rows that a load (one import) has written to a table that was empty
-//! before.
+//! Remembers the keys of the rows that a load (one import) has written to a database table that was
+//! empty before.
 //!
 //! Most records of such a load describe a new company, so most keys that the load looks for are not
-//! in the file. Bloom filters show this without reading a page. They take ten bits of memory for
-//! each key. For one in a hundred keys that were not added, a filter says by mistake that it
-//! contains the key. Then the file is read.
+//! in the database file. Bloom filters in memory show this, so that the load need not read the
+//! file. They take ten bits for each key. For one in a hundred keys that were not added, a filter
+//! says by mistake that it contains the key. Then the load reads the file in vain.
 
 use std::hash::Hash;
 
@@ -23,8 +23,8 @@ pub(crate) struct WrittenKeys {
     filters: Vec<BloomFilter>,
     /// The number of keys in the last filter.
     in_last: usize,
-    /// Whether there were too many keys for the filters. If so, the filters were removed, and the
-    /// file may contain any key.
+    /// Whether there were too many keys for the filters. If so, the filters were removed, and
+    /// [`Self::may_have`] returns `true` for every key.
     is_full: bool,
 }
 

@@ -1,4 +1,6 @@
-//! Checks that decisions stay in force when records are imported, removed or derived again.
+//! Checks that decisions of the operator stay in force when records are imported, removed or
+//! derived again. A decision says that certain records are one company, or that they are never one
+//! company.
 
 use std::path::Path;
 

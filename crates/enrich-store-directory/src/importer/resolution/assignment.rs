@@ -1,5 +1,5 @@
-//! Which company gets which records: the result of dividing the records of a neighbourhood
-//! (companies whose records can be linked) into companies.
+//! The result of entity resolution for a neighbourhood: which company gets which records. A
+//! neighbourhood is a set of companies whose records can be linked, directly or through others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,17 +8,16 @@ use enrich_core::SubjectId;
 
 use super::neighbourhood::Loaded;
 
-/// Records that are taken from one company: the company, and the numbers of the records in its
-/// facts.
+/// Some or all records of one company: the company's id, and the numbers that identify these
+/// records in the company's facts ([`Loaded::records`]).
 pub(super) type RecordsOf = (SubjectId, BTreeSet<usize>);
 
-/// Which company gets which records, after the records of a neighbourhood (companies that can be
-/// linked) were divided again.
+/// Which company gets which records of a neighbourhood (companies whose records can be linked).
 pub(super) struct Assignment {
     /// The companies of the neighbourhood, before their records were divided again.
     pub(super) members: Vec<Arc<Loaded>>,
-    /// The companies after the division, with their records. A company has an id here if it keeps
-    /// the id of one of `members`. With `None`, it gets a new id.
+    /// The companies after the division, with their records. `Some` is the id of one of `members`,
+    /// which the company takes over. With `None`, the company gets a new id.
     pub(super) companies: Vec<(Option<SubjectId>, Vec<RecordsOf>)>,
 }
 
@@ -69,8 +68,8 @@ impl Assignment {
         self.members.iter().map(|member| member.subject).min().unwrap_or(SubjectId(0))
     }
 
-    /// Returns which company replaces `subject`, a company that no longer exists: the index in
-    /// `companies` of the company that got most of the records of `subject`.
+    /// Returns the index in `companies` of the company that replaces `subject`. `subject` no longer
+    /// exists; its successor is the company that got the largest number of its records.
     pub(super) fn successor(&self, subject: SubjectId) -> Option<usize> {
         let count = |records: &Vec<RecordsOf>| {
             let of_subject = records.iter().filter(|(of, _)| *of == subject);

@@ -17,8 +17,8 @@ use super::super::writer::Writer;
 use super::neighbourhood::{Explorer, Loaded};
 use crate::directory::codes::{IdentifierKind, sql_id};
 
-/// Maximum number of companies with the same name among which the record of a decision is searched
-/// for.
+/// If the record of a decision is searched for by its name, at most this number of companies with
+/// this name are searched.
 const MAX_NAMESAKES: usize = 1000;
 
 impl Explorer<'_, '_> {
@@ -36,8 +36,9 @@ impl Explorer<'_, '_> {
         if !found.is_empty() {
             return Ok(found);
         }
-        // The record has no id, or the stored hash of its id was deleted (for example, when a
-        // suppression was taken back). So the record is searched for by its host, page or name.
+        // The record has no id, or the database no longer contains the hash of its id. (For
+        // example, the hashes of a company's records are deleted when a suppression of one of its
+        // values is taken back.) So the record is searched for by its host, page or name.
         self.having(record, &self.near(record)?)
     }
 

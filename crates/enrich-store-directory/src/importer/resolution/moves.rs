@@ -67,9 +67,13 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Changes the company of moved records to `id`, in the table `record`. This table has a hash
-    /// of each record's id and a hash of its content. Only the rows for ids are changed. The rows
-    /// for contents stay as they are, because they only show that a record was imported.
+    /// Changes the company of moved records to `id`, in the table `record`, by which an import
+    /// recognises records. A record has one row with a hash of its content. If it has an id, it
+    /// also has a row with a hash of the id.
+    ///
+    /// Only the row of the id is changed, because an import uses it to find the company of a new
+    /// version of the record. The row of the content is not changed: a record with this content is
+    /// not imported again, whichever company the row names.
     fn move_fingerprints(
         &mut self,
         id: SubjectId,

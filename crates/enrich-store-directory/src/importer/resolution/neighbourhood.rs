@@ -20,8 +20,9 @@ use super::super::writer::Writer;
 use crate::directory::codes::{IdentifierKind, sql_id};
 use crate::directory::holder::Holder;
 
-/// Maximum number of records that are divided into companies together. A neighbourhood (companies
-/// whose records can be linked) with more records is not divided.
+/// Maximum number of records in a neighbourhood (companies whose records can be linked). The
+/// records of a larger neighbourhood are not divided into companies again: each record stays with
+/// its company.
 const MAX_RECORDS: usize = 4096;
 
 /// A company and its records.
@@ -30,8 +31,8 @@ pub(in super::super) struct Loaded {
     pub(super) facts: SubjectFacts,
     /// For each record: its number in `facts`, and its claims (what it says of the company).
     pub(in super::super) records: Vec<(usize, RecordClaims)>,
-    /// For each host, page and phone number, the indexes in `records` of the records that have it.
-    /// Computed when first needed.
+    /// Maps each host, phone number and page on a social network to the records that have it. The
+    /// records are given as indexes in `records`. The map is computed when first needed.
     bearers: OnceLock<FxHashMap<String, Vec<usize>>>,
 }
 
@@ -39,13 +40,13 @@ pub(in super::super) struct Loaded {
 pub(super) struct Neighbourhood {
     /// The companies, ordered by their ids.
     pub(super) members: Vec<Arc<Loaded>>,
-    /// The values that identify no company, because many organisations have them.
+    /// The values that many organisations have. So such a value does not identify one company.
     pub(super) shared: SharedKeys,
 }
 
-/// Whether many organisations share a value, for each host, page and phone number that was checked.
-/// A result depends only on the records with the value. So it stays true while entity resolution
-/// moves records between companies.
+/// Whether many organisations share a value, for each value that was checked: a host, a phone
+/// number or a page on a social network. A result depends only on the records with the value. So it
+/// stays true while entity resolution moves records between companies.
 pub(in super::super) type KnownSharing = FxHashMap<(IdentifierKind, String), bool>;
 
 /// Finds neighbourhoods: companies whose records can be linked, directly or through others. Reads
@@ -111,9 +112,9 @@ impl<'w, 'c> Explorer<'w, 'c> {
         Ok(Some(Neighbourhood { members: found.into_values().collect(), shared }))
     }
 
-    /// Returns the companies with which a company shares a value that may link them. A value that
-    /// too many companies share links none of them. Adds to `shared` the values of this company
-    /// that identify no company, because many organisations have them.
+    /// Returns the companies that have a value in common with the company `loaded`, so that their
+    /// records may be linked. Ignores a value that too many companies have. Adds to `shared` the
+    /// values of `loaded` that many organisations have.
     fn reachable(
         &mut self,
         loaded: &Loaded,
@@ -129,9 +130,11 @@ impl<'w, 'c> Explorer<'w, 'c> {
                 shared.add(&key);
             }
             has_crowded |= is_crowded && links_all_of_a_name(kind);
-            // A page or a phone number links no records if many organisations share it. A host can
-            // still link records with equal names. So a host is left out only if more than
-            // `MAX_BEARERS` companies have it. The same limit applies to an id.
+            // If many organisations share a phone number or a page on a social network, it links no
+            // records. If they share a host, it still links records with equal names. So a host is
+            // ignored here only if more than `MAX_BEARERS` companies have it. For an id, the limit
+            // is the same. If a host or an id is ignored, `namesakes` below finds the companies
+            // with equal names.
             let may_link = match kind {
                 IdentifierKind::CompanyPage | IdentifierKind::CompanyPhone => !shared.has(&key),
                 _ => !is_crowded,
@@ -150,8 +153,8 @@ impl<'w, 'c> Explorer<'w, 'c> {
         for (number, _) in &loaded.records {
             let given = &loaded.facts.given[*number];
             if let Some(id) = given.record.id() {
-                // Another version of the record has the same source and the same id. The company of
-                // that version is added, because it may be another company.
+                // Another version of this record (with the same source and the same id) may have
+                // been imported into another company. Then that company is added.
                 reachable.extend(self.writer.company_of_record(given.source, id)?);
             }
         }
@@ -159,16 +162,18 @@ impl<'w, 'c> Explorer<'w, 'c> {
     }
 
     /// Returns the companies with the name `name` that may be linked with the company `loaded`,
-    /// which has this name too. Returns an empty list if these are more than [`MAX_BEARERS`]
-    /// companies.
+    /// which has this name too.
     ///
-    /// Usually, only the companies that an equal name alone may link with others are returned
-    /// ([`IdentifierKind::CompanyLinkableName`]). All companies with the name are returned in two
-    /// cases, unless they are too many:
+    /// Some companies are linkable by name: an equal name is enough to link them with another
+    /// company ([`IdentifierKind::CompanyLinkableName`]). Usually, this function returns only those
+    /// companies with the name that are linkable by name. It returns all companies with the name in
+    /// two cases, unless there are more than [`MAX_BEARERS`]:
     ///
-    /// - An equal name alone may link `loaded` with others.
+    /// - `loaded` itself is linkable by name.
     /// - `has_crowded` is `true`: `loaded` has a host or an id that too many companies share. Such
     ///   a value still links companies with equal names.
+    ///
+    /// If the result would have more than [`MAX_BEARERS`] companies, it is empty.
     fn namesakes(
         &mut self,
         loaded: &Loaded,
@@ -192,8 +197,8 @@ impl<'w, 'c> Explorer<'w, 'c> {
         Ok(namesakes.iter().filter(|_| are_few).map(|holder| holder.subject).collect())
     }
 
-    /// Whether many organisations share a host, page or phone number of a company. `holders` are
-    /// all companies that have this value.
+    /// Whether many organisations share a value of a company: a host, a phone number or a page on a
+    /// social network. Returns `false` for an id. `holders` are all companies that have the value.
     fn is_shared(
         &mut self,
         loaded: &Loaded,
@@ -277,7 +282,7 @@ impl<'w, 'c> Explorer<'w, 'c> {
 /// The values of a company by which other companies are found. Companies with a common value may be
 /// the same company.
 struct Keys {
-    /// The hosts, pages, phone numbers and ids.
+    /// The hosts, phone numbers, ids and pages on social networks.
     values: BTreeSet<(IdentifierKind, String)>,
     /// The names and aliases. Aliases are included, because a record of another company may have
     /// the alias as its own name.
@@ -320,8 +325,8 @@ fn source_names(connection: &Connection) -> rusqlite::Result<FxHashMap<i64, Stri
 }
 
 impl Loaded {
-    /// Returns the records of this company that have `value`, which is a host, page or phone
-    /// number.
+    /// Returns the records of this company that have `value`: a host, a phone number or a page on a
+    /// social network.
     fn bearers(&self, value: &str) -> Vec<&RecordClaims> {
         let of_value = self.bearers.get_or_init(|| {
             let mut of_value: FxHashMap<String, Vec<usize>> = FxHashMap::default();

@@ -1,5 +1,6 @@
-//! Notes the companies whose records entity resolution must divide into companies again, after an
-//! import or a removal. Also finds the company into which another company was merged.
+//! Notes companies for entity resolution, during an import or the removal of a source. Entity
+//! resolution later decides again which records of the noted companies describe the same company.
+//! Also finds the company into which another company was merged.
 
 use std::collections::HashSet;
 
@@ -17,8 +18,8 @@ use crate::directory::codes::{IdentifierKind, sql_id, subject_id};
 
 impl Writer<'_> {
     /// Notes this company for entity resolution, and also all companies that an identifier in
-    /// `derived` can link with it. Entity resolution then divides the records of all these
-    /// companies into companies again.
+    /// `derived` can link with it. Entity resolution later decides again which records of these
+    /// companies describe the same company.
     pub(in super::super) fn note_with_neighbours(
         &mut self,
         subject: SubjectId,
@@ -30,9 +31,10 @@ impl Writer<'_> {
         self.notes.note(subject);
         let keys = derived.identifiers.keys().filter(|(kind, _)| kind.is_blocking());
         for (kind, key) in keys {
-            // An identifier links its companies only if at most `MAX_BEARERS` companies have it. If
-            // `MAX_BEARERS + 1` companies have it now, it links none of them. But this company may
-            // soon lose it. Then it may link the others, so they are noted in this case too.
+            // An identifier can link companies only if at most `MAX_BEARERS` companies have it. So
+            // if `MAX_BEARERS + 1` companies have an identifier now, it links none of them. But the
+            // company `subject` may soon lose the identifier. Then the identifier can link the
+            // remaining companies. So these companies are noted too.
             let holders = self.view().holders(*kind, key, MAX_BEARERS + 2)?;
             if holders.len() <= MAX_BEARERS + 1 {
                 let linked = match kind {
@@ -51,9 +53,10 @@ impl Writer<'_> {
         self.notes.note(subject);
     }
 
-    /// Notes the companies that share a host with a company to which a further record was added.
-    /// Entity resolution then divides their records into companies again. If the company has
-    /// several names, also notes the companies that share a page or phone number with it.
+    /// Notes the companies that share a host with a company to which a further record was added. If
+    /// that company has several names, also notes the companies that share a page or phone number
+    /// with it. Entity resolution later decides again which records of the noted companies describe
+    /// the same company.
     ///
     /// The reason: the record may change how many organisations share the host, page or phone
     /// number. If too many share it, it identifies no company.

@@ -113,9 +113,10 @@ proptest! {
     }
 }
 
-/// A register's record has a name and an id, but no domain. It is added to the only company with
-/// this name. When a second company with the name is imported, the record becomes a company of its
-/// own. The two other companies have the name only as an alias.
+/// A register's record has the name `Nib Works Ltd` and an id, but no domain. At first, only one
+/// company has the alias `Nib Works`, so the record is added to this company. Then a second company
+/// with this alias is imported. Now the name does not show which company is meant, so the record
+/// becomes a company of its own.
 #[test]
 fn a_name_alone_leaves_its_company_when_a_second_namesake_comes() {
     let aka = |name: &str, site: &str| {
@@ -147,10 +148,10 @@ fn a_name_alone_leaves_its_company_when_a_second_namesake_comes() {
     assert_eq!(profiles(folder.path()), expected);
 }
 
-/// Checks that a value, such as a phone number, links no companies any more if too many companies
-/// get it. At first, the value links the records `linked`, so they are one company. After an import
-/// of 70 further companies with the value, they are two companies. After the removal of the 70
-/// companies, they are one again.
+/// Checks that a value, such as a phone number, no longer links records when too many companies
+/// have it. At first, only the two records `linked` have the value, so they are one company. After
+/// an import of 70 further companies with the value, the two records are two companies. After the
+/// removal of the 70 companies, the two records are one company again.
 fn check_crowding(linked: &[Record], other: impl Fn(usize) -> Record) {
     let others: Vec<Record> = (0..70).map(other).collect();
     let import_all = |order: &[(&str, &[Record])]| {
@@ -242,9 +243,11 @@ fn sites_of_a_name_that_very_many_companies_have_are_one_company_in_any_order() 
     check_orders(&sources, &[&[0, 1, 2], &[2, 1, 0], &[1, 2, 0]], 72);
 }
 
-/// The newer version of a record has an external id that contradicts the company of the older
-/// version. So the import adds the newer version to another company at first. Entity resolution
-/// then unites both versions.
+/// A record has two versions. The older version has the same domain as a record of another source,
+/// which has the external id `x:1`. If these two are imported first, they are one company. Then the
+/// newer version has the id `x:2`, which contradicts `x:1`, so the import adds it to a new company.
+/// Entity resolution then puts both versions into one company, without the record of the other
+/// source.
 #[test]
 fn versions_of_one_record_are_one_company_in_any_order() {
     let version = |site: &str, id: &[&'static str]| {
@@ -290,8 +293,9 @@ fn a_newer_version_of_a_record_changes_whether_a_phone_number_links_others() {
 }
 
 /// 71 companies have the same name: 70 have a domain, and one, from a register, has no domain. The
-/// company without a domain can be linked with each other company, so it is in all neighbourhoods.
-/// So all neighbourhoods overlap, but no division changes anything.
+/// one without a domain can be linked with each of the 70. So it is in the neighbourhood of each
+/// (the companies that can be linked with it), and all neighbourhoods overlap. But entity
+/// resolution moves no record, so it needs only one part (transaction).
 #[test]
 fn overlapping_neighbourhoods_without_changes_are_resolved_in_one_part() {
     let folder = tempfile::tempdir().unwrap();
@@ -335,8 +339,8 @@ fn companies_of_a_name_that_cannot_link_them_are_not_noted() {
     while profiles(folder.path()).len() < 4 {
         std::thread::yield_now();
     }
-    // Of the four companies, only the one at `ink.ch` has its name (`Ink`) as the label of its
-    // domain. So the name alone can link only this company with another, and only it is noted.
+    // Only companies that can be linked with others by their name alone are noted. Of the four
+    // companies, only the one at `ink.ch` can: its name (`Ink`) is the label of its domain.
     assert_eq!(unresolved(folder.path()), 1);
 }
 

@@ -25,8 +25,8 @@ impl Folder {
 
     /// Checks that the stored hash index leads to the same companies and people as the table
     /// `identifier`. Returns two numbers: the number of all identifiers, and the number of
-    /// identifiers for which the hash index has only `Entry::Elsewhere`: it does not know the
-    /// company or person.
+    /// identifiers whose entry in the hash index is `Entry::Elsewhere`. Such an entry names no
+    /// company or person. Look-ups of these identifiers read the table instead.
     fn check_stored(&self) -> (usize, usize) {
         let stored = self.stored().expect("no index is stored");
         let (mut count, mut elsewhere) = (0, 0);
@@ -69,8 +69,8 @@ fn a_load_stores_the_index_of_a_new_directory() {
     assert!(folder.stored().is_none());
     load(&folder.store, (0..300).map(|n| with_site(&format!("held{n}.example"))).collect());
     let (count, elsewhere) = folder.check_stored();
-    // By chance, two identifiers may have the same bucket and the same fingerprint. For them, the
-    // index then has only `Entry::Elsewhere`: it does not know the company or person.
+    // By chance, two identifiers may have the same bucket and the same fingerprint. They then share
+    // one entry. It cannot name two companies, so it is `Entry::Elsewhere`.
     assert!(count == 300 && elsewhere <= 4, "{count} {elsewhere}");
 }
 
@@ -149,8 +149,8 @@ fn a_load_beside_which_another_writes_does_not_change_the_file() {
     block_on(async {
         let mut session = folder.store.importer.begin(load_from("a")).await.unwrap();
         session.import_batch(vec![with_site("quill.example")]).await.unwrap();
-        // Here the first load still has a transaction open. If no further records arrive for a
-        // short time, the first load commits. Only then can the second load write.
+        // The first load, `session`, still has a transaction open. It commits if no further records
+        // arrive for a short time. The second load waits until then, and writes afterwards.
         load(&folder.other, vec![with_site("nib.example")]);
         session.import_batch(vec![with_site("ink.example")]).await.unwrap();
         session.finish().await.unwrap();

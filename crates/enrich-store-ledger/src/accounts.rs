@@ -39,7 +39,7 @@ pub struct SqliteAccounts {
     recent: Arc<RecentKeys>,
 }
 
-/// Why an operator's change is not possible.
+/// Why an account or a key cannot be changed as requested.
 #[derive(Debug, thiserror::Error)]
 enum Unfit {
     #[error("the new key belongs to another account")]

@@ -15,9 +15,9 @@
 //!   │  └── charging has stopped ────────────────────────────────► Stopped
 //!   ▼
 //! BEGIN IMMEDIATE ── other processes write for 5 s ─────────────► Overloaded
-//!   │  ├── fails, or the file does not open again ── ROLLBACK ──► each again, alone: NotTaken
+//!   │  ├── fails, or the database cannot be opened ─ ROLLBACK ──► each again, alone: NotTaken
 //!   │  └── a file of the ledger was unlinked or replaced,
-//!   │      or this cannot be read ──────────────────────────────► NotTaken, and charging stops
+//!   │      or its identity (inode) cannot be read ──────────────► NotTaken, and charging stops
 //!   ▼
 //! read other processes' rows ── unreadable ── ROLLBACK ─────────► each again, alone: NotTaken
 //!   │  └── their rows were altered ─────────────────────────────► NotTaken, and charging stops
@@ -365,8 +365,9 @@ impl Ledger for SqliteLedger {
             let file_fault = files.check().err();
             let verified = match verify::verify(&path, &secrets) {
                 Ok(verified) => verified,
-                // If the ledger's file was removed or replaced, the file at the path may not be a
-                // ledger. So the result contains this fault, instead of the error.
+                // If the ledger's file was removed or replaced, the path may lead to a file that is
+                // not a ledger, and verifying it fails. Then this error is ignored, and the result
+                // contains `file_fault`.
                 Err(_) if file_fault.is_some() => Verification::default(),
                 Err(error) => return Err(store_error(error)),
             };

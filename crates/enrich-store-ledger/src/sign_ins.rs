@@ -7,8 +7,9 @@
 //! These changes are on disk before the caller gets an answer. The beginning or the use of a
 //! session is not synced to disk: after a power failure, the owner may have to sign in again.
 //!
-//! No change of sign-ins runs on the thread that decides charges. Each change writes only a few
-//! rows, so it holds SQLite's only write lock for a short time.
+//! No change of sign-ins runs on the thread that decides charges. But while a change holds SQLite's
+//! only write lock, charges wait. So each change is short: most changes write only a few rows, and
+//! the deletion of ended sessions is limited to `SETTLED_AT_ONCE` sessions.
 
 mod rows;
 

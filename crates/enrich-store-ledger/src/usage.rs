@@ -30,8 +30,8 @@ use crate::misses;
 /// Interval between writes of the usage counters.
 const ROUND: Duration = Duration::from_secs(5);
 /// Interval between writes of the times when API keys were last used. It is longer than [`ROUND`],
-/// the interval for the usage counters, because these writes cost more: each key is on another page
-/// of the database.
+/// the interval for the usage counters, because these writes cost more: the rows of the API keys
+/// are spread over many pages of the database file.
 const MARK_ROUND: Duration = Duration::from_secs(60);
 /// Interval between writes of the counts of missed names: company names that look-ups did not find.
 const MISSES_ROUND: Duration = Duration::from_secs(60);
@@ -140,7 +140,7 @@ struct UsageWriter {
     /// Callers that wait for a flush (a write of all counts). They have requested it while counts
     /// were being written.
     waiting: Vec<Reply>,
-    /// The keys whose newest use is not in the database yet, each with the time of this use.
+    /// The API keys whose last use is not in the database yet, each with the time of this use.
     unmarked: LastUses,
     marked_at: Instant,
     misses: Option<Arc<MissCounter>>,
@@ -156,12 +156,13 @@ enum Pace {
     /// written once in each [`MARK_ROUND`], and the counts of missed names once in each
     /// [`MISSES_ROUND`].
     Steady,
-    /// All counts are written without pauses, because a caller waits.
+    /// All counts are written without pauses, because a caller waits or [`SqliteUsage`] was
+    /// dropped.
     Hurried,
 }
 
 impl Pace {
-    /// Pauses, so that charges can be written. Does not pause if a caller waits.
+    /// With [`Self::Steady`], pauses, so that charges can be written.
     fn pause(self) {
         if self == Self::Steady {
             thread::sleep(PAUSE);
@@ -204,8 +205,7 @@ impl UsageWriter {
             for reply in mem::take(&mut self.waiting) {
                 let written =
                     self.write(Pace::Hurried).and_then(|()| self.write_misses(Pace::Hurried));
-                // Sending fails if the caller no longer waits. The counts were written
-                // nevertheless.
+                // Sending fails if the caller no longer waits. Then nobody needs the result.
                 let _ = reply.send(written.map_err(store_error));
             }
         }
@@ -220,10 +220,11 @@ impl UsageWriter {
         }
     }
 
-    /// Writes the counts of missed names (company names that look-ups did not find). At the
-    /// interval [`TIDY_ROUND`], a regular write also deletes expired counts, even if counting is
-    /// switched off. A write for which a caller waits deletes nothing. The first regular write is
-    /// [`ROUND`] after the start. So a process that ends earlier deletes no expired counts.
+    /// Writes the counts of missed names (company names that look-ups did not find), if missed
+    /// names are counted. With [`Pace::Steady`], also deletes expired counts at the interval
+    /// [`TIDY_ROUND`], even if missed names are no longer counted. The first call with this pace is
+    /// at least [`ROUND`] after the start. So a process that ends earlier deletes no expired
+    /// counts.
     fn write_misses(&mut self, pace: Pace) -> rusqlite::Result<()> {
         if let Some(misses) = &self.misses
             && (pace == Pace::Hurried || self.missed_at.elapsed() >= MISSES_ROUND)
@@ -273,7 +274,7 @@ impl UsageWriter {
         Ok(())
     }
 
-    /// Pauses, so that charges can be written. If a caller requests a flush, or the counters are
+    /// Pauses, so that charges can be written. If a caller requests a flush, or [`SqliteUsage`] is
     /// dropped, the pause ends early. Returns the pace for the remaining counts: `Hurried` if the
     /// pause has ended early, else `Steady`.
     fn pause(&mut self) -> Pace {

@@ -47,8 +47,8 @@ fn set_status(
     connection.run(set, (Column(id), status, reason)).map(|_| ())
 }
 
-/// Closes an account. Calls with its keys are refused, because the account is closed. The keys are
-/// also ended, so that pages and commands show them as ended.
+/// Closes an account. The status of the account is enough to refuse all calls with its keys. The
+/// keys are nevertheless ended, so that every list of keys shows them as ended.
 fn close(connection: &Connection, id: AccountId, at: Timestamp) -> rusqlite::Result<()> {
     set_status(connection, id, "closed", "")?;
     connection.run(

@@ -41,7 +41,7 @@ pub enum CopyError {
 }
 
 /// Reads all tables of the ledger at `path` in one consistent state, and passes their rows to
-/// `each` in batches. The rows of an account are in the order of their sequence.
+/// `each` in batches. The ledger rows of each account come in the order of their sequence numbers.
 ///
 /// # Errors
 ///
@@ -226,7 +226,7 @@ impl Linked {
 
 impl NewLog {
     /// Appends rows to the table `entry`. The rows of each account must come in the order of their
-    /// sequence.
+    /// sequence numbers.
     fn add(
         &mut self,
         connection: &Connection,

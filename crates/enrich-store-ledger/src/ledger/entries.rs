@@ -56,9 +56,9 @@ pub(super) fn newest(
 /// Returns the sequence of the account's first row whose time is `at` or later. If all rows are
 /// earlier, returns `head.last.sequence + 1`.
 ///
-/// For an account with ten million rows, this reads at most about 39,000 index entries (10,000,000
-/// / 256), which are adjacent in the table. Then it reads at most the 256 rows before the row of
-/// one index entry.
+/// For an account with ten million rows, this reads at most about 39,000 entries of the sequence
+/// index (10,000,000 / 256). This is fast, because they are next to each other in the table `mark`.
+/// Then it reads the rows of one block: at most 256 rows.
 pub(super) fn first_at(
     connection: &Connection,
     account: AccountId,
@@ -219,9 +219,10 @@ fn unreadable(account: AccountId, sequence: u64) -> NotAsWritten {
     NotAsWritten::new(format!("account {account}, row {sequence}: cannot be read"))
 }
 
-/// Finds the row from which a read of row `last` goes back, row by row. This is the first row at or
-/// after `last` that is in the sequence index (every 256th row of an account). If there is no such
-/// row, it is the account's last row. Returns the sequence and the position of the row.
+/// Finds the row at which a read of row `last` begins. From there, the read goes back row by row
+/// until it reaches row `last`. The read begins at the first row at or after `last` that is in the
+/// sequence index, for example at row 768 to read row 700. If no such row is in the index, it
+/// begins at the account's last row. Returns the sequence and the position of the first row read.
 fn begin_at(
     connection: &Connection,
     account: AccountId,

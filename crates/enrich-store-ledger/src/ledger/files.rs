@@ -76,8 +76,8 @@ impl LedgerFiles {
     }
 
     /// Returns an error when one of the paths no longer leads to the file that this process has
-    /// open, or when this cannot be read. If only the write-ahead log was unlinked, moves its
-    /// content into the database. Only the first error is logged.
+    /// open, or when the identity of the file at a path cannot be read. If only the write-ahead log
+    /// was unlinked, moves its content into the database. Only the first error is logged.
     pub(crate) fn check(&self) -> Result<(), FileFault> {
         for file in [&self.log, &self.database, &self.index] {
             if let Err(fault) = file.check() {
@@ -126,7 +126,8 @@ impl OpenFile {
         }
     }
 
-    /// Returns an error if the path leads to no file or to another file, or if this cannot be read.
+    /// Returns an error if the path leads to no file or to another file, or if the identity of the
+    /// file at the path cannot be read.
     fn check(&self) -> Result<(), FileFault> {
         match identity(&self.path) {
             Ok(now) if now == self.identity => Ok(()),

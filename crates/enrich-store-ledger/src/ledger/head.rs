@@ -1,4 +1,5 @@
-//! The head of an account: its state after its last row. The account's next row depends on it.
+//! The head of an account: its state after its last row in the ledger. The account's next row
+//! depends on the head.
 
 use enrich_core::{AccountId, Timestamp};
 use enrich_ledger::LastRow;
@@ -21,8 +22,9 @@ pub(super) struct Head {
     /// The position of the last row among the rows of all accounts; 0 before the account's first
     /// row.
     pub(super) position: u64,
-    /// The earliest and the latest time of the account's rows after its last row in the sequence
-    /// index. `None` if these rows were not all read, because the head is from a checkpoint.
+    /// The earliest and the latest time in the account's newest block of rows
+    /// ([`Span::with_next`]). `None` if the account has no rows, or if the rows of this block were
+    /// not all read, because the head is from a checkpoint.
     pub(super) span: Option<Span>,
 }
 
@@ -44,11 +46,13 @@ impl Span {
         Self { earliest: self.earliest.min(at), latest: self.latest.max(at) }
     }
 
-    /// Returns the span of an account after a row with the time `at` is added. The span is the
-    /// earliest and the latest time of the account's rows after its last row in the sequence index.
+    /// Returns the span of an account's newest block after a row with the time `at` is added. A
+    /// block is [`MARK_ROWS`] consecutive rows of the account; the newest block may have fewer. The
+    /// last row of each full block is in the sequence index.
+    ///
     /// `before` is the span without the new row. `previous_sequence` is the sequence of the row
-    /// before the new row; 0 if there is none. If that row is in the index, the new span covers
-    /// only the new row.
+    /// before the new row; 0 if there is none. If it is a multiple of [`MARK_ROWS`], the new row
+    /// begins a new block, so the new span covers only this row.
     pub(super) fn with_next(
         previous_sequence: u64,
         before: Option<Self>,
@@ -60,9 +64,8 @@ impl Span {
         }
     }
 
-    /// Adds a row of an account to the sequence index, with this span. The span is the earliest and
-    /// the latest time of the account's rows after its previous row in the index, including this
-    /// row.
+    /// Adds the last row of a full block ([`Self::with_next`]) to the sequence index. `self` is the
+    /// span of this block, and is stored with the row.
     pub(super) fn write_mark(
         self,
         connection: &Connection,

@@ -12,9 +12,9 @@ use enrich_secrets::{CannotDecrypt, Secrets};
 use enrich_store_sqlite::{Column, Statements};
 use rusqlite::{Connection, Row, named_params};
 
-/// Maximum age of a count of the idempotency records, if another connection has written to the
-/// database since the count. If the count is older, the records are counted again. They are also
-/// counted again if the new records of a group of charges may not fit into the table.
+/// A count of the idempotency records becomes inexact when another connection writes to the
+/// database. This is the maximum age of an inexact count that is still used. The rule is in
+/// [`RecordCount::up_to_date`].
 const RECOUNT: Duration = Duration::from_secs(1);
 
 /// The columns of an idempotency record, in the order in which [`read`] reads them.
@@ -53,8 +53,10 @@ pub(super) enum RecordError {
     Altered(#[from] CannotDecrypt),
 }
 
-/// Finds the idempotency record that has one of `names`: there is one name for each secret in
-/// `secret.key`. Returns the state of the record at `now`.
+/// Finds the idempotency record that has one of `names`, and returns its state at `now`.
+///
+/// All `names` stand for the same call: there is one name for each secret in `secret.key`. The
+/// record may have the name of an older secret, which was in use when the record was stored.
 pub(super) fn find(
     connection: &Connection,
     secrets: &Secrets,
@@ -99,8 +101,8 @@ fn charged_items(connection: &Connection, recorded: RecordedCharge) -> rusqlite:
         connection.find("SELECT items FROM entry WHERE id = ?1", [Column(charge)], |row| {
             row.get::<_, Option<u64>>(0)
         })?;
-    // If the row of the charge is missing, `verify` reports the fault. Here, the response counts as
-    // one item.
+    // If the ledger row of the charge is missing, this function does not fail: it returns one item.
+    // Verifying the ledger reports the missing row.
     Ok(items.flatten().unwrap_or(1))
 }
 
@@ -210,12 +212,15 @@ impl RecordCount {
     /// Returns the number of idempotency records. The caller must be in a write transaction, so
     /// that no other process can change the number.
     ///
-    /// `known` is the number after this connection's last change. It is returned if no other
-    /// connection has written since. If one has, the records should be counted again. But this
-    /// takes milliseconds for a million records. So `known` is also returned if the last count is
-    /// less than a second old, and `wanted` more records would not exceed the limit `most`. The
-    /// number can then be a little too low. This is acceptable, because it only limits the size of
-    /// the table.
+    /// `known` is the number after this connection's last change. To count all records takes
+    /// milliseconds if there are a million. So this function returns `known` in two cases:
+    ///
+    /// - No other connection has written since the last count. Then `known` is exact.
+    /// - The last count is less than a second old, and `wanted` more records would not exceed the
+    ///   limit `most`. Then `known` can be a little wrong. This is acceptable, because the number
+    ///   only limits the size of the table.
+    ///
+    /// In all other cases, it counts the records.
     pub(super) fn up_to_date(
         connection: &Connection,
         known: Option<Self>,

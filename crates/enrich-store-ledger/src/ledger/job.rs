@@ -14,10 +14,10 @@ pub(super) enum Job {
     /// A charge. If its call has an idempotency key, also the encrypted response, which is stored
     /// together with the charge.
     Charge(Open<(Charge, Option<SealedResponse>), Charged>),
-    /// A grant of credits, or an adjustment (a row that corrects an earlier row).
+    /// A grant of credits, or an adjustment (a ledger row that corrects an earlier ledger row).
     Grant(Open<Grant, Granted>),
-    /// A request for the balance of an account, including the rows that other processes have
-    /// written. The request writes nothing.
+    /// A request for the balance of an account. The balance includes the charges and grants that
+    /// other processes have written. The request writes nothing.
     Balance(Open<AccountId, Option<Credits>>),
 }
 
@@ -65,8 +65,8 @@ impl Job {
     }
 }
 
-/// Decides the jobs of a group of charges in order of arrival. If any job stores an idempotency
-/// record, first removes expired records.
+/// Decides all jobs of a group of charges in order of arrival. Grants and requests for a balance
+/// can be in the group too. If any job stores an idempotency record, first removes expired records.
 pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Result<(), GroupFailed> {
     if let Some(now) = group.iter().filter_map(Job::response_requested_at).max() {
         let wanted = group.iter().filter_map(Job::response_requested_at).count() as u64;

@@ -46,8 +46,8 @@ const ROWS_BEHIND: &str = concat!(
 pub(super) struct Heads {
     known: RwLock<FxHashMap<AccountId, Head>>,
     /// Stores when this process last looked for rows of other processes. For a short time after
-    /// that, a cached balance is used without looking for new rows. Before a decision, the writing
-    /// thread always looks for them.
+    /// that, a reader of a balance gets the cached balance, and nobody looks for new rows. But
+    /// before the writing thread decides charges, it always looks for new rows.
     refresh_gate: RefreshGate,
 }
 
@@ -85,9 +85,9 @@ struct SequenceIndexEntry {
     account: AccountId,
     sequence: u64,
     position: u64,
-    /// The earliest and the latest time of the account's rows after its previous index entry, up to
-    /// and including this row. `None` if some of these rows were not read, because they are before
-    /// the checkpoint.
+    /// The earliest and the latest time of a block of the account's rows. The block ends with this
+    /// row. It begins after the account's previous row in the sequence index. `None` if some rows
+    /// of the block were not read, because they are before the checkpoint.
     span: Option<Span>,
 }
 
@@ -243,8 +243,9 @@ impl LedgerState {
         Ok(WriteBatch { ledger_state: self, connection, insert, written })
     }
 
-    /// Returns the present moment. Call this before a commit, and pass the moment to
-    /// [`Self::apply`] after it. Cached balances then count as up to date at this moment.
+    /// Returns the present moment. Call this in the transaction of a batch, just before the commit.
+    /// Until the commit, no other process can add rows. So with the batch, the cached balances are
+    /// up to date at this moment. After the commit, pass the moment to [`Self::apply`].
     pub(super) fn moment(&self) -> Moment {
         self.heads.refresh_gate.moment()
     }
@@ -285,8 +286,8 @@ impl SequenceIndexEntry {
 }
 
 /// If too many heads (states of accounts after their last rows) are in memory, keeps only those of
-/// the accounts in `behind`, whose rows are newer than the last checkpoint. The other heads are
-/// also stored in the database.
+/// the accounts in `behind`. These accounts have rows after the last checkpoint, so the database
+/// does not contain their newest heads. All other heads can be read from the database again.
 fn evict_known(known: &mut FxHashMap<AccountId, Head>, behind: &FxHashSet<AccountId>) {
     if known.len() > MAX_KNOWN {
         known.retain(|account, _| behind.contains(account));

@@ -25,8 +25,8 @@ macro_rules! link_columns {
 }
 pub(super) use link_columns;
 
-/// The columns of a query of [`row_columns`] and [`link_columns`], in their order. The number of a
-/// column is its index in the query.
+/// The columns of [`row_columns`], followed by those of [`link_columns`], in the same order. The
+/// discriminant of a variant is the index of its column in a query that selects these columns.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum EntryColumn {
     Account,

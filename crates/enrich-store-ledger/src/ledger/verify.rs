@@ -64,8 +64,8 @@ struct Walk<'a> {
     secrets: &'a Secrets,
     seal: Option<Seal>,
     found: Findings,
-    /// The sum over the ids and positions of the rows read so far (see [`Ids`]); `None` after a row
-    /// that cannot be read.
+    /// A sum of hashes: each row read so far adds the hash of its id and its position (see
+    /// [`Ids`]). `None` after a row that cannot be read.
     ids: Option<Ids>,
     /// The position of the last row that was read, and the digest (keyed hash) of all rows up to
     /// it; `None` after a row that is missing or cannot be checked.
@@ -75,9 +75,11 @@ struct Walk<'a> {
     /// The state of each account at the ledger's last checkpoint; `None` until all rows up to the
     /// checkpoint are read.
     at_checkpoint: Option<HashMap<AccountId, AccountState>>,
-    /// The rows that the sequence index (the table `mark`) must contain. For each row: its account,
-    /// its sequence, its position, and a span. The span is the earliest and the latest time of the
-    /// account's rows since the previous index entry.
+    /// The entries that the sequence index (the table `mark`) must contain: one for each ledger row
+    /// whose sequence is a multiple of [`MARK_ROWS`]. An entry has the row's account, its sequence
+    /// (the number of the row among the account's rows), its position, and a span. The span is the
+    /// earliest and the latest time of the account's last `MARK_ROWS` rows up to this row; `None`
+    /// if one of them is missing or cannot be read.
     marks: Vec<(AccountId, u64, u64, Option<Span>)>,
 }
 
@@ -88,8 +90,8 @@ struct AccountState {
     check: AccountCheck,
     /// The position of the account's last row.
     position: u64,
-    /// The earliest and the latest time of the account's rows after its last row in the sequence
-    /// index; `None` after a row that is missing or cannot be read.
+    /// The earliest and the latest time in the account's newest block of rows (see
+    /// [`Span::with_next`]); `None` if a row of this block is missing or cannot be read.
     span: Option<Span>,
 }
 
@@ -185,8 +187,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns the state of an account before the row with this sequence. Reports the rows that are
-    /// missing between the account's previous row and this row.
+    /// Returns the state of an account before the row with the number `sequence` (an account's rows
+    /// are numbered from 1). Reports the rows that are missing between the account's previous row
+    /// and this row.
     fn step_to(&mut self, account: AccountId, sequence: u64) -> rusqlite::Result<AccountState> {
         let before = match self.states.get(&account) {
             Some(state) => *state,
@@ -203,8 +206,9 @@ impl<'a> Walk<'a> {
         Ok(AccountState { check, span, ..before })
     }
 
-    /// Checks the links of a row: the hash that chains it to the previous row of its account, and
-    /// the position of that row. Also computes the digest of the log up to this row.
+    /// Checks the two links from a row to the previous row of its account: the hash that depends on
+    /// the previous row, and `link.previous`, the position of the previous row. Also checks the
+    /// row's balance, and computes the digest of the log up to this row.
     fn check_links(&mut self, row: &Row<'_>, link: &Link, before: &AccountState) {
         let (check, found) = (&before.check, &mut self.found);
         let secret = check.check_chain(row, &link.chain, self.secrets, found);

@@ -184,8 +184,10 @@ impl Writer {
             Some(connection) => connection,
             None => {
                 let connection = sqlite::writer(&self.path, self.limits.durability);
-                // The record count and the ledger state belong to a `data_version` of the old
-                // connection. Each connection counts versions differently, so both must be renewed.
+                // SQLite's `data_version` shows whether the database has changed. The record count
+                // and the ledger state are stored with a `data_version` of the old connection. The
+                // versions of two connections cannot be compared. So the old count is dropped, and
+                // the ledger state forgets its version.
                 self.record_count = None;
                 self.ledger_state.new_connection();
                 connection.map_err(Failed::NotWritten)?
@@ -249,18 +251,20 @@ fn fail(group: &mut Vec<Job>, error: BoxError, outcome: fn(BoxError) -> ChargeEr
 
 /// Makes the commits of an earlier process durable. That process may have crashed before it synced
 /// them to disk. A power failure could then lose these commits, and with them the charges that
-/// follow. Syncing the write-ahead log is not enough: if a write has failed before, the operating
-/// system may treat pages as written although they are not on the disk. So the commits are written
-/// once more, by moving them into the database. This is not possible while another process reads an
-/// older state of the database, or moves the commits itself. In this case, the write-ahead log is
-/// written again instead.
+/// follow.
+///
+/// Syncing the write-ahead log alone is not enough. After a failed write, the operating system may
+/// treat pages of its file cache as written although they are not on the disk. A sync would skip
+/// these pages. So the commits are written once more, by moving them into the database. SQLite
+/// cannot move all commits if another process reads an older state of the database, or is moving
+/// commits at this time. In these cases, the write-ahead log is written again instead.
 fn make_durable(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let failed = |error| OpenError::of_sqlite(path, error);
     match sqlite::move_log(connection) {
         Ok(true) => return Ok(()),
         Ok(false) => {}
-        // The disk has no space to move the commits into the database. But at this point, SQLite
-        // has already synced the write-ahead log, which contains the commits.
+        // The disk is full, so the commits cannot be moved into the database. But before SQLite
+        // tried this, it has at least synced the write-ahead log, which contains the commits.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => return Ok(()),
         Err(error) => return Err(failed(error)),
     }

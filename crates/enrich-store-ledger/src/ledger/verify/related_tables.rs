@@ -13,10 +13,11 @@ use rusqlite::Connection;
 use crate::ledger::idempotency_store;
 use crate::ledger::verify::AccountState;
 
-/// A sum over the positions and ids of ledger rows. It shows whether the table of rows and the
-/// index of ids have the same rows: then the sums over both are equal. The sum does not depend on
-/// the order of the rows. Two different sets of rows have the same sum with a probability of only 1
-/// in 2⁶⁴. Each verification uses new random keys.
+/// A sum of hashes. Each ledger row adds the hash of its id and position. The sum shows whether the
+/// table of rows and the index of ids have the same rows: then the sums over both are equal. The
+/// sum does not depend on the order of the rows. Two different sets of rows have the same sum with
+/// a probability of only 1 in 2⁶⁴. The hash function has random keys, which are new in each
+/// verification, so nobody can choose rows that have a certain sum.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ids {
     hasher: RandomState,
@@ -29,8 +30,10 @@ impl Ids {
     }
 }
 
-/// Checks that no two rows have the same id, and that the index of ids finds every row. `in_log` is
-/// the sum of the ids and positions of all rows in the log; `None` if some rows could not be read.
+/// Checks that no two ledger rows have the same id, and that the index of ids contains every ledger
+/// row with its own id. For the second check, the sum over the index ([`Ids`]) is compared with
+/// `in_log`, the sum over all ledger rows. If some rows could not be read, `in_log` is `None`, and
+/// only the numbers of rows are compared.
 pub(super) fn check_ids(
     connection: &Connection,
     in_log: Option<Ids>,

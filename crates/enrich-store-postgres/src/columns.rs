@@ -59,12 +59,13 @@ pub(crate) fn slices(hashes: &[Hash]) -> Vec<&[u8]> {
     hashes.iter().map(|hash| &hash[..]).collect()
 }
 
-/// Converts the number of a secret (a line of `secret.key`) to the value of a column.
+/// Converts the number of a secret to the value of a column. The file `secret.key` contains the
+/// secrets with their numbers.
 pub(crate) fn secret_column(id: u32) -> Result<i32, Failure> {
     i32::try_from(id).map_err(|_| Failure::of("a secret's number is too large for the store"))
 }
 
-/// Reads the number of a secret (a line of `secret.key`) from a column.
+/// Reads the number of a secret ([`secret_column`]) from a column.
 pub(crate) fn secret_id(column: i32) -> Result<u32, Failure> {
     u32::try_from(column).map_err(|_| unreadable("the number of a secret"))
 }

@@ -266,9 +266,10 @@ fn base_of(config: &Config) -> Config {
     base
 }
 
-/// Returns the URL in a form that the client library accepts, and the value of the option
-/// `sslrootcert`. The returned URL has no `sslrootcert`, and `sslmode=require` in place of
-/// `verify-full` and `verify-ca`.
+/// Returns the URL without the options that the client library does not know, and the value of the
+/// option `sslrootcert`. The returned URL has no `sslrootcert`, and `sslmode=require` in place of
+/// `verify-full` and `verify-ca`. The certificate is checked all the same, as on every encrypted
+/// connection ([`Connector::new`]).
 fn split_tls_options(url: &str) -> (String, Option<String>) {
     let Some((base, query)) = url.split_once('?') else {
         return (url.to_owned(), None);

@@ -71,7 +71,7 @@ impl From<tokio_postgres::Error> for CopyError {
 pub enum Mode {
     /// Nodes charge for calls, as usual.
     Serving,
-    /// No node charges, because the ledger is being copied or was moved to another store.
+    /// Nodes do not charge, because the ledger is being copied or was moved to another store.
     Copying,
 }
 
@@ -106,8 +106,8 @@ pub fn verify(url: &str, secrets: &Secrets) -> Result<Verification, CopyError> {
     verified.map_err(|error| CopyError::Database(error.into()))
 }
 
-/// Reads all tables of the database in one consistent state, and passes the rows to `each` in
-/// batches. The rows of each account are in the order of their sequence.
+/// Reads all tables of the database in one consistent state, and passes their rows to `each` in
+/// batches. The rows of each table are sorted by [`Table::order`].
 ///
 /// # Errors
 ///

@@ -5,7 +5,7 @@ use tokio_postgres::error::SqlState;
 
 use crate::connect::ConnectError;
 
-/// Why a read or a change failed.
+/// Why the database could not be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error(transparent)]
@@ -45,9 +45,12 @@ impl Failure {
         is_of_server || matches!(self, Self::Conflict(_))
     }
 
-    /// Whether the failure is PostgreSQL's answer to the statement, and proves that the statement
-    /// changed nothing. The answer of a database server that is shutting down proves nothing: the
-    /// statement may have run.
+    /// Returns `true` only if the failure proves that the statement changed nothing, because
+    /// PostgreSQL has refused the statement.
+    ///
+    /// A failure that makes the connection useless usually proves nothing. For example, if the
+    /// server is shutting down, the statement may have run. There is one exception: a server that
+    /// refuses a change because it is not a primary has certainly not made the change.
     pub(crate) fn is_answer(&self) -> bool {
         let is_sql = matches!(self, Self::Database(error) if error.code().is_some());
         is_sql && !self.loses_connection()

@@ -22,8 +22,9 @@ const NODES: &str = "SELECT id::text, name, build,
     (extract(epoch FROM clock_timestamp() - seen_at) * 1000)::bigint,
     seen_at > clock_timestamp() - INTERVAL '5 seconds'
     FROM node ORDER BY seen_at DESC, id LIMIT 1000";
-/// Counts the standbys that commits may wait for. If the role in the URL lacks `pg_read_all_stats`,
-/// it sees standbys without their state. Such standbys are counted too.
+/// Counts the standbys that commits may wait for. A database role without the privileges of
+/// `pg_read_all_stats` sees only NULL as the state of each standby. These standbys are counted too,
+/// because commits may wait for them.
 const STANDBYS: &str = "SELECT count(*) FROM pg_stat_replication
     WHERE sync_state IS NULL OR sync_state IN ('sync', 'quorum')";
 
@@ -107,7 +108,8 @@ impl StoreReport {
         self.note(check_durability(client, accepts_one_copy).await)?;
         self.see_standbys(client).await?;
         if self.schema != Some(self.known_schema) {
-            // With another schema, the tables may be different, so nothing more is read from them.
+            // If the schema has another version than this build knows, the tables may be different.
+            // So nothing more is read from them.
             return Ok(());
         }
         let before = now();
@@ -220,10 +222,13 @@ const LOWER_USAGE: &str = "WITH charged AS (
          AND used.endpoint = u.endpoint AND used.outcome = u.outcome
          AND u.credits > COALESCE(c.credits, 0)";
 
-/// Accepts that the database at `url` lacks rows that nodes have read, for example after an older
-/// backup was restored. Nodes then forget what they have read, and continue from the present
-/// content of the database. Afterwards, this function removes the credits of lost charges from the
-/// usage counts, which reads the whole ledger once. Returns the new lineage of the database.
+/// Accepts that the database at `url` has lost ledger rows that nodes had already read, for example
+/// because an older backup was restored. Gives the database a new lineage (the id of its history),
+/// and returns it. Nodes then forget which rows they have read, and continue from the present
+/// content of the database.
+///
+/// Afterwards, this function removes the credits of lost charges from the usage counts. For this,
+/// it reads the whole ledger once.
 ///
 /// # Errors
 ///
@@ -243,8 +248,8 @@ pub fn accept_loss(url: &str, secrets: &Secrets) -> Result<String, OpenError> {
         let row = rows.first().ok_or_else(|| Failure::of("the row of `state` is missing"))?;
         let lineage = row.try_get(0)?;
         transaction.commit().await?;
-        // The lineage has changed. So from now on, nodes write no usage counts from before the
-        // accepted loss. Only then can the counts be corrected.
+        // The lineage is changed before the usage counts are corrected. Nodes discard usage counts
+        // of an earlier lineage. So after the correction, no node adds counts of lost charges.
         let builder = connection.client.build_transaction();
         let transaction = builder.isolation_level(IsolationLevel::ReadCommitted).start().await?;
         transaction

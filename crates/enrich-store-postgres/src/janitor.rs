@@ -29,9 +29,9 @@ const INTERVAL: Duration = Duration::from_secs(10);
 /// Interval between removals of old rows from the table `missed_name`, which counts the look-ups of
 /// each name that was not found.
 const MISSES_INTERVAL: Duration = Duration::from_secs(60 * 60);
-/// Time limit for one statement, and for removing the rows of one table in one round of the
-/// janitor. It is shorter than the lease, the 30 seconds for which a node may do the janitor's
-/// work.
+/// Time limit for one statement. It is also the time after which a round of the janitor begins no
+/// further statement to remove rows of the same table. It is shorter than the janitor's lease of 30
+/// seconds.
 const LONGEST: Duration = Duration::from_secs(10);
 /// Maximum number of rows that one statement removes.
 const PER_STATEMENT: i64 = 1_000;
@@ -51,18 +51,19 @@ const TAKE_LEASE: &str = "INSERT INTO lease (name, node, turn, until)
 const NEWEST_KEPT: &str = "SELECT max(at) FROM kept";
 const COUNT_KEPT: &str = "SELECT count(*) FROM kept";
 const NOTE_KEPT: &str = "UPDATE state SET kept = $1 WHERE id = 1 AND kept <> $1";
-/// Removes expired idempotency records. The inner query finds them. While this statement then waits
-/// for the lock of a record's row, a charge may replace the record by a new one. So the outer
-/// condition checks the time `at` again.
+/// Removes expired idempotency records. The inner query finds them. Then the statement may have to
+/// wait for the lock of a record's row. During this time, a charge may replace the expired record
+/// by a new one. The outer condition checks the time `at` again, so the new record is not removed.
 const REMOVE_KEPT: &str = "DELETE FROM kept WHERE at <= $1 AND (account, key_hash) IN
     (SELECT account, key_hash FROM kept WHERE at <= $1 ORDER BY at LIMIT $2) RETURNING at";
 const REMOVE_WINDOWS: &str = "DELETE FROM rate_count WHERE (scope, seconds, number) IN
     (SELECT scope, seconds, number FROM rate_count WHERE (number + 1) * seconds <= $1 LIMIT $2)
     RETURNING number";
 const REMOVE_NODES: &str = "DELETE FROM node WHERE seen_at < clock_timestamp() - INTERVAL '1 day'";
-/// Removes the rows of the uploaded lists that no node has announced for seven days. The lists
-/// themselves are files in the folders of nodes. Each node announces the lists in its own folder
-/// every few minutes.
+/// Removes old rows of the table `local_job`. Each of its rows names an uploaded list, whose files
+/// are in the folder of a node. At least every hour, each node announces the lists in its own
+/// folder, which renews the time `seen_at` of their rows. If no node has announced a list for seven
+/// days, its row is removed.
 const REMOVE_LOCAL_JOBS: &str =
     "DELETE FROM local_job WHERE seen_at < clock_timestamp() - INTERVAL '7 days'";
 
@@ -131,10 +132,11 @@ impl Janitor {
         Ok(true)
     }
 
-    /// Removes the idempotency records with a time of `day_ago` or before, if they are also at
-    /// least a day older than the newest record. `day_ago` comes from the database's clock, but the
-    /// times of the records come from the clocks of the nodes. If the database's clock is ahead,
-    /// the second condition keeps the records that a node would still replay.
+    /// Removes the idempotency records that meet two conditions: their time is `day_ago` or
+    /// earlier, and they are at least a day older than the newest record. `day_ago` comes from the
+    /// database's clock, but the times of the records come from the clocks of the nodes. If the
+    /// database's clock is ahead of the nodes' clocks, a record meets the first condition too
+    /// early. Then the second condition keeps it, so that a node can still repeat its answer.
     async fn remove_kept(&self, day_ago: i64) -> Result<(), Failure> {
         let newest = self.background.query(NEWEST_KEPT, &[]).await?;
         let newest: Option<i64> = newest.first().map(|row| row.try_get(0)).transpose()?.flatten();

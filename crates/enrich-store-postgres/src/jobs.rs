@@ -2,9 +2,10 @@
 //! a job while it has the job's lease: the right to run it for a limited time. Only the database's
 //! clock decides when a lease has ended.
 //!
-//! Each job has a number, its turn, which grows when a node takes the job and when a free job is
-//! changed. A change names a turn and is made only if the job still has this turn. So a node whose
-//! lease has ended can no longer change a job that another node has taken.
+//! Each job has a number, its turn. The turn grows when a node takes the job, and when a free job
+//! (a job whose lease no node has) is changed. A change names a turn, and is made only if the job
+//! still has this turn. So a node whose lease has ended can no longer change a job that another
+//! node has taken.
 
 mod columns;
 mod local;

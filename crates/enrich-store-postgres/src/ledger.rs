@@ -33,8 +33,8 @@
 //! A lost reply does not stop charging. The lane locks the accounts of the jobs. Then no other
 //! transaction of these accounts is open. If a ledger row with the job's id exists at this time,
 //! the first attempt was written. If not, the job is decided again, with the same id. If the first
-//! attempt compares last rows, it may reach the database even later. It then finds a different last
-//! row and adds nothing.
+//! attempt was one that compares last rows, it may reach the database only after the second
+//! attempt. It then finds a different last row and adds nothing.
 
 mod balances;
 mod compare;
@@ -109,9 +109,10 @@ enum Unfit {
 struct Lost;
 
 impl PostgresLedger {
-    /// Starts the lanes of a node: the tasks that decide charges. The lanes add the last rows that
-    /// they write to `unsealed`. From there, the rows go into the node's next seal, which shows if
-    /// somebody removes them. `unsealed` is `None` if the node makes no seals.
+    /// Starts the lanes of a node: the tasks that decide charges. When a lane has written ledger
+    /// rows, it adds the new last row of each account to `unsealed`. The node's next seal contains
+    /// these rows. If somebody removes them later, the seal shows it. `unsealed` is `None` if the
+    /// node makes no seals.
     pub(crate) fn start(node: &Node, unsealed: Option<Arc<Unsealed>>) -> Self {
         let runtime = node.database.runtime();
         let connections = node.database.connections();
@@ -157,7 +158,8 @@ impl PostgresLedger {
     }
 
     /// Returns why at least one lane (task that decides charges) refuses charges; `None` if all
-    /// lanes charge. Each lane charges its own part of the accounts.
+    /// lanes accept charges. One such lane is enough, because the accounts whose jobs it gets
+    /// cannot be charged.
     pub(crate) fn not_charging(&self) -> Option<NotReady> {
         let mut stopped = self.lanes.iter().filter_map(|(_, status)| status.not_charging());
         self.not_serving().or_else(|| {
@@ -172,15 +174,17 @@ impl PostgresLedger {
         })
     }
 
-    /// Returns the number of charges and grants whose first reply was lost, by their outcome.
+    /// Returns the outcomes of the charges and grants whose first reply from the database was lost:
+    /// for each outcome, the number of charges and grants that had it.
     pub fn doubts(&self) -> Doubts {
         let mut sum = Doubts::default();
         self.lanes.iter().for_each(|(_, status)| status.doubts.add_to(&mut sum));
         sum
     }
 
-    /// Returns how many groups of charges and jobs all lanes together have processed since the
-    /// store was opened, how long this took, and how many jobs wait now.
+    /// Returns the counts of all lanes together, since the store was opened: how many groups of
+    /// charges the lanes have processed, how many jobs they have decided in these groups, and how
+    /// long this took. Also returns how many jobs wait now.
     pub fn lane_counts(&self) -> LaneCounts {
         let mut sum = LaneCounts::default();
         for (queue, status) in &self.lanes {

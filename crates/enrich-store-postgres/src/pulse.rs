@@ -46,8 +46,8 @@ pub(crate) struct State {
     /// The number of the newest suppression (a value that no answer may contain any more); 0 if
     /// there is none.
     pub(crate) forgotten: i64,
-    /// The lineage: a UUID for the history of the database. It changes when an operator accepts a
-    /// loss of data.
+    /// The lineage: a UUID that identifies the history of the database. When an operator accepts a
+    /// loss of data, the database gets a new lineage.
     pub(crate) lineage: Uuid,
     /// The time of the database's clock when the other values were read, in microseconds since
     /// 1970.

@@ -73,8 +73,8 @@ struct Counter {
     due: Notify,
 }
 
-/// Computes the time of the database's clock. It starts from the newest reading: the result of a
-/// poll of the database.
+/// Computes the present time of the database's clock: the time in the newest reading (the result of
+/// the last successful poll of the database), plus the time that has passed since then.
 struct DatabaseClock {
     readings: watch::Receiver<Arc<Reading>>,
     /// The latest time that this clock has shown, in microseconds since 1970.
@@ -177,9 +177,9 @@ async fn run(counter: Arc<Counter>, background: Background) {
 }
 
 impl Counter {
-    /// Exchanges the counts of all windows whose counts the database must get now: adds this node's
-    /// requests to the database, and stores the sums of all nodes. Returns the number of exchanged
-    /// windows.
+    /// Exchanges counts with the database, for all windows that are due. Adds this node's requests
+    /// and reservations to the database's counts, and stores the sums of all nodes in
+    /// `self.windows`. Returns the number of exchanged windows.
     async fn exchange_due(&self, background: &Background) -> Result<usize, Failure> {
         let mut exchanged = 0;
         loop {

@@ -18,7 +18,7 @@ const LARGEST_SKEW: SignedDuration = SignedDuration::from_secs(2);
 
 impl Store {
     /// Returns why this node should not get calls; `None` if it is ready. `now` is the time of the
-    /// node's clock. A ready node charges: if
+    /// node's clock. A node that cannot charge is not ready: if
     /// [`is_charging`](enrich_core::port::ledger::Ledger::is_charging) returns `false`, this method
     /// returns a reason.
     pub fn not_ready(&self, now: Timestamp) -> Option<NotReady> {

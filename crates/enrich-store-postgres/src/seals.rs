@@ -58,7 +58,8 @@ const ADD: &str = "INSERT INTO seal (node, number, lineage, places, seen, at, se
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (node, number) DO NOTHING";
 
 /// For each account that this node has charged since its last seal: the account's last ledger row.
-/// This may be a row of another node, because a charge that costs no credits adds no row.
+/// A charge that costs no credits adds no row. After such a charge, the last row may be one that
+/// another node has added.
 #[derive(Debug, Default)]
 pub(crate) struct Unsealed(Mutex<FxHashMap<AccountId, LastRow>>);
 
@@ -107,8 +108,9 @@ impl Unsealed {
     }
 }
 
-/// Starts a task that writes a seal every [`INTERVAL`]. The seal contains the ledger rows in the
-/// returned [`Unsealed`]. The task ends when the store is closed.
+/// Starts a task that writes a seal every [`INTERVAL`]. Returns the collection from which the task
+/// takes the ledger rows of each seal. The lanes (tasks that process charges) add rows to this
+/// collection. The task ends when the store is closed.
 pub(crate) fn start(node: &Node, heartbeat: &Heartbeat) -> Arc<Unsealed> {
     let unsealed = Arc::new(Unsealed::default());
     let mut sealer = Sealer::new(node, heartbeat, Arc::clone(&unsealed));

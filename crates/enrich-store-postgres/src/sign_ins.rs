@@ -65,7 +65,8 @@ impl PostgresSignIns {
         Self { node, sealing }
     }
 
-    /// Makes a change, and repeats it while its outcome is unknown.
+    /// Makes a change. If the reply of the database is lost, it is unknown whether the change was
+    /// made; then this method repeats the change ([`write_and_settle`]).
     async fn write<T: Send + 'static>(
         &self,
         change: impl for<'c> Fn(&'c Client) -> Statements<'c, T> + Send + Sync + 'static,

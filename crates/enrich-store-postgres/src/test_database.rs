@@ -55,7 +55,8 @@ impl TestDatabase {
         (node, heartbeat)
     }
 
-    /// Accepts that the database lacks charges, as an operator does.
+    /// Calls `accept_loss`, as an operator does after the database has lost ledger rows that nodes
+    /// had already read.
     pub(crate) fn accept_loss(&self) {
         accept_loss(&self.database.url(), &self.secrets).unwrap();
     }

@@ -1,4 +1,5 @@
-//! Reads, adds and ends rows of keys, inside one transaction.
+//! The SQL statements that read, add and end API keys. The functions run them in a transaction that
+//! the caller begins and commits.
 
 use enrich_core::port::accounts::KeyStored;
 use enrich_core::port::error::StoreError;
@@ -117,8 +118,8 @@ pub(super) async fn end_key(
     run(client, end, &[(&id.0, Type::UUID), (&at, Type::INT8), (&now, Type::INT8)]).await
 }
 
-/// Adds an API key, and raises the number of changes to keys in the table `state`, so that all
-/// nodes empty their caches of keys.
+/// Adds an API key. Also adds 1 to `key_changes` in the table `state`, so that all nodes empty
+/// their caches of keys.
 pub(super) async fn insert_key(client: &Client, row: &NewKeyRow) -> Result<(), Failure> {
     let insert = "INSERT INTO api_key (id, account, label, hint, hash, sealed, secret, requests,
                       window_seconds, created_at, expires_at, ended)

@@ -1,5 +1,5 @@
-//! Tests that the contract suite (the tests that every store passes) cannot contain: with several
-//! nodes, and with calls that are repeated after a lost reply.
+//! Tests with several nodes, and with calls that are repeated after a lost reply. The contract
+//! suite (the tests that every store passes) cannot contain these tests.
 
 use std::thread;
 use std::time::Duration;
@@ -82,8 +82,8 @@ fn a_call_that_is_made_again_answers_as_done() {
         assert_eq!(block_on(rotated).unwrap(), KeyStored::Stored);
     }
     assert_eq!(block_on(accounts.keys(account.id)).unwrap().len(), 3);
-    // A key with the same id but another text is not a repetition of the earlier call, so it is
-    // refused.
+    // This key has the same id as a stored key, but another secret text. So the call is not a
+    // repetition of the earlier call, and is refused.
     let impostor = NewKey { key: new_key(account.id, "").key, ..third };
     let wide = KeyLimit { active: 9, all: 9 };
     assert!(block_on(accounts.add_key(impostor, wide)).is_err());

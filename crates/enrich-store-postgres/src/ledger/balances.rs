@@ -53,8 +53,8 @@ impl Balances {
         (at.elapsed() < VALID_FOR).then_some(balance)
     }
 
-    /// Stores balances in the cache. `at` is the time when the read of the balances began, or when
-    /// their write had ended. A balance does not replace a cached balance with a later time.
+    /// Stores balances in the cache with the time `at`: when the read of the balances began, or
+    /// when their write had ended. If a cached balance has a later time, it is kept.
     pub(super) fn note(&self, balances: impl Iterator<Item = (AccountId, Credits)>, at: Instant) {
         let mut known = self.known.write();
         if known.len() >= MAX {

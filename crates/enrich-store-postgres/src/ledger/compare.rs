@@ -40,9 +40,10 @@ pub(super) struct Plan<'g> {
     /// The accounts and key hashes of the new idempotency records. A record has one key hash for
     /// each secret in `secret.key`. The database looks for existing records with these hashes.
     names: Vec<(AccountId, &'g [u8])>,
-    /// Stored idempotency records with this time or an earlier time have expired. Each job has its
-    /// own time for this, and this is the earliest one. So no job replaces a record that is still
-    /// valid for it. `None` if the group of charges adds no record.
+    /// Stored idempotency records with this time or an earlier time have expired, so new records
+    /// may replace them. For one charge, this time is the time of the charge minus the lifetime of
+    /// a record. For the group, it is the earliest of these times. So no charge replaces a record
+    /// that was still valid at the time of the charge. `None` if the group adds no record.
     expired_at: Option<Timestamp>,
     /// The accounts whose jobs the plan does not decide: it contains no decisions, rows or records
     /// of them. The node must lock these accounts and read their last rows instead, which takes two
@@ -108,7 +109,7 @@ impl<'g> Plan<'g> {
         plan
     }
 
-    /// Whether the plan decides no job.
+    /// Whether the plan contains no decisions: the accounts of all jobs must first be locked.
     pub(super) fn is_empty(&self) -> bool {
         self.accounts.is_empty()
     }

@@ -10,11 +10,13 @@ use crate::ledger::job::Job;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneCounts {
     /// Counts of the groups of charges that took one round trip to the database. The lane
-    /// remembered the last row of each account and sent these rows. The database compared them with
-    /// the last rows in its table. Accounts were locked only during this round trip.
+    /// remembered the last ledger row of each account and sent these rows. The database compared
+    /// them with the last ledger rows that it had stored. Accounts were locked only during this
+    /// round trip.
     pub compared: PathCounts,
     /// Counts of the groups of charges that took two round trips without waiting for locks. The
-    /// first round trip locked the accounts that were free, and read their last rows.
+    /// first round trip locked the accounts that no other transaction had locked, and read their
+    /// last ledger rows. The second round trip added the new rows.
     pub read: PathCounts,
     /// Counts of the groups of charges that took two round trips and waited for locks. The first
     /// round trip waited until no other transaction had locked the accounts.
@@ -60,8 +62,8 @@ pub(super) struct PathCounter {
 }
 
 impl LaneCounter {
-    /// Adds the time that a job has waited: from its arrival to `began`, the start of its group of
-    /// charges.
+    /// Adds the time that a job (a charge or a grant) has waited: from its arrival to `began`, the
+    /// start of its group of charges.
     pub(super) fn count_wait(&self, job: &Job, began: Instant) {
         add(&self.waited_micros, micros(began.saturating_duration_since(job.arrived)));
     }
@@ -83,7 +85,7 @@ impl PathCounter {
         add(&self.micros, micros(began.elapsed()));
     }
 
-    /// Adds `jobs` to the number of decided jobs.
+    /// Adds `jobs` to the number of decided jobs (charges and grants).
     pub(super) fn count_jobs(&self, jobs: usize) {
         add(&self.jobs, jobs as u64);
     }

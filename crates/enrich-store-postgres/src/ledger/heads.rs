@@ -5,18 +5,18 @@
 //! of the account:
 //!
 //! ```text
-//! alone      the remembered row is compared                            one round trip
+//! alone      the database checks that the remembered row is the last row    one round trip
 //!   │  others have added a row, or have locked the account
 //!   ▼
-//! shared     the account is locked if it is free, and the row is read  two round trips
-//!   │  others have locked the account, four times in a row
+//! shared     the account is locked if it is free, and its last row is read  two round trips
+//!   │  others had locked the account for four consecutive groups
 //!   ▼
-//! contended  the group waits for the lock, and then reads the row      two round trips
+//! contended  the group waits for the lock, and then reads the last row      two round trips
 //! ```
 //!
 //! A contended account becomes shared again after 2 to [`MAX_LOCKED_GROUPS`] groups. A shared
-//! account becomes alone again after [`ALONE_AFTER`] consecutive reads without a new row of
-//! others.
+//! account becomes alone again after [`ALONE_AFTER`] consecutive reads, if others have added no
+//! row.
 
 use enrich_core::AccountId;
 use enrich_ledger::LastRow;
@@ -25,9 +25,10 @@ use rustc_hash::FxHashMap;
 /// Maximum number of accounts that a lane (a task that decides charges) remembers. If a further
 /// account would exceed this number, the lane forgets all accounts.
 const MAX_KNOWN: usize = 50_000;
-/// A shared account is one that other nodes or lanes charge too. After this number of consecutive
-/// reads without a new row of another node or lane, the account is no longer shared. Groups of
-/// charges then use its remembered last row again, and do not read it first.
+/// A shared account is one that other nodes or lanes charge too. If this number of consecutive
+/// reads show that no other node or lane has added a row, the account is no longer shared. From
+/// then on, groups of charges use the remembered last row, without reading it from the database
+/// first.
 const ALONE_AFTER: u32 = 8;
 /// If this number of consecutive groups of charges could not use a shared account, because another
 /// node or lane used it, the account becomes contended: the next groups wait for its lock.
@@ -62,18 +63,18 @@ pub(super) struct Heads {
 /// A shared account, as a lane knows it. Other nodes or lanes charge it too.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sharing {
-    /// The number of consecutive reads that found no new row of another node or lane.
+    /// The number of consecutive reads that found the remembered last row. So no other node or lane
+    /// had added a row.
     unchanged: u32,
     /// The number of consecutive groups of charges that have left the account out, because another
-    /// node or lane had locked the account or had added a row.
+    /// node or lane had locked the account.
     lost: u32,
-    /// The number of next groups of charges that must wait for the account's lock; 0 if the account
-    /// is not contended.
+    /// How many of the next groups of charges must wait for the account's lock; 0 if the account is
+    /// not contended.
     locked_groups: u32,
-    /// Controls how many groups of charges wait for the lock when the account next becomes
-    /// contended: twice this number, but at least 2 and at most [`MAX_LOCKED_GROUPS`]. That number
-    /// then becomes the new value: for example 2, then 4, then 8. Each group that can use the
-    /// account without waiting halves the value.
+    /// When the account becomes contended, `backoff` is doubled (to at least 2 and at most
+    /// [`MAX_LOCKED_GROUPS`]) and then copied to `locked_groups`: for example first 2, then 4, then
+    /// 8. Each group of charges that can use the account without waiting halves `backoff`.
     backoff: u32,
 }
 
@@ -136,9 +137,9 @@ impl Heads {
     }
 
     /// Notes that a group of charges has left an account out, because another node or lane has
-    /// added a row or has locked the account. If only this lane charged the account until now, the
-    /// account becomes shared. A shared account becomes contended after [`CONTENDED_AFTER`]
-    /// consecutive calls: groups of charges then wait for its lock.
+    /// added a row or has locked the account. If the account was not shared until now, it becomes
+    /// shared. If [`CONTENDED_AFTER`] consecutive groups have left a shared account out, it becomes
+    /// contended: the next groups wait for its lock.
     pub(super) fn lost(&mut self, account: AccountId) {
         self.rows.remove(&account);
         let Some(sharing) = self.shared.get_mut(&account) else {

@@ -1,20 +1,24 @@
-//! A lane is a task that decides charges and grants (jobs): it writes or refuses them. It has one
-//! connection and works on one group of jobs at a time. While the lane works on a group, it
-//! collects the next one.
+//! A lane is a task that decides jobs: it writes or refuses them. A job is a charge or a grant. A
+//! lane has one connection to the database, and works on one group of jobs at a time. New jobs
+//! arrive in the lane's queue, and form the next group.
 //!
 //! An account has the same lane while the number of used lanes stays the same
 //! ([`lane_choice`](super::lane_choice)). After this number has changed, two lanes may charge the
-//! same account at the same time. Then, as with two nodes, only one of them adds its rows.
+//! same account at the same time, as two nodes may. Then only one of them adds its ledger rows; the
+//! other one must decide its jobs again.
 //!
-//! A group takes one of three paths:
+//! To decide a job, the lane needs the last ledger row of the job's account. There are three ways
+//! to decide the jobs of a group:
 //!
-//! - **compared**, one round trip: the node decides from the last rows that it remembers, and the
-//!   database compares these rows with its own ([`compare`](super::compare));
-//! - **read**, two round trips: the node locks the accounts that are free, reads their last rows
-//!   and decides ([`locked`]);
-//! - **locked**, two round trips: as in **read**, but the node waits until the accounts are free.
-//!   The jobs that the other paths cannot decide take this path. A group whose reply was lost takes
-//!   this path too: it is sent again with the same ids until its outcome is known.
+//! - **compared**, one round trip: the lane decides from the last rows that it remembers. The
+//!   database adds the new rows of an account only if its last row is still the remembered one
+//!   ([`compare`](super::compare)).
+//! - **read**, two round trips: the lane locks those accounts that no other transaction has locked,
+//!   reads their last rows and decides ([`locked`]).
+//! - **locked**, two round trips: as **read**, but the lane also waits for the accounts that other
+//!   transactions have locked. This way is used for accounts that others lock often, for jobs that
+//!   cannot be decided in the other two ways, and for jobs whose reply from the database was lost.
+//!   A job whose reply was lost is sent again with the same id until its outcome is known.
 
 mod primary;
 mod without_waiting;
@@ -52,7 +56,8 @@ const MAX_IN_GROUP: usize = 512;
 /// Limits how long a new group of charges waits for more jobs: at most the duration of the last
 /// group divided by this number, and at most [`MAX_GATHERING`].
 const GATHERING_PART: u32 = 3;
-/// Maximum time that a group of charges waits for more jobs, however long the last group took.
+/// Maximum time that a group of charges waits for more jobs. Without this maximum, the wait would
+/// be long after a slow group; see [`GATHERING_PART`].
 const MAX_GATHERING: Duration = Duration::from_millis(2);
 /// A group of charges waits for more jobs only if at least this many callers were active. With
 /// fewer callers, waiting saves too little: two small groups cost the database little more than one
@@ -69,8 +74,9 @@ pub(super) struct LaneStatus {
     /// Whether the database confirms commits. This becomes `false` after two seconds without a
     /// confirmed commit.
     has_primary: AtomicBool,
-    /// The rows that all lanes have read or written. If one lane finds that the database lacks
-    /// some of these rows, no lane charges.
+    /// The ledger rows that any lane of this process has read or written; all lanes share this
+    /// value. If a lane finds that the database lacks some of these rows, the database is outdated,
+    /// and all lanes stop charging.
     pub(super) seen: Arc<SeenRows>,
     pub(super) doubts: DoubtCounts,
     pub(super) counter: LaneCounter,
@@ -108,8 +114,9 @@ impl LaneStatus {
 pub(super) struct LaneShared {
     pub(super) balances: Arc<Balances>,
     pub(super) record_count: Arc<RecordCount>,
-    /// The last rows that are not sealed yet; the lanes add the last rows that they write. `None`
-    /// if rows are not sealed.
+    /// The last ledger rows of accounts that are not in a seal yet; see [`seals`](crate::seals).
+    /// After a lane has written rows of an account, it adds the account's new last row here. `None`
+    /// if the node writes no seals.
     pub(super) unsealed: Option<Arc<Unsealed>>,
 }
 
@@ -129,9 +136,14 @@ struct LaneState {
     connection: Option<Connection>,
     /// The time since which no commit was confirmed; `None` while commits are confirmed.
     down_since: Option<Instant>,
-    /// The jobs for the next groups of charges. They arrived while no commit was confirmed, did not
-    /// fit into the last group, or were left out because another node or lane had locked or changed
-    /// their account.
+    /// The jobs for the next groups of charges. A job is here for one of these reasons:
+    ///
+    /// - It was in the queue when the connection failed or no primary was found.
+    /// - It did not fit into the last group.
+    /// - It was left out of the last group, because another node or lane had locked or changed its
+    ///   account.
+    /// - It, or an earlier job of its account, repeats the idempotency key of another job of the
+    ///   last group.
     waiting: Vec<Job>,
     heads: Heads,
     callers: Callers,
@@ -143,18 +155,22 @@ struct LaneState {
 struct Callers {
     /// The number of jobs of the present group of charges; 0 after the first decision was sent.
     in_group: usize,
-    /// An estimate of the number of active callers: the number of callers that were seen with the
-    /// last group of charges, or seven eighths of the earlier estimate, whichever is larger.
+    /// An estimate of the number of active callers. After each group of charges, it becomes the
+    /// larger one of two numbers: the callers whose jobs were in the group or in the queue, and
+    /// seven eighths of the earlier estimate.
     active: usize,
     /// How long the last group of charges took.
     last_took: Duration,
 }
 
 impl Callers {
-    /// Counts the callers whose jobs are in the present group of charges or in the queue. Only the
-    /// first call of this method for a group has an effect. A later call could count a caller
-    /// twice: a caller whose job in the group is decided may already have its next job in the
-    /// queue.
+    /// Updates `active` from the jobs in the present group of charges and in the queue. Each of
+    /// these jobs has a different caller, because a caller waits for its decision before it sends
+    /// its next job.
+    ///
+    /// Only the first call of this method for a group has an effect. After the first decisions were
+    /// sent, callers may send their next jobs. Such a caller would be counted twice: once for its
+    /// job in the group, and once for its next job in the queue.
     fn note(&mut self, in_queue: usize) {
         if self.in_group > 0 {
             let seen = mem::take(&mut self.in_group) + in_queue;
@@ -198,8 +214,9 @@ impl Lane {
                 group.push(self.queue.recv().await?);
                 continue;
             }
-            // While the lane accepts no jobs, no job arrives to wake it. So the lane wakes from
-            // time to time and checks whether charging can go on.
+            // The lane refuses new charges now, so the queue usually stays empty. Nothing would
+            // wake the lane when charging can go on. So it wakes at intervals and checks this. A
+            // job can still arrive, if its caller checked the lane's state just before the change.
             match timeout(RETRY_PAUSE, self.queue.recv()).await {
                 Ok(job) => group.push(job?),
                 Err(_) => self.look_again().await,
@@ -209,15 +226,18 @@ impl Lane {
         Some(group)
     }
 
-    /// Adds the jobs in the queue to `group`, a group of charges. If the group then has fewer jobs
-    /// than seven eighths of the active callers, waits for more jobs, for a part of the time that
-    /// the last group took. The callers of the last group have just got their answers, and can send
-    /// their next jobs in this time. Without the wait, the callers would split into two halves that
-    /// take turns, in groups of half the size.
+    /// Adds the jobs in the queue to `group`, a group of charges. If the group is then still small,
+    /// waits for a short time for more jobs.
+    ///
+    /// The callers of the last group have just got their decisions. In this time, they can send
+    /// their next jobs. Without the wait, these jobs would miss this group. For example, with 100
+    /// callers, the groups would have 50 jobs each, of one half of the callers and of the other
+    /// half in turn.
     async fn gather(&mut self, group: &mut Vec<Job>) {
         let Callers { active, last_took, .. } = self.state.callers;
-        // Waits only until seven eighths of the active callers have sent their next jobs. The last
-        // callers are not worth a longer wait; they may also use another lane now.
+        // Waits only until the group has a job of seven eighths of the active callers. A longer
+        // wait for the last few callers costs more than it saves. Some of them may never come,
+        // because their next job may go to another lane.
         let enough = if active < MIN_CALLERS { 0 } else { active - active / 8 };
         let end = tokio::time::Instant::now() + (last_took / GATHERING_PART).min(MAX_GATHERING);
         while group.len() < MAX_IN_GROUP {
@@ -318,8 +338,9 @@ impl Lane {
         None
     }
 
-    /// Sends the decisions of a group of charges that was sent at `began` and is now durable. Jobs
-    /// without a decision wait for the next group. Returns the number of decisions.
+    /// Tells the callers of a group of charges their decisions, which are now durable. `began` is
+    /// the time when the group was sent to the database. Jobs without a decision wait for the next
+    /// group. Returns the number of decisions.
     fn finish(&mut self, group: Vec<Job>, settled: Settled, began: Instant) -> usize {
         if settled.has_locks {
             self.note_up();
@@ -356,7 +377,8 @@ impl Lane {
         self.state.waiting = jobs;
     }
 
-    /// Remembers the new last rows that this node has written for a group of charges.
+    /// Remembers the new last ledger row of each account to which this lane has added rows for a
+    /// group of charges.
     fn learn(&mut self, heads: Vec<(AccountId, LastRow)>) {
         let now = Instant::now();
         self.shared

@@ -16,8 +16,8 @@ pub(super) const LANES: usize = 2;
 const MAX_ON_ONE_LANE: usize = 256;
 /// The time, in milliseconds, for which all lanes stay in use after more than [`MAX_ON_ONE_LANE`]
 /// callers have waited. The number of used lanes must not change often, because each change has a
-/// cost: an account may get another lane, which does not remember the account's last row. The next
-/// groups of charges must then first read this row from the database.
+/// cost. A lane remembers the last ledger row of its accounts. After a change, an account may get
+/// another lane, which must first read this row from the database.
 const ALL_LANES_FOR: u64 = 1_000;
 
 /// Counts the waiting callers. Their number decides how many lanes are used.

@@ -1,7 +1,10 @@
 //! Decides and writes a group of charges in two round trips. The first one locks the accounts of
 //! the group, and reads everything that the decisions depend on. The second one adds the new rows.
 //! While an account is locked, no other transaction can write its rows. So the decisions stay
-//! valid. The rows also show whether a job whose reply was lost was written.
+//! valid.
+//!
+//! If PostgreSQL's reply to a commit is lost, the jobs of this commit are decided again. Then the
+//! first round trip also finds out whether that commit has written the rows of these jobs.
 
 mod known;
 
@@ -30,8 +33,8 @@ pub(super) struct RecordSpace {
     pub(super) records: u64,
     /// The maximum number of idempotency records.
     pub(super) most: u64,
-    /// Whether the group of charges must count the idempotency records while their space is scarce.
-    /// If not, a recent count is used.
+    /// If `true`, and if at least half of the space for idempotency records is used, the group of
+    /// charges counts the records. Otherwise, it uses the number in `records`.
     pub(super) counts: bool,
 }
 
@@ -60,8 +63,10 @@ pub(super) struct Settled {
     /// The number of idempotency records that the group of charges has added, minus the number of
     /// expired records that it has removed.
     pub(super) grown: i64,
-    /// Whether an account was locked. Locks are written to the database's log, so the commit then
-    /// shows that the standby confirms commits. A commit without locks or rows does not show this.
+    /// Whether an account was locked. If so, the success of the commit shows that the standby
+    /// confirms commits: PostgreSQL writes the locks to its write-ahead log, and the commit waits
+    /// until the standby has confirmed them. A commit without locks or rows does not wait for the
+    /// standby.
     pub(super) has_locks: bool,
 }
 
@@ -148,7 +153,7 @@ async fn roll_back(connection: &Connection) -> Result<(), Failure> {
 struct Decider<'g> {
     secrets: &'g Secrets,
     known: &'g Known,
-    /// For each account: its last row after the jobs that are decided so far.
+    /// For each account to which the decided jobs add rows: its new last row.
     heads: FxHashMap<AccountId, LastRow>,
     space: RecordSpace,
     /// The account and the id of each ledger row that this group of charges adds.

@@ -12,12 +12,13 @@ use crate::failure::Failure;
 use crate::ledger::rows::{RECORDS, ROWS_AFTER, ROWS_BEFORE, Record, read_row};
 use crate::node::Node;
 
-/// Reads the sequence of the first row at or after a time; if there is no such row, one more than
-/// the last sequence.
+/// Reads the sequence number of an account's first row with a given time or a later time. If there
+/// is no such row, returns the account's last sequence number plus one.
 const FIRST_AT: &str = "SELECT COALESCE(
     (SELECT sequence FROM entry WHERE account = $1 AND at >= $2 ORDER BY sequence LIMIT 1),
     (SELECT max(sequence) FROM entry WHERE account = $1) + 1, 1)";
-/// Reads the sequence of the last row before a time, plus one; 1 if there is no such row.
+/// Finds an account's last row with a time before a given time. Returns the sequence number of this
+/// row plus one; 1 if there is no such row.
 const END_BEFORE: &str = "SELECT COALESCE(
     (SELECT sequence FROM entry WHERE account = $1 AND at < $2 ORDER BY sequence DESC LIMIT 1) + 1,
     1)";
@@ -62,7 +63,7 @@ async fn find_response(
     Ok(None)
 }
 
-/// Returns the entries of an account after the sequence `after`, at most `limit`.
+/// Returns the first `limit` entries of an account whose sequence numbers are greater than `after`.
 pub(super) async fn entries_after(
     node: &Node,
     account: AccountId,
@@ -73,7 +74,8 @@ pub(super) async fn entries_after(
     entries(node, ROWS_AFTER, account, after, limit).await
 }
 
-/// Returns the entries of an account before the sequence `before`, newest first, at most `limit`.
+/// Returns the last `limit` entries of an account whose sequence numbers are less than `before`,
+/// newest first. If `before` is `None`, returns the account's newest entries.
 pub(super) async fn entries_before(
     node: &Node,
     account: AccountId,
@@ -108,9 +110,11 @@ async fn entries(
         .await
 }
 
-/// Returns the sequence of an account's first entry at or after `at`; if there is no such entry,
-/// one more than the last sequence. Searches the entries from the first one on. Entries are in the
-/// order of arrival. Their times may be in another order, because a clock may have been set back.
+/// Returns the sequence number of an account's first entry with the time `at` or a later time. If
+/// there is no such entry, returns the account's last sequence number plus one.
+///
+/// Entries are in the order of their arrival. If a clock was set back, later entries may have
+/// earlier times.
 pub(super) async fn first_entry_at(
     node: &Node,
     account: AccountId,
@@ -119,8 +123,8 @@ pub(super) async fn first_entry_at(
     sequence(node, FIRST_AT, account, at).await
 }
 
-/// Returns the sequence of an account's last entry whose time is before `at`, plus one; 1 if there
-/// is no such entry.
+/// Finds an account's last entry with a time before `at`. Returns the sequence number of this entry
+/// plus one, which is the end of the range of such entries; 1 if there is no such entry.
 pub(super) async fn end_of_entries_before(
     node: &Node,
     account: AccountId,

@@ -12,9 +12,10 @@ use crate::pulse::Readings;
 /// Maximum age of this node's last count of the idempotency records. If the count is older and the
 /// space for records is scarce, a group of charges counts them again.
 const VALID_FOR: Duration = Duration::from_secs(1);
-/// If at most this many idempotency records may be stored, each group of charges counts them while
-/// their space is scarce. This takes only a few milliseconds. If more may be stored, a group may
-/// use a recent count instead.
+/// Decides how often the idempotency records are counted while their space is scarce. If their
+/// maximum number is at most this number, a count takes only a few milliseconds. So each group of
+/// charges counts them. If their maximum number is greater, a group does not count them if this
+/// node's last count is younger than [`VALID_FOR`].
 const COUNTED_EACH_TIME: u64 = 10_000;
 
 /// The number of idempotency records, as the janitor (a task on one of the nodes) or this node has
@@ -27,7 +28,8 @@ pub(super) struct RecordCount {
 
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// The number of records that the janitor had counted when it was last copied into `records`.
+    /// The janitor's count that this node last copied into `records`. When the janitor has counted
+    /// again and its count is another number, the new count is copied.
     shared: u64,
     records: u64,
     /// When this node last counted the records itself; `None` if never.

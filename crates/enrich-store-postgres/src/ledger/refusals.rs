@@ -1,5 +1,5 @@
-//! Takes out of a group the jobs that cannot be decided now. A job is a charge or a grant. It may
-//! have to wait for an earlier job, or is refused.
+//! A lane of the ledger decides jobs in groups. A job is a charge or a grant. This module takes out
+//! of a group the jobs that cannot be decided now: they wait for an earlier job, or are refused.
 
 use std::time::Duration;
 
@@ -9,7 +9,8 @@ use rustc_hash::FxHashSet;
 use crate::ledger::doubts::DoubtCounts;
 use crate::ledger::job::Job;
 
-/// The time for which a job may wait for a primary. After this time, the job is refused.
+/// The time for which a job may wait while the ledger cannot reach a primary (the database server
+/// that accepts writes). After this time, the job is refused.
 const WAIT_FOR_PRIMARY: Duration = Duration::from_secs(3);
 /// The time for which the outcome of a job may stay unknown. After this time, the caller gets the
 /// error [`ChargeError::Unknown`].

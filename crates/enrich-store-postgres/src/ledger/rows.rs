@@ -115,7 +115,8 @@ pub(super) fn check_last_rows(
     rows: &[tokio_postgres::Row],
     secrets: &Secrets,
 ) -> Result<LastRows, Failure> {
-    // For each account, the index in `rows` of its last row, and the index of the row before it.
+    // For each account, two indexes in `rows`: of the account's last ledger row, and of the ledger
+    // row before that one.
     let mut found: FxHashMap<Uuid, (usize, Option<usize>)> = FxHashMap::default();
     let sequence = |at: usize| rows.get(at).map_or(Ok(0), |row| row.try_get::<_, i64>(1));
     for (at, row) in rows.iter().enumerate() {
@@ -156,7 +157,7 @@ pub(super) fn check_last_rows(
 }
 
 impl Record {
-    /// Reads a stored response from a row that [`RECORDS`] returns.
+    /// Reads a stored response from a row that [`RECORDS`] or [`ALL_RECORDS_AFTER`] returns.
     pub(super) fn read(row: &tokio_postgres::Row) -> Result<Self, Failure> {
         let secret: i32 = row.try_get(4)?;
         let name = ResponseName {
@@ -198,16 +199,17 @@ impl Record {
         Ok(StoredResponse::Answer { body, balance: self.recorded.balance, items })
     }
 
-    /// Decides a charge whose idempotency key belongs to this record. The record must not have
-    /// expired. If the job's own first attempt wrote the record, the charge was taken. Otherwise,
-    /// the charge gets the stored response.
+    /// Decides the charge in `job`, whose idempotency key belongs to this record. The record must
+    /// not have expired. If an earlier attempt of the same job wrote the record, the result is
+    /// [`Charged::Taken`]. Otherwise, the result is [`Charged::Replayed`], and nothing is charged.
     pub(super) fn decide(
         &self,
         name: &ResponseName,
         job: &Job,
         secrets: &Secrets,
     ) -> Result<Decision, CannotDecrypt> {
-        // The record may be from the job's own first attempt, whose reply was lost.
+        // If the reply to an earlier commit of this job was lost, that commit may have written the
+        // record.
         if job.doubted.is_some()
             && let Some((charge, response)) = job.response()
             && response.bytes_with(secrets, self.account, self.recorded, charge.at) == self.sealed

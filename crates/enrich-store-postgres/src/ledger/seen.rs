@@ -1,7 +1,10 @@
-//! The highest sequence of each account that this process has read or written. All lanes (tasks
-//! that decide charges) share these sequences, because each lane may charge any account. If the
-//! last row of an account in the database has a lower sequence, the database is outdated: it may be
-//! a restored backup, or an old primary. Then charging stops.
+//! Remembers the last ledger row of each account that this process has read or written. The rows of
+//! an account are numbered; a row's number is its sequence. So it is enough to remember the highest
+//! sequence of each account. If the last row of an account in the database has a lower sequence,
+//! the database is outdated: it may be a restored backup, or an old primary. Then charging stops.
+//!
+//! All lanes (tasks that decide charges) share these sequences, because each lane may charge any
+//! account.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,8 +13,8 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use uuid::Uuid;
 
-/// Maximum number of accounts whose highest sequence is remembered. If a further account would
-/// exceed this number, the sequences of all accounts are forgotten.
+/// Maximum number of accounts whose highest sequence (number of a ledger row) is remembered. If a
+/// further account would exceed this maximum, the sequences of all accounts are forgotten.
 const MAX_KNOWN: usize = 100_000;
 
 #[derive(Debug, Default)]
@@ -23,17 +26,21 @@ pub(super) struct SeenRows {
 
 #[derive(Debug, Default)]
 struct Known {
-    /// The highest sequence that was read or written, by account.
+    /// For each account: the highest sequence (number of a ledger row) that this process has read
+    /// or written.
     sequences: FxHashMap<AccountId, u64>,
-    /// The accounts of the groups of charges that made charging stop; empty while charging goes on.
-    /// The database lacks rows of at least one of these accounts.
+    /// The accounts whose rows must be checked before charging resumes; empty while charging goes
+    /// on. Charges are written in groups. If the database lacks rows of an account in a group, the
+    /// group is refused, and all its accounts are added here.
     outdated: Vec<AccountId>,
-    /// The lineage of the database (the id of its history) in which the rows were seen.
+    /// The lineage of the database when this process read or wrote the rows. The lineage is a UUID
+    /// that changes when an operator accepts a loss of data.
     lineage: Option<Uuid>,
 }
 
 impl SeenRows {
-    /// Notes that this process has read or written rows of accounts up to these sequences.
+    /// Notes rows that this process has read or written. Each element of `rows` is an account, and
+    /// the sequence (number) of one of the account's ledger rows.
     pub(super) fn note(&self, rows: impl ExactSizeIterator<Item = (AccountId, u64)>) {
         let sequences = &mut self.known.lock().sequences;
         if sequences.len() + rows.len() > MAX_KNOWN {
@@ -45,8 +52,8 @@ impl SeenRows {
         }
     }
 
-    /// Whether the database still has all rows of an account that this process has seen. `sequence`
-    /// is the sequence of the account's last row in the database.
+    /// Whether the database still has all ledger rows of `account` that this process has read or
+    /// written. `sequence` is the sequence (number) of the account's last row in the database.
     pub(super) fn has_all(&self, account: AccountId, sequence: u64) -> bool {
         self.known.lock().sequences.get(&account).is_none_or(|seen| sequence >= *seen)
     }
@@ -63,7 +70,7 @@ impl SeenRows {
         !self.is_outdated.swap(true, Ordering::AcqRel)
     }
 
-    /// Returns the accounts of the groups of charges that made charging stop; none while charging
+    /// Returns the accounts whose rows must be checked before charging resumes; none while charging
     /// goes on.
     pub(super) fn outdated(&self) -> Vec<AccountId> {
         self.known.lock().outdated.clone()
@@ -76,8 +83,8 @@ impl SeenRows {
         self.is_outdated.store(false, Ordering::Release);
     }
 
-    /// If the lineage of the database (the id of its history) has changed, forgets what was seen
-    /// and lets charging resume. The lineage changes when an operator accepts a loss of data.
+    /// If the database has a new lineage, forgets all sequences and lets charging resume. The
+    /// lineage is a UUID that changes when an operator accepts a loss of data.
     pub(super) fn follow(&self, lineage: Uuid) {
         let mut known = self.known.lock();
         if known.lineage != Some(lineage) {

@@ -16,7 +16,8 @@ pub(super) struct NewRow<'a> {
     pub(super) chain: Chain,
 }
 
-/// A new stored response, with the balance and the id of its charge.
+/// A new idempotency record: the encrypted response to a call, the id of the call's charge, and the
+/// balance after the charge.
 #[derive(Debug)]
 pub(super) struct NewRecord<'a> {
     pub(super) account: AccountId,
@@ -36,9 +37,9 @@ pub(super) const LOCK: &str =
 pub(super) const LOCK_FREE: &str =
     "SELECT account FROM purse WHERE account = ANY($1) ORDER BY account FOR UPDATE SKIP LOCKED";
 
-/// Locks only those accounts of the array `$1` that no other transaction has locked. Passes their
-/// numbers in the array to the next statement: `1,3` means the first and the third account. The
-/// numbers are in `enrich.locked`, a setting of the transaction.
+/// Locks only those accounts of the array `$1` that no other transaction has locked. Passes the
+/// positions of the locked accounts to the next statement in `enrich.locked`, a setting of the
+/// transaction. For example, `1,3` means that the first and the third account of `$1` are locked.
 ///
 /// Locking and comparing are two statements, because only a later statement sees what other
 /// transactions committed before they released the locks.

@@ -26,8 +26,8 @@ pub(super) enum NotWritten {
     /// It is unknown whether the group of charges was written: a reply was lost after the write was
     /// sent, or the wait for the standby was cancelled.
     InDoubt(Failure),
-    /// It is certain that nothing was written, because the database has fewer rows than this
-    /// process has read.
+    /// The database lacks ledger rows that this process has already read or written. It may be a
+    /// restored backup or an old primary, so nothing was written to it.
     Outdated,
 }
 

@@ -25,7 +25,7 @@ use crate::seals::check_seals;
 
 /// Maximum number of rows in one read.
 const PAGE: i64 = 10_000;
-/// Maximum number of pages of rows that wait to be checked.
+/// Maximum number of reads whose rows wait to be checked. Each read returns up to [`PAGE`] rows.
 const PAGES: usize = 2;
 /// Maximum number of idempotency records in one read. It is smaller than [`PAGE`], because a
 /// record contains a response and is longer than a ledger row.

@@ -146,7 +146,8 @@ fn a_node_without_the_database_counts_alone_and_tells_later() {
     assert_eq!(exhaust(&limiter, key, limit), 7, "as many as one node may admit");
     database.reopen();
     wait_until("the others are told", || {
-        // A request of another key makes the node try again to reach the database.
+        // Each call of `KeyId::new` returns a new key. A request with a new key makes an exchange
+        // with the database due. This exchange also adds the requests of `key`.
         count(&limiter, KeyId::new(Timestamp::UNIX_EPOCH), limit);
         database.number("SELECT coalesce(max(taken), 0) FROM rate_count") >= 8
     });

@@ -1,4 +1,4 @@
-//! The window of one key or account, as this node knows it.
+//! The rate-limit window of one API key or account, as this node knows it.
 
 use std::collections::VecDeque;
 
@@ -19,9 +19,10 @@ pub(super) enum Counted {
     Overloaded,
 }
 
-/// The requests in the current rate-limit window of one API key or account. If requests over the
-/// limit are refused, a node first reserves a place: room for one request. It adds the place to the
-/// sum in the database. Only then does it admit a request.
+/// The requests in the current rate-limit window of one API key or account. The database has a sum
+/// for the window: the requests that all nodes have added, and the places that they have reserved.
+/// A place is room for one request. If requests over the limit are refused, a node must reserve a
+/// place before it admits a request.
 pub(super) struct Window {
     limit: RateLimit,
     number: i64,
@@ -66,7 +67,8 @@ impl Window {
         self.limit = limit;
     }
 
-    /// Whether this window has the length `seconds` and the number `number`.
+    /// Whether this window is `seconds` seconds long and has the number `number`: the number of
+    /// windows of this length between the Unix epoch and this window.
     pub(super) fn is(&self, seconds: u32, number: i64) -> bool {
         self.number == number && self.limit.window_seconds() == seconds
     }
@@ -163,10 +165,11 @@ impl Window {
         self.counted.saturating_sub(self.mine)
     }
 
-    /// Returns for how many requests this node must reserve room next: for all waiting requests, or
-    /// for a part of the room that is left in the window, whichever is more. Because of the part,
-    /// later requests need not wait. Returns 0 if the window is full, or if this node still has
-    /// reserved room.
+    /// Returns how many places this node must reserve next. A place is room for one request. The
+    /// number is the larger of two: the number of waiting requests, and a part of the places that
+    /// are left in the window. With the second number, places are also reserved for later requests,
+    /// which then need not wait. Returns 0 if the window is full, or if this node still has
+    /// reserved places.
     pub(super) fn places_to_reserve(&self, live_nodes: u32) -> u64 {
         if self.is_full() || self.counted < self.mine {
             return 0;
@@ -188,11 +191,11 @@ impl Window {
         self.others = sum.saturating_sub(self.mine);
     }
 
-    /// Whether this window has so many requests that this node must exchange its counts with the
-    /// database: at least `requests / (5 * live_nodes)`, where `requests` is the limit. For
-    /// example, this is 10 requests if the limit is 100 and two nodes are live. While every node is
-    /// below this number, all nodes together are below the limit. Only a node that reserves no room
-    /// for requests calls this method.
+    /// Whether this node must exchange the counts of this window with the database. It must if it
+    /// knows of at least `requests / (5 * live_nodes)` requests, where `requests` is the limit. For
+    /// example, this is 10 requests if the limit is 100 and two nodes are live. While every node
+    /// has fewer requests, an exchange is not needed, because all nodes together are far below the
+    /// limit. Only a node that reserves no room for requests calls this method.
     pub(super) fn is_worth_telling(&self, live_nodes: u32) -> bool {
         self.known().saturating_mul(5 * u64::from(live_nodes)) >= self.requests()
     }
@@ -203,7 +206,8 @@ impl Window {
         self.others.saturating_add(self.mine) >= self.requests()
     }
 
-    /// Returns the number of requests of all nodes, as far as this node knows.
+    /// Returns the number of requests of all nodes, as far as this node knows. The places that
+    /// other nodes have reserved count as requests.
     pub(super) fn known(&self) -> u64 {
         self.others.saturating_add(self.counted)
     }

@@ -10,8 +10,9 @@ use uuid::Uuid;
 use super::exchange::{Addition, Sum};
 use super::window::{Counted, Window};
 
-/// Ended windows are removed only if the map of windows has at least this size. They are removed
-/// when the map is full and a new API key or account needs a window.
+/// While the map has fewer than this number of windows, ended windows stay in it. In a larger map,
+/// ended windows are removed when the map has no free capacity and a new API key or account needs a
+/// window.
 const SWEEP_FROM: usize = 4096;
 /// Maximum number of windows in one exchange of counts with the database.
 const PER_EXCHANGE: usize = 1_000;

@@ -1,4 +1,5 @@
-//! Checks the seals of all nodes against the rows of the ledger.
+//! Checks the seals of all nodes against the rows of the ledger. A seal records the newest ledger
+//! rows of accounts, so that a later removal of these rows is noticed.
 
 use std::collections::BTreeMap;
 
@@ -22,13 +23,13 @@ const LOOKED_FOR: usize = 5_000;
 
 const SEALS: &str = "SELECT node, number, lineage, places, seen, at, secret, hash FROM seal
     WHERE lineage = $1 AND (node, number) > ($2, $3) ORDER BY node, number LIMIT $4";
-/// Reads the hashes of the ledger rows with the accounts `$1` and sequences `$2`. The result
-/// contains only rows that exist.
+/// Reads the hashes of ledger rows. `$1` and `$2` are arrays of the same length, with the account
+/// and the sequence of each row. The result contains only rows that exist.
 const CHAINS: &str = "SELECT e.account, e.chain
     FROM unnest($1::uuid[], $2::bigint[]) AS p (account, sequence)
     JOIN entry e ON e.account = p.account AND e.sequence = p.sequence";
-/// Reads the hashes of the seals with the nodes `$1` and numbers `$2`. The result contains only
-/// seals that exist.
+/// Reads the hashes of seals. `$1` and `$2` are arrays of the same length, with the node and the
+/// number of each seal. The result contains only seals that exist.
 const HASHES: &str = "SELECT s.node, s.number, s.hash
     FROM unnest($1::uuid[], $2::bigint[]) AS p (node, number)
     JOIN seal s ON s.node = p.node AND s.number = p.number";
@@ -54,14 +55,16 @@ struct Sealed {
     /// For each account: the sequence and the hash of the newest of its ledger rows that are in
     /// these seals.
     places: FxHashMap<AccountId, (u64, Chain)>,
-    /// The seals that are named in seals of other nodes: the hash of each, by its node and number.
+    /// The references to seals of other nodes that the read seals contain. The key is the node and
+    /// the number of the referenced seal, and the value is its hash.
     seen: BTreeMap<(Uuid, u64), [u8; 32]>,
     /// The node, the number and the hash of the last seal that was read.
     last: Option<(Uuid, u64, [u8; 32])>,
 }
 
-/// Checks the seals of the present lineage (the id of the database's history): no seal may be
-/// altered or missing, and the ledger must have the rows that the seals contain.
+/// Checks the seals of the present lineage: no seal may be altered or missing, and the ledger must
+/// have the rows that the seals contain. A new lineage begins when an operator accepts a loss of
+/// data. Seals of earlier lineages are not checked.
 pub(crate) async fn check_seals(node: &Node, findings: &mut Findings) -> Result<(), StoreError> {
     let lineage = node.pulse.last().state.lineage;
     let (mut after, mut number) = (Uuid::nil(), 0_i64);

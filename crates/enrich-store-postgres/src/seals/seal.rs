@@ -23,8 +23,8 @@ pub(super) struct SealedRow {
     pub(super) chain: Chain,
 }
 
-/// A seal of another node, as a [`Seal`] refers to it: by node, number and hash. When a node makes
-/// a seal, it refers to the newest seals of the other nodes that it finds in the database.
+/// A reference to a seal of another node. A node that makes a seal reads the newest seals of the
+/// other nodes from the database, and puts references to them into its own seal ([`Seal::seen`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) node: Uuid,

@@ -14,15 +14,15 @@ use crate::columns::{Value, micros};
 use crate::database::Connections;
 use crate::failure::Failure;
 
-/// Maximum number of counts in a batch. Also the maximum number of keys in a batch whose time of
-/// last use is written.
+/// Maximum number of usage counts in a batch. A batch also contains times of last use, for at most
+/// this number of API keys.
 const SIZE: usize = 5_000;
 /// Maximum number of attempts to write a batch in one call. Another attempt is made if the outcome
-/// of the last attempt is unknown, or if the database lost the last batches.
+/// of the last attempt is unknown, or if the database lost the last batches in a failover.
 const ATTEMPTS: u32 = 4;
 
-/// Reads the lineage of the database (the id of its history), and prevents a change of the lineage
-/// until the end of the transaction.
+/// Reads the lineage of the database: a UUID that changes when an operator accepts a loss of
+/// charges. Prevents such a change until the end of the transaction.
 const LINEAGE: &str = "SELECT lineage FROM state WHERE id = 1 FOR UPDATE";
 const RAISE: &str = "UPDATE node SET flush = $3 WHERE id = $1 AND flush = $2";
 const RAISED: &str = "SELECT flush FROM node WHERE id = $1";
@@ -53,9 +53,9 @@ pub(super) struct Batch {
 
 /// Writes batches of usage counts in order, each exactly once.
 ///
-/// The batches belong to one lineage of the database (the id of its history). When an operator
-/// accepts a loss of charges, the lineage changes. Batches of the previous lineage are then
-/// discarded, because they may count lost charges.
+/// Each batch belongs to a lineage of the database. The lineage is a UUID that changes when an
+/// operator accepts a loss of charges. Batches of the previous lineage are then discarded, because
+/// they may count lost charges.
 pub(super) struct BatchWriter {
     connections: Arc<Connections>,
     node: Uuid,
@@ -70,8 +70,8 @@ pub(super) struct BatchWriter {
 pub(super) enum Written {
     /// The batch is durable.
     Added,
-    /// The batch was not written, because the lineage of the database (the id of its history) has
-    /// changed. The writer now uses the new lineage, for the next batch.
+    /// The batch was not written, because the lineage of the database has changed (see
+    /// [`BatchWriter`]). The writer uses the new lineage for the next batch.
     OfEarlierLineage,
 }
 
@@ -80,8 +80,8 @@ enum Attempt {
     /// The number of the last batch in the database after the attempt: the column `flush` of the
     /// node's row. `None` if the node has no row.
     Flush(Option<i64>),
-    /// Nothing was written, because the database has this lineage (id of its history), and the
-    /// writer has another one.
+    /// Nothing was written, because the database has another lineage than the writer (see
+    /// [`BatchWriter`]). The value is the lineage of the database.
     OtherLineage(Uuid),
 }
 
@@ -133,7 +133,7 @@ impl Batch {
 
 impl BatchWriter {
     /// Returns a writer for a node that has not written a batch yet. `lineage` is the present
-    /// lineage of the database: the id of its history.
+    /// lineage of the database (see [`BatchWriter`]).
     pub(super) fn new(connections: Arc<Connections>, node: Uuid, lineage: Uuid) -> Self {
         Self { connections, node, lineage, last: 0 }
     }
@@ -170,9 +170,11 @@ impl BatchWriter {
         }
     }
 
-    /// Tries once to write the batch. Writes nothing if the database has another lineage (id of its
-    /// history) than this writer, or if `flush`, a column of the node's row, is not the number of
-    /// this writer's last batch.
+    /// Tries once to write the batch. Writes nothing in two cases:
+    ///
+    /// - The database has another lineage than this writer.
+    /// - The number of the last batch in the database (the column `flush` of the node's row) is not
+    ///   the number of this writer's last batch.
     async fn attempt(&self, batch: &Arc<Batch>) -> Result<Attempt, StoreError> {
         let (node, lineage, last, batch) = (self.node, self.lineage, self.last, Arc::clone(batch));
         self.connections
@@ -183,7 +185,7 @@ impl BatchWriter {
     }
 }
 
-/// Writes the batch, unless the database has another lineage (id of its history) than `lineage`.
+/// Writes the batch, unless the database has another lineage than `lineage` (see [`BatchWriter`]).
 async fn write_of_lineage(
     client: &Client,
     node: Uuid,

@@ -25,8 +25,8 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    /// Opens three nodes on a new database; `None` if PostgreSQL or a needed pgbouncer is not
-    /// installed.
+    /// Opens three nodes on a new database, to which they connect by `route`. Returns `None` if
+    /// PostgreSQL is not installed, or if the route needs pgbouncer and this is not installed.
     pub(super) fn with(route: Route, credits: i64) -> Option<Self> {
         Some(Self::over(Postgres::by(route)?, credits))
     }

@@ -47,10 +47,11 @@ fn charging_resumes_after_an_outage_in_which_it_was_refused() {
     proxy.cut(Cut::Reset);
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(4) {
-        // A connection may have opened after the proxy began to refuse new ones, because it was
-        // already being opened at that time. It is cut here.
+        // When the proxy began to refuse new connections, one may already have been half open. If
+        // it has opened since then, it is cut here.
         proxy.cut(Cut::Reset);
-        // The outcome of a charge that was sent before the cut may stay unknown.
+        // In the first second, the store may not have noticed yet that a connection was cut. The
+        // outcome of a charge on such a connection may stay unknown, so any result is accepted.
         let is_made_before = begun.elapsed() < Duration::from_secs(1);
         let charged = block_on(store.ledger.charge(cluster.charge()));
         let is_refused = matches!(charged, Err(ChargeError::Overloaded | ChargeError::Stopped));

@@ -25,9 +25,9 @@ const DOWN_AFTER: Duration = Duration::from_secs(2);
 const SEQUENCES: &str =
     "SELECT account, max(sequence) FROM entry WHERE account = ANY($1) GROUP BY account";
 
-/// Locks the only row of the table `state`, to test whether the database confirms commits.
-/// PostgreSQL writes the lock to its log. So the commit of the lock waits for the standby, unlike a
-/// commit that writes nothing.
+/// Locks the only row of the table `state`, to test whether the database confirms commits. The
+/// commit of a transaction that writes nothing does not wait for the standby, so it would show
+/// nothing. But PostgreSQL writes a row lock to its log, so this commit waits for the standby.
 const LOCK_STATE: &str = "SELECT id FROM state WHERE id = 1 FOR UPDATE";
 
 /// The database is outdated: it has fewer rows of an account than this process has read from it.
@@ -36,9 +36,9 @@ const LOCK_STATE: &str = "SELECT id FROM state WHERE id = 1 FOR UPDATE";
 struct Outdated;
 
 impl Lane {
-    /// If the lane has no open connection, opens one. If no primary is found, refuses those jobs of
-    /// the group of charges that have waited for too long, and returns `None`. The caller must then
-    /// try again with the other jobs.
+    /// If the lane has no open connection, opens one. If no primary is found, returns `None`. In
+    /// this case, the jobs that have waited for too long are refused and removed from `group`, and
+    /// the caller must try again with the remaining jobs.
     pub(super) async fn connect(&mut self, group: &mut Vec<Job>) -> Option<()> {
         if let Some(connection) = &self.state.connection
             && !connection.client.is_closed()
@@ -46,7 +46,8 @@ impl Lane {
             return Some(());
         }
         self.state.connection = None;
-        // The connection may lead to another primary, which may lack the remembered rows.
+        // The new connection may lead to another primary. The database there may lack the accounts'
+        // last rows that this lane remembers.
         self.state.heads.forget_rows();
         let began = Instant::now();
         match self.connections.connect().await {
@@ -108,10 +109,10 @@ impl Lane {
         self.status.seen.follow(self.readings.borrow().state.lineage);
     }
 
-    /// Whether the database now has the rows whose absence made charging stop. Checks the accounts
-    /// of the groups of charges that made charging stop: the database must have all their rows that
-    /// this process has read. For example, the lane was connected to an old primary when charging
-    /// stopped, and is connected to the right one now.
+    /// Charging stopped because the database lacked rows that this process had read before. Returns
+    /// whether the database has these rows now. For example, the lane was connected to an old
+    /// primary when charging stopped, and is connected to the right one now. Checks all accounts in
+    /// the groups of charges that made charging stop.
     async fn has_caught_up(&mut self) -> bool {
         let Some(connection) = &self.state.connection else { return false };
         let outdated = self.status.seen.outdated();
@@ -136,8 +137,8 @@ impl Lane {
     }
 
     /// Closes the connection, because the reply to a group of charges was lost. The group was sent
-    /// at `began`. If the host did not answer in time, it may be an old primary without a standby.
-    /// So the next connection prefers other hosts.
+    /// at `began`. If the failure is a time-out, the host may be an old primary without a standby.
+    /// So the next connection attempts prefer other hosts.
     pub(super) fn after_doubt(&mut self, failure: &Failure, began: Instant) {
         if matches!(failure, Failure::TimedOut) {
             self.drop_suspected();
@@ -178,7 +179,8 @@ impl Lane {
         self.state.waiting = give_up(mem::take(&mut self.state.waiting), &self.status.doubts);
     }
 
-    /// Notes that the database confirms commits, so that this node reports itself as charging.
+    /// Notes that the database confirms commits. From now on, the lane no longer refuses charges
+    /// for lack of a primary.
     pub(super) fn note_up(&mut self) {
         self.state.down_since = None;
         self.status.has_primary.store(true, Ordering::Release);

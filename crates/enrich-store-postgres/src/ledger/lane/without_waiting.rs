@@ -1,6 +1,9 @@
-//! Decides a group of charges without waiting for locks. If the lane remembers the last rows of all
-//! accounts of the group, the database compares these rows, in one round trip. Otherwise, the lane
-//! first locks the accounts that are free and reads their last rows. This takes two round trips.
+//! Decides a group of charges without waiting for locks.
+//!
+//! If the lane remembers the last ledger rows of all accounts of the group, it decides from these
+//! rows. The database then checks that they are still the last rows, and adds the new rows. This
+//! takes one round trip. Otherwise, the lane first locks the accounts that no other transaction has
+//! locked, and reads their last rows. This takes two round trips.
 
 use std::time::Instant;
 
@@ -126,8 +129,9 @@ impl Lane {
         }
     }
 
-    /// Decides jobs from the last rows of accounts that this lane remembers, if the database has
-    /// the same rows. Returns the jobs that must be decided while their accounts are locked.
+    /// Decides each job from the last ledger row of its account, as this lane remembers the row.
+    /// The decision is valid only if this is still the account's last row in the database. Returns
+    /// the jobs that must be decided while their accounts are locked.
     async fn compare_rows(&mut self, mut group: Vec<Job>) -> Vec<Job> {
         let Some(connection) = &self.state.connection else { return group };
         let plan = Plan::new(&group, self.state.heads.rows(), &self.secrets);
@@ -140,7 +144,9 @@ impl Lane {
         let (decisions, after) = plan.into_decisions();
         match sent {
             Ok(compared) => {
-                // A commit that adds nothing does not show that the database confirms commits.
+                // A database without a standby confirms only commits that write nothing. If `stood`
+                // is empty, this commit has added no rows, so it does not show that the database
+                // can store charges.
                 if !compared.stood.is_empty() {
                     self.note_up();
                 }
@@ -164,8 +170,8 @@ impl Lane {
         }
     }
 
-    /// Remembers the new last rows of the accounts whose last rows in the database were as
-    /// expected.
+    /// Remembers the new last row of each account that no other node or lane has changed: the last
+    /// row in the database was still the row that this lane remembered.
     fn learn_compared(&mut self, after: FxHashMap<AccountId, LastRow>, compared: &Compared) {
         let heads = &mut self.state.heads;
         heads.reserve(after.len());
@@ -182,10 +188,10 @@ impl Lane {
         self.learn(written);
     }
 
-    /// Sends the decisions on the jobs of the accounts whose last rows in the database were as
-    /// expected. If another node or lane had changed an account, the jobs of this account wait for
-    /// the next group of charges. Returns the remaining jobs, which must be decided while their
-    /// accounts are locked.
+    /// Sends the decisions to the callers. A decision is sent only if the last row of the account
+    /// in the database was still the row that this lane remembered. If another node or lane had
+    /// changed or locked an account, the jobs of this account wait for the next group of charges.
+    /// Returns the remaining jobs, which must be decided while their accounts are locked.
     fn tell_compared(
         &mut self,
         group: Vec<Job>,

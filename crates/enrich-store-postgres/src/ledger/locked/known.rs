@@ -56,8 +56,9 @@ impl Known {
         self.accounts.iter().all(|account| {
             let sequence = match self.last_rows.get(account) {
                 Some(Ok(last)) => last.sequence,
-                // An altered row does not mean that rows are missing, so it passes this check. The
-                // jobs of its account are refused later.
+                // The last row was altered, so its sequence number cannot be trusted. But this does
+                // not show that rows are missing. With `u64::MAX`, the check succeeds. The jobs of
+                // the account are refused later.
                 Some(Err(Altered)) => u64::MAX,
                 None => 0,
             };
@@ -130,8 +131,8 @@ pub(super) async fn read(
         known.records_of.insert(AccountId(row.try_get(0)?), unsigned(row.try_get(1)?)?);
     }
     if let Some(row) = of_all.transpose()?.unwrap_or_default().first() {
-        // The idempotency records were counted after the removal, but `counted` is the number
-        // before the removal. So the removed records are added again.
+        // The database counted the idempotency records after it had removed `pruned` records. But
+        // `counted` must be the number before the removal.
         known.counted = Some(unsigned(row.try_get(0)?)?.saturating_add(known.pruned));
     }
     Ok(known)
@@ -144,8 +145,9 @@ fn lock_statement(locking: Locking) -> &'static str {
     }
 }
 
-/// Returns the idempotency records to look for: the account and the key hash of each. A job with a
-/// response has several key hashes of its idempotency key, one for each secret in `secret.key`.
+/// Returns the idempotency records to look for: the account and the key hash of each. If a job has
+/// a response to store, there is one key hash for each secret in `secret.key`, because an earlier
+/// record of the same idempotency key may have been stored under an older secret.
 fn names_to_find(jobs: &[Job]) -> (Vec<Uuid>, Vec<&[u8]>) {
     let responses = jobs.iter().filter_map(|job| Some((job.account().0, job.response()?.1)));
     let names = responses.flat_map(|(account, response)| {
@@ -154,8 +156,11 @@ fn names_to_find(jobs: &[Job]) -> (Vec<Uuid>, Vec<&[u8]>) {
     names.unzip()
 }
 
-/// Returns the ids of the ledger rows on which the decision of a job depends. An earlier attempt
-/// may have written the row of the job itself. A correction depends on the row that it corrects.
+/// Returns the ids of the ledger rows that the decision on a job depends on:
+///
+/// - The id of the job itself, if the reply to an earlier commit of the job was lost. That commit
+///   may have written the job's row.
+/// - The id of the row that the job corrects, if the job is a correction.
 fn ids_to_find(job: &Job) -> impl Iterator<Item = ChargeId> {
     let own = job.doubted.is_some().then(|| job.id());
     let corrected = match &job.request {

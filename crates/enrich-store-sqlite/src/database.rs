@@ -45,22 +45,24 @@ pub enum Durability {
 /// The time for which a connection waits for a lock of another connection, before it returns
 /// SQLite's error `BUSY`.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// The length of the write-ahead log, in pages, at which its content is moved into the database
-/// file: 16 MiB. If many commits have changed a page, the page is moved only once. So with a longer
-/// log, fewer pages are moved (`docs/performance.md` shows the effect). SQLite's default is a
-/// quarter of this length. The length has a limit because after a crash, SQLite reads the whole log
-/// when the database is opened.
+/// The length of the write-ahead log at which a checkpoint copies its content into the database
+/// file. The unit is the database page of 4 KiB, so this is 16 MiB. The log contains a page once
+/// for each commit that changed it, but a checkpoint copies the page only once. So with a longer
+/// log, fewer pages are copied (`docs/performance.md` shows the effect). SQLite's default is a
+/// quarter of this length. A much longer log has a disadvantage: after a crash, SQLite reads the
+/// whole log when the database is opened.
 const CHECKPOINT_PAGES: i64 = 4096;
 /// After a large transaction, the write-ahead log is truncated to this length, in bytes: 64 MiB.
 const LOG_LIMIT_BYTES: i64 = 64 * 1024 * 1024;
-/// The number of bytes of a file that are mapped into memory for reading, so that pages need not be
-/// copied from the system's cache. On systems with 64-bit addresses, this is enough for the whole
-/// file. SQLite maps at most `SQLITE_MAX_MMAP_SIZE` bytes, which was set when SQLite was compiled.
+/// Maximum number of bytes of a database file that are mapped into memory for reading. SQLite need
+/// not copy mapped pages of the database from the operating system's cache. On systems with 64-bit
+/// addresses, this is enough for the whole file. SQLite itself also has a maximum:
+/// `SQLITE_MAX_MMAP_SIZE`, which is set when SQLite is compiled.
 ///
-/// If the file became shorter, reading a mapped page beyond its new end would kill the process.
-/// Only the checkpoint of a compaction makes the file shorter. This checkpoint waits until all
-/// earlier reads have ended, and later reads map the file again. If somebody replaces the data
-/// folder, the old file stays mapped and does not change.
+/// If a mapped file became shorter, a read beyond the file's new end would kill the process. Only
+/// the checkpoint of a compaction makes the file shorter. This checkpoint waits until all earlier
+/// reads have ended, and later reads map the file again. If somebody replaces the data folder, the
+/// old file stays mapped and does not change.
 const MAPPED_BYTES: i64 = if cfg!(target_pointer_width = "64") { 64 << 30 } else { 0 };
 /// Maximum number of prepared statements that one connection keeps in its cache.
 const STATEMENT_CACHE: usize = 64;

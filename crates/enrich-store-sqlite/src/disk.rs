@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const RESERVE_BYTES: u64 = 16_000_000;
 const MEGABYTE: u64 = 1_000_000;
 
-/// Why there may be too little space on a disk.
+/// A disk has too little free space, or its free space is unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum SpaceError {
     /// The system cannot report the free space.

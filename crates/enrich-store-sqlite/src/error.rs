@@ -89,7 +89,7 @@ pub enum OpenError {
         path: PathBuf,
         /// The write-ahead log that is missing.
         log: PathBuf,
-        /// The index of the log, which still exists.
+        /// The file of the log's index (`-shm`). This file still exists.
         index: PathBuf,
     },
     /// A restore into the folder is still running, or was interrupted.
@@ -155,7 +155,8 @@ pub enum OpenError {
         /// The newest schema version that this Enrich knows.
         known: i64,
     },
-    /// A database was last opened by an earlier Enrich, and this function does not migrate it.
+    /// A database has an older schema, because it was last opened by an earlier Enrich. The
+    /// function that returned this error does not migrate the schema.
     #[error(
         "{path} has schema {found} and this Enrich needs {known}; open the folder with this Enrich \
          once and try again, or use the Enrich that wrote it"

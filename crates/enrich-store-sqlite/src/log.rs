@@ -1,5 +1,6 @@
-//! Functions for a database's write-ahead log: they begin the log, move its content into the
-//! database, write the log again after a failed write, and notice when the log was removed.
+//! Functions for a database's write-ahead log. They create the log, move its content into the
+//! database file, detect that the log was removed, and, after a failed write, write the log to disk
+//! a second time.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -14,8 +15,9 @@ use crate::database::{Durability, writer};
 /// Maximum number of bytes that are read and written in one step.
 const LOG_CHUNK_BYTES: usize = 1024 * 1024;
 
-/// Begins the write-ahead log: commits a transaction that changes nothing, which creates the log. A
-/// reader must have the database open, because closing the last connection removes the log.
+/// Creates the write-ahead log by committing a transaction that changes nothing. Another connection
+/// must have the database open. Otherwise this function has no effect, because SQLite removes the
+/// log when the last connection is closed.
 ///
 /// This makes a short look-up about 2.5 % cheaper. While the log is empty, SQLite asks the system
 /// for the length of the database file at the beginning of each read (`pagerPagecount`). After a

@@ -19,9 +19,10 @@ pub struct Options {
     /// The least confidence of a match by the name of a company or a person. With a lower
     /// confidence, the look-up finds nothing, and is free.
     pub min_name_confidence: Confidence,
-    /// When a charge that was reported as successful is certainly on disk. With
-    /// [`Durability::Commit`], a power failure loses no such charge. Tests of power failures also
-    /// use [`Durability::Checkpoint`], to show that these tests notice lost charges.
+    /// Whether a charge is on disk before it is reported as successful ([`Durability::Commit`]) or
+    /// possibly later ([`Durability::Checkpoint`]). With `Commit`, a power failure loses no charge
+    /// that was reported as successful. `Checkpoint` is only used to check the tests of power
+    /// failures: with it, a power failure loses charges, and these tests must notice this.
     pub durability: Durability,
     /// Whether to count company names that look-ups did not find, and whether to store their texts.
     pub count_misses: CountMisses,

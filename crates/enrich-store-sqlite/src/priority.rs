@@ -20,9 +20,9 @@ pub fn lower_priority() {
     }
 }
 
-/// Runs `work` on a thread of its own, and waits for its end. On Linux, this thread has a lower
-/// priority. The calling thread keeps its priority, because a thread could not raise its priority
-/// again.
+/// Runs `work` on a new thread, and waits for its end. On Linux, the new thread has a lower
+/// priority. The work does not run on the calling thread, because a thread whose priority was
+/// lowered could not raise it again afterwards.
 ///
 /// # Errors
 ///

@@ -20,7 +20,8 @@ use crate::OpenError;
 pub struct Worker(Option<JoinHandle<()>>);
 
 impl Worker {
-    /// Starts a thread that works on the database at `path`.
+    /// Starts a thread that runs `work`. `path` is the database that the thread works on; it is
+    /// used only in the error.
     ///
     /// # Errors
     ///
@@ -54,11 +55,13 @@ pub struct Background {
     _worker: Worker,
 }
 
-/// Shows the thread of a [`Background`] whether its owner, the `Background` value, still exists.
+/// The thread of a [`Background`] gets this value. With it, the thread waits, and finds out whether
+/// its owner, the `Background` value, still exists.
 pub struct Owner(Mutex<Receiver<()>>);
 
 impl Background {
-    /// Starts a thread that works on the database at `path`.
+    /// Starts a thread that runs `work`. `path` is the database that the thread works on; it is
+    /// used only in the error.
     ///
     /// # Errors
     ///

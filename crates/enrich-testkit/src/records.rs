@@ -124,12 +124,13 @@ pub fn country(code: &str) -> Country {
     Country::from_code(code).expect("a country's code")
 }
 
-/// Parses a company's page. Panics if it is invalid.
+/// Parses the URL or the handle of a company's page on a social network. Panics if the text is
+/// invalid.
 pub fn page_url(network: Network, text: &str) -> PageUrl {
     PageUrl::parse(network, text).expect("a page")
 }
 
-/// Parses a person's page. Panics if it is invalid.
+/// Parses the URL or the handle of a person's LinkedIn profile. Panics if the text is invalid.
 pub fn person_page(handle: &str) -> PersonPage {
     PersonPage::parse(handle).expect("a person's page")
 }

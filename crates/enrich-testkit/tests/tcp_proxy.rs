@@ -87,8 +87,9 @@ fn a_delay_keeps_order_and_throughput() {
     let (received, sent) = thread::scope(|scope| {
         scope.spawn(|| writer.write_all(&sent).unwrap());
         let mut received = vec![0; BYTES];
-        // The 32 MiB are 1,024 chunks of 32 KiB. The proxy delays many chunks at the same time. If
-        // it waited 50 ms for each chunk in turn, this test would need 51 s.
+        // The proxy reads the 32 MiB in chunks of at most 32 KiB: at least 1,024 chunks. It delays
+        // each chunk by 50 ms, but many chunks at the same time. If it delayed one chunk after the
+        // other, this test would need at least 51 s.
         for part in received.chunks_mut(64 << 10) {
             assert!(start.elapsed() < PATIENCE, "each chunk waits for the chunk before");
             stream.read_exact(part).unwrap();

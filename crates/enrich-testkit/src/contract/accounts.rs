@@ -56,7 +56,8 @@ pub async fn an_account_comes_with_its_first_key_or_not_at_all(harness: &dyn Har
     assert_eq!(ports.accounts.account(id).await.unwrap(), None);
 }
 
-/// The first key of an account belongs to this account. Otherwise neither is stored.
+/// An account is not created if its first key names another account. Then neither the account nor
+/// the key is stored.
 pub async fn a_first_key_of_another_account_is_refused(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (other, its_key) = account_with_key(&ports, "Northwind").await;

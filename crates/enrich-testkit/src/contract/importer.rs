@@ -38,8 +38,9 @@ use crate::records::{
 
 use Effect::{Added, Merged, Unchanged};
 
-/// Defines one `#[test]` for each function of this contract. The test calls the function with
-/// `$harness`, and waits for its end with `$run`.
+/// Defines one `#[test]` for each function of this contract. The functions are async. The test
+/// calls the function with `$harness`, and `$run` (such as `pollster::block_on`) runs it to its
+/// end.
 #[macro_export]
 macro_rules! importer_contract {
     ($harness:expr, $run:path) => {

@@ -203,7 +203,8 @@ pub async fn accounts_do_not_share_credits(harness: &dyn Harness) {
     assert_sound(&ports).await;
 }
 
-/// Rows are listed in order, with all their values. Consecutive pages have no gap and no overlap.
+/// The ledger rows of an account are listed in order, with all their values. Two consecutive parts
+/// of the list have no gap and no overlap.
 pub async fn entries_come_back_as_they_were_made(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -302,13 +303,14 @@ pub async fn the_first_entry_at_a_time_is_found(harness: &dyn Harness) {
 }
 
 /// `first_entry_at` returns the number of an account's first ledger row at or after a time.
-/// `end_of_entries_before` returns the number of the last row before a time, plus 1. Both are right
-/// even if the clock was set back, so that a reader of all rows between two times misses none.
+/// `end_of_entries_before` returns the number of the last row before a time, plus 1. Together, they
+/// give a range of rows that contains all rows of a period, even if the clock was set back.
 pub async fn no_entry_of_a_time_is_missed_where_the_clock_was_set_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 2_000).await;
-    // The clock runs for 900 seconds, jumps to second 7,201 for 3 rows, and is then set back to
-    // second 241.
+    // There is one charge a second. The clock runs from second 1 to 900. Then it jumps forward, for
+    // three charges from second 7,201 to 7,203. Then it is set back, and runs from second 241 to
+    // 700.
     let seconds = (1..=900).chain(7_201..=7_203).chain(241..=700);
     let times: Vec<_> = seconds.map(after_noon).collect();
     charge_in_order(&ports, &customer, &times).await;
@@ -380,7 +382,7 @@ pub async fn an_open_ledger_is_charging(harness: &dyn Harness) {
 }
 
 /// Defines one `#[test]` for each function of this contract. The test calls the function with
-/// `$harness`, and waits for its end with `$run`.
+/// `$harness`, and runs the returned future to its end with `$run`.
 #[macro_export]
 macro_rules! ledger_contract {
     ($harness:expr, $run:path) => {

@@ -242,8 +242,8 @@ pub async fn another_password_ends_all_sessions_but_the_kept_one(harness: &dyn H
     assert!(!has_session(&ports, &kept).await);
 }
 
-/// A call that names one account changes no session of another account, even if the call gets the
-/// other account's session token. An invitation sets only the password of its own account.
+/// `set_password` and `end_sessions` end only sessions of the given account, even if they get the
+/// session token of another account. An invitation sets only the password of its own account.
 pub async fn nothing_is_reached_through_another_accounts_token(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -374,8 +374,9 @@ pub async fn all_sessions_end_but_the_kept_one(harness: &dyn Harness) {
 }
 
 /// `settle_ends` ends expired invitations and sessions for good: they stay ended when the clock is
-/// set back. Only `settle_ends` does this. Reading an expired invitation, or beginning another
-/// session, makes no end final, because the clock may be wrong at this moment.
+/// set back. Other methods must not do this, because the clock may be wrong when they are called.
+/// For example, an expired invitation that was read is valid again when the clock is set back.
+/// Beginning a session ends no expired session for good.
 pub async fn what_ended_for_good_stays_ended_when_the_clock_is_set_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);

@@ -96,8 +96,8 @@ impl Job {
 
 impl Table {
     /// Returns the job `id`, if `turn` is its current turn and `is_so` returns true for it. The
-    /// turn is a number that grows with changes of the job. So a caller with an old turn gets
-    /// `None`.
+    /// turn is a number. It grows when a node gets the lease, and with each change of a free job.
+    /// So a caller that knows only an earlier turn gets `None`.
     fn with(&mut self, id: u128, turn: u64, is_so: impl Fn(&Job) -> bool) -> Option<&mut Job> {
         let found = self.jobs.get_mut(&id);
         found.filter(|job| job.row.turn == turn && is_so(job))

@@ -29,8 +29,9 @@ const INTERVAL: Duration = Duration::from_millis(2);
 /// ends or writes a line to the pipe. The arguments are the folder and the server's command.
 ///
 /// The script first freezes the server (SIGSTOP), so that it starts no child while its children are
-/// killed. Then the script kills the server and its children, and removes PostgreSQL's shared
-/// memory, as after a crash of the machine. Line 7 of `postmaster.pid` has the id of this memory.
+/// killed. Then the script kills the server and its children. It also removes PostgreSQL's shared
+/// memory, which remains when the server is killed. (After a crash of the machine it would be gone
+/// too.) Line 7 of `postmaster.pid` has the id of this memory.
 const GUARD: &str = r#"
 folder=$1; shift
 "$@" </dev/null >>"$folder/log" 2>&1 &

@@ -1,4 +1,5 @@
-//! The roles and databases of a cluster, and their URLs with the password.
+//! The roles of a PostgreSQL cluster for tests, and its databases. The URL of a database contains
+//! the name of a role and its password. All roles of a cluster have the same password.
 
 use std::net::SocketAddr;
 

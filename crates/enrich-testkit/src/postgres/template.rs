@@ -44,8 +44,8 @@ pub(super) fn make_data(installation: &Installation, folder: &Path) -> io::Resul
     Ok(password)
 }
 
-/// Returns the path of the template folder, which may not exist yet. Returns `None` if the path of
-/// the test's executable is unknown.
+/// Returns the path of the template folder, which may not exist yet. The folder is next to the
+/// test's executable. Returns `None` if the path of the executable is unknown.
 fn template(installation: &Installation) -> io::Result<Option<PathBuf>> {
     let name = format!("postgres-template-{}-{EDITION}", installation.version()?);
     let executable = env::current_exe().ok();
@@ -96,8 +96,8 @@ fn store_template(data: &Path, password: &str, template: &Path) -> io::Result<()
         .and_then(|()| fs::write(new.join("password"), password))
         .and_then(|()| fs::rename(&new, template));
     if kept.is_err() {
-        // The copy is not needed, or not complete: another process has already kept a template with
-        // this name, or the disk is full.
+        // The copy cannot become the template. Either another process has already kept a template
+        // with this name, or copying has failed, for example because the disk is full.
         fs::remove_dir_all(&new)?;
     }
     kept

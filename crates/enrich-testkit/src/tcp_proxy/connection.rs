@@ -139,12 +139,15 @@ impl End {
         }
     }
 
-    /// Waits until the time `due`, and until no pause holds the bytes back. Then searches for the
-    /// armed pattern (see `TcpProxy::cut_when`). Returns:
+    /// Waits until the time `due`, and longer if the direction to the server is paused. Then
+    /// searches for the armed pattern (see `TcpProxy::cut_when`). Returns:
     ///
     /// - `None` if the connection was cut.
-    /// - `Some(None)` if no pattern is armed, or the last byte of the pattern is not in `bytes`.
+    /// - `Some(None)` if no pattern is armed, or the pattern is not found.
     /// - Otherwise, the index in `bytes` at which the pattern begins, and its trigger.
+    ///
+    /// A pattern that is split over several chunks is found when `bytes` contains its last byte.
+    /// Its index is then 0.
     fn trigger(
         &self,
         due: Instant,

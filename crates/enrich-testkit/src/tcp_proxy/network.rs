@@ -143,9 +143,9 @@ impl Network {
 
     /// Wakes all threads that wait for a change of the rules or for a time.
     pub(super) fn wake(&self) {
-        // A waiting thread checks its connection and begins to wait under one lock. Taking the lock
-        // here ensures that no thread is between the check and the wait, where it would miss the
-        // wake-up.
+        // A thread holds this lock from the check of its connection until it begins to wait. So
+        // once the lock is taken here, no thread is between the check and the wait, where it would
+        // miss the wake-up.
         drop(self.rules.lock());
         self.changed.notify_all();
     }

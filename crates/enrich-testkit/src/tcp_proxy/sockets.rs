@@ -52,9 +52,9 @@ impl Connection {
     }
 }
 
-/// Makes the thread that reads from a socket end, so that the thread drops its handle of the
-/// socket. When the thread that writes to the socket has dropped its handle too, the socket is
-/// closed. With [`Cut::Reset`], closing the socket sends RST.
+/// Ends the thread that reads from `socket`. The thread then drops its handle of the socket. When
+/// the thread that writes to the socket has dropped its handle too, the socket is closed. With
+/// [`Cut::Reset`], closing the socket sends RST.
 pub(super) fn leave(socket: &Weak<TcpStream>, how: Cut) {
     let Some(socket) = socket.upgrade() else { return };
     if how == Cut::Reset {

@@ -32,8 +32,8 @@ fn at(name: &str, site: &str) -> Record {
     hashed(CompanyRecord { sites: sites(&[site]), ..company(name) })
 }
 
-/// Returns a person who works at the company `name`. If no other record is about this company, only
-/// its name is known.
+/// Returns a person who works at the company `name`. The record contains nothing else about the
+/// company. So without another record about the company, the directory knows only its name.
 fn works_at(first_name: &str, name: &str) -> Record {
     let employer = Some(EmployerRecord { name: Some(company_name(name)), domain: None });
     hashed(PersonRecord { employer, ..person(first_name, "Byte") })

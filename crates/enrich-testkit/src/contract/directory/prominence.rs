@@ -16,7 +16,8 @@ fn ranked(domain: &str, rank: &str) -> Record {
     hashed(DomainRecord { page_rank: Some(rank.to_owned()), ..domain_record(domain) })
 }
 
-/// Asserts that each name has this domain as its answer, with at least this confidence in percent.
+/// Asserts that a look-up of each name finds the company with the domain `expected`, with a
+/// confidence of at least `least` percent.
 async fn all_mean(ports: &Ports, names: &[&str], expected: &str, least: u8) {
     for name in names {
         let (domain, sure) = by_name(ports, name, None).await.expect(name);

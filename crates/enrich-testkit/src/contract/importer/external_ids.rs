@@ -60,8 +60,9 @@ pub async fn two_ids_of_one_scheme_are_two_companies(harness: &dyn Harness) {
         let with = |id: &str| hashed(identified(&[id], record()));
         assert_eq!(load_one(&ports, "a", with("x:1")).await, Added);
         assert_eq!(load_one(&ports, "a", with("x:2")).await, Added);
-        // The record with `y:1` has no id of the scheme `x`, so it contradicts neither company and
-        // is merged with one of them. A record with `x:2` still belongs to the second company.
+        // There are now two companies, with the ids `x:1` and `x:2`. The record with `y:1` has no
+        // id of the scheme `x`, so it may be about either company, and is merged with one of them.
+        // A record with `x:2` still belongs to the second company.
         assert_eq!(load_one(&ports, "a", with("y:1")).await, Merged);
         assert_eq!(load_one(&ports, "b", with("x:2")).await, Unchanged);
         ports.importer.remove_source(&source_name("a")).await.unwrap();

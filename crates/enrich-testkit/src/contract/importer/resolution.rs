@@ -23,8 +23,8 @@ pub async fn organisations_at_one_host_stay_apart(harness: &dyn Harness) {
     let at_host =
         |name: &&str| hashed(CompanyRecord { sites: sites(&["campus.example"]), ..company(name) });
     load(&ports, "a", institutes.iter().map(at_host).collect()).await;
-    // All five institutes have the domain of this record. Its name is `Bindery`, so it belongs to
-    // the institute `Bindery`.
+    // This record has the domain of all five institutes, but the name of only one institute:
+    // `Bindery`. So the record belongs to this institute.
     let again = CompanyRecord {
         sites: sites(&["campus.example"]),
         emails: emails(&["post@bindery.example"]),

@@ -85,8 +85,9 @@ pub fn is_addition(aside: &[NameWord]) -> bool {
 pub fn without_inner_legal_form(name: &CompanyName) -> Option<CompanyName> {
     let words: Vec<&str> = name.stripped().split(' ').collect();
     // Tries the longest addition first, because a word of an addition may look like a legal form.
-    // In a shorter addition, this word would stand before the addition. It could then be removed in
-    // place of the real legal form.
+    // In `Quill Ltd, Parent Company, London`, the longest addition is `Parent Company, London`, and
+    // the legal form before it is `Ltd`. With the shorter addition `London`, the word `Company`
+    // would be removed instead.
     (2..words.len()).find_map(|end| {
         let (named, added) = (words[..end].join(" "), words[end..].join(" "));
         let without = legal_form::strip_end(&named)?;

@@ -14,7 +14,8 @@ use crate::table;
 /// How two words contradict each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Contrast {
-    /// Two numbers, or two opposites, such as north and south, or first and second.
+    /// Two different numbers, such as `first` and `2`, or two words that exclude each other, such
+    /// as north and south.
     Sides,
     /// Two kinds of organisation or two subjects, such as a school and a hospital, or music and
     /// art.

@@ -13,9 +13,10 @@ struct Row {
 }
 
 impl Row {
-    /// Returns the minimum number of letters of this row that a name must have, so that the row's
-    /// countries count for the name. The minimum is one for Latin letters, and two for another
-    /// script: a single letter of another script may be a decoration (`µQuill`).
+    /// Returns how many letters of a name must be in `letters`, so that the name is taken as a name
+    /// from one of `countries`. This is two if `letters` has a range of another script than Latin,
+    /// such as the Greek letters: a single Greek letter may be a decoration (`μQuill`). Otherwise
+    /// it is one.
     fn fewest(&self) -> usize {
         const LATIN: [RangeInclusive<char>; 2] = ['\u{80}'..='\u{24f}', '\u{1e00}'..='\u{1eff}'];
         let is_script = |range: &RangeInclusive<char>| {

@@ -8,9 +8,9 @@
 //! # Ok::<(), enrich_text::InvalidDomain>(())
 //! ```
 //!
-//! A value of each type is parsed from a text as people type it, and contains the normal form of
-//! this text. Parsing the normal form gives the same value. This crate knows no particular
-//! companies, and reads and writes no files. Its tables are data files that are compiled into the
+//! Each type, such as `Domain`, parses text as people type it, and stores the normal form of the
+//! text. Parsing the normal form gives the same value. This crate contains no records of companies,
+//! and reads and writes no files at run time. Its tables are data files that are compiled into the
 //! program.
 
 mod addition;

@@ -28,15 +28,16 @@ pub struct NameWord {
 }
 
 impl NameWord {
-    /// Returns the word itself if it is in Latin letters; otherwise its root.
+    /// Returns the word in Latin letters, if possible. An ASCII word is returned unchanged. For any
+    /// other word, returns its root, which is usually the English word or a transliteration.
     pub(crate) fn latin(&self) -> &str {
         if self.text.is_ascii() { &self.text } else { &self.root }
     }
 }
 
 struct Lists {
-    /// For each folded word in the data files, its root: the form that is compared with other
-    /// words.
+    /// The root of each folded word in `organisation_words.txt` and `place_words.txt`: the root of
+    /// `universitat` is `university`. Words are compared by their roots.
     roots: FxHashMap<String, String>,
     /// For each root that means a country, the code of the country.
     countries: FxHashMap<String, &'static str>,
@@ -124,7 +125,7 @@ pub fn common_share(word: &str) -> Option<f64> {
     SHARES.get(word).copied()
 }
 
-/// Whether a word is a city, region or country of the data file.
+/// Whether a word is a city, region or country in `place_words.txt`.
 pub(crate) fn is_place(word: &NameWord) -> bool {
     word.is_general && LISTS.places.contains(&word.root)
 }

@@ -33,7 +33,8 @@ impl Network {
         }
     }
 
-    /// Returns the host with which a page of the network is displayed.
+    /// Returns the host that Enrich shows in the URL of a page on this network: for example,
+    /// `linkedin.com` in `linkedin.com/company/quill`.
     pub const fn host(self) -> &'static str {
         match self {
             Self::Facebook => "facebook.com",

@@ -96,12 +96,13 @@ impl PageUrl {
     /// `linkedin:cufinder`.
     ///
     /// - Upper and lower case are equal, except in YouTube's channel ids.
-    /// - The kind of the path does not matter. LinkedIn's `/company/`, `/school/` and `/showcase/`
-    ///   share their handles. On YouTube, people confuse `/@acme`, `/c/acme`, `/user/acme` and
-    ///   `/acme`.
-    /// - On Facebook, a page with a number has the same key wherever its path contains the number
-    ///   (`profile.php?id=…`, `/pages/…/ID`, `/Name-ID`). Dots in handles are ignored, as Facebook
-    ///   does.
+    /// - On LinkedIn, `/company/acme`, `/school/acme` and `/showcase/acme` have the same key,
+    ///   because no two pages of these kinds have the same handle.
+    /// - On YouTube, `/@acme`, `/c/acme`, `/user/acme` and `/acme` have the same key, because
+    ///   people confuse them.
+    /// - On Facebook, if the path contains the number of a page, this number is the handle in the
+    ///   key. So `profile.php?id=ID`, `/pages/…/ID` and `/Name-ID` have the same key. Dots in other
+    ///   handles are ignored, as Facebook does.
     pub fn key(&self) -> &str {
         &self.key
     }

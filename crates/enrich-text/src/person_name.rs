@@ -151,13 +151,14 @@ impl PersonName {
         Some(pieces)
     }
 
-    /// Splits the family name. Returns first its parts, then its particles.
+    /// Splits the words of the family name into main words and particles. For `van der berg`, the
+    /// result is `berg`, and `van` and `der`.
     fn family_and_particles(&self) -> (Vec<&str>, Vec<&str>) {
         let words = self.family.iter().map(String::as_str);
         let (particles, parts): (Vec<_>, Vec<_>) =
             words.partition(|word| reading::is_particle(word));
-        // If there are only particles, they are the family name, because `Le` and `Van` are family
-        // names too.
+        // If all words are particles, they are returned as main words, because `Le` and `Van` are
+        // family names too.
         if parts.is_empty() { (particles, parts) } else { (parts, particles) }
     }
 

@@ -69,9 +69,9 @@ impl Phone {
     /// it is national, because no calling code begins with zero. Any other number may be
     /// international or national. These rules decide, in this order:
     ///
-    /// 1. A number that consists only of digits is international, if the numbering plan of its
-    ///    calling code assigns such numbers. (`/v1/itm` returns international numbers like this.)
-    ///    The same is true for a number that begins with the calling code of the given country.
+    /// 1. A number that begins with the calling code of the given country, or consists only of
+    ///    digits, is international if the numbering plan of its calling code assigns such numbers.
+    ///    (`/v1/itm` returns international numbers as digits only.)
     /// 2. Otherwise it is national, if the numbering plan of the given country assigns such
     ///    numbers.
     /// 3. Otherwise it is international, if an international number like this is possible; if not,
@@ -308,9 +308,9 @@ impl CallingCode {
     /// number by mistake.
     ///
     /// - If the country's trunk prefix is a zero, a zero at the beginning is always removed.
-    /// - Any other trunk prefix, or a zero in another country, may also be the first digits of the
-    ///   number itself. It is removed only if the number is impossible with it and possible
-    ///   without it.
+    /// - In any other country, the trunk prefix or a zero at the beginning may be a part of the
+    ///   number itself. So it is removed only if the number's length is impossible with it and
+    ///   possible without it.
     fn without_trunk_prefix(self, national: &str) -> &str {
         match self.trunk_prefix {
             Some("0") => national.strip_prefix('0').unwrap_or(national),

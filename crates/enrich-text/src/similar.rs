@@ -132,10 +132,10 @@ impl Pairing<'_> {
         }
     }
 
-    /// Pairs a misspelt general word of the left name (`univresity`) with the correct word in the
-    /// right name (`university`). `meant` has an element for each word of the left name: the root
-    /// of the general word that this word may misspell. The misspelt word is paired with the first
-    /// unpaired word of the right name that has this root.
+    /// Pairs misspelt general words of the left name with words of the right name: `univresity`
+    /// with `university`. `meant` has an element for each word of the left name. If the word may be
+    /// a misspelt general word, the element is the root of that general word. Each misspelt word is
+    /// paired with the first unpaired word of the right name that has this root.
     fn pair_meant(&mut self, meant: &[Option<&str>]) {
         for (a, meant) in meant.iter().enumerate().take(self.left.len()) {
             let Some(meant) = meant.filter(|_| !self.is_left_used[a]) else { continue };

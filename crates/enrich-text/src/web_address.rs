@@ -17,7 +17,7 @@ const HOSTS: [(&str, Option<Network>); 12] = [
     ("twitter.com", Some(Network::Twitter)),
     ("x.com", Some(Network::Twitter)),
     ("youtube.com", Some(Network::Youtube)),
-    // These hosts have only short links to videos, posts or files, never to pages.
+    // These hosts have only short links to videos, posts or files, never to pages of companies.
     ("youtu.be", None),
     ("lnkd.in", None),
     ("t.co", None),

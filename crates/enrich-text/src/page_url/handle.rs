@@ -51,7 +51,8 @@ pub(crate) fn shown(handle: &str) -> String {
     handle.replace('%', "%25")
 }
 
-/// Returns a handle in the form for comparison, without the difference of upper and lower case.
+/// Returns a handle in the form in which handles are compared: in lower case, and in Unicode
+/// normalization form C (NFC).
 pub(crate) fn fold_case(handle: &str) -> String {
     if handle.is_ascii() {
         return handle.to_ascii_lowercase();

@@ -23,7 +23,8 @@ pub(super) fn on_site(path: &Path<'_>) -> Result<Named, InvalidPage> {
     named(&kind, segment_behind(path, at)?)
 }
 
-/// Reads a text without a path as the handle of a company.
+/// Reads a single word, such as `acme` or `@acme`, as the handle of a company. The word is the
+/// first segment of `path`.
 pub(super) fn bare(path: &Path<'_>) -> Result<Named, InvalidPage> {
     let handle = super::first_segment(path)?;
     named("company", handle.strip_prefix('@').unwrap_or(handle))

@@ -30,7 +30,8 @@ pub(super) fn on_site(path: &Path<'_>) -> Result<Named, InvalidPage> {
     }
 }
 
-/// Reads a text without a path: a channel id, or a handle with or without `@`.
+/// Reads a text that is only one word, without a host: a channel id, or a handle with or without
+/// `@`. The word is the first segment of `path`.
 pub(super) fn bare(path: &Path<'_>) -> Result<Named, InvalidPage> {
     let handle = first_segment(path)?;
     if is_channel_id(handle) {

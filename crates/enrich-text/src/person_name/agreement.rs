@@ -76,8 +76,9 @@ impl PersonName {
     /// - The suffixes differ.
     ///
     /// If a person is stored under the other name, a look-up by the [keys to look
-    /// up](Self::keys_to_look_up) of this name finds the person. The only exception is a stored
-    /// name that is in the wrong order or wrongly split, and that also differs in another way.
+    /// up](Self::keys_to_look_up) of this name finds the person. There is one exception: the stored
+    /// name is in the wrong order or wrongly split, and the names also differ in another way. Then
+    /// the look-up may miss the person.
     pub fn agreement(&self, other: &Self) -> Option<NameDifferences> {
         match (self.in_one_piece(), other.in_one_piece()) {
             (Some(mine), Some(theirs)) => {
@@ -91,9 +92,9 @@ impl PersonName {
             [self.as_read(other), self.as_read_doubly(other), other.as_read_doubly(self)];
         if let Some(mut least) = readings.into_iter().flatten().min() {
             if self.given.iter().chain(&self.family).eq(other.given.iter().chain(&other.family)) {
-                // Both names consist of the same words. The comparison has found the differences
-                // `family_part` and `particle` only because one name does not show where its family
-                // name begins. So these two differences do not count.
+                // Both names consist of the same words in the same order. The family name may only
+                // begin at different words. This alone causes the differences `family_part` and
+                // `particle`, so these two do not count.
                 least.family_part = false;
                 least.particle = false;
             }
@@ -112,8 +113,9 @@ impl PersonName {
     /// differ. The last middle name is read as the first family name: `García` in `Gabriel García
     /// Márquez`. Returns `None` if the names belong to two people.
     ///
-    /// If `other` has only one of the two family names, it must have `García`. A `Gabriel Márquez`
-    /// does not agree with this reading, because his first family name may be another one.
+    /// If `other` has only one of the two family names, it must be the first one, `García`. People
+    /// with two family names often use only the first. So the first family name of a `Gabriel
+    /// Márquez` is probably `Márquez`, and he does not agree with this reading.
     fn as_read_doubly(&self, other: &Self) -> Option<NameDifferences> {
         let found = self.with_two_family_names()?.as_read(other)?;
         let middle = given_names::root(self.given.last()?);
@@ -132,8 +134,9 @@ impl PersonName {
         // The whole family names must agree in these cases:
         // - A given name is only an initial. Then a part of the family name is not enough evidence.
         // - The given names are in different scripts. Then a part is not enough evidence either.
-        // - The given names are equal only if each is written as one word. Then they have no key in
-        //   common, so a look-up finds the person only by the whole family name.
+        // - The given names are equal only if each is written as one word (`Jean-Luc`, `Jeanluc`).
+        //   Then the two names share no look-up key with the full given name. A look-up can find
+        //   the person only by a key with the first letter and the whole family name.
         let needs_the_whole = matches!(givens, Givens::Initial | Givens::Script | Givens::Joined);
         if needs_the_whole || !families.share_a_part {
             let share_the_whole = families.share_the_whole && self.first_letters_meet(other);

@@ -7,9 +7,9 @@ use super::spelling::spelling;
 use crate::fold::fold_words;
 use crate::table;
 
-/// The table of given names. A row of the data file has the spellings of one full name, and its
-/// short forms. All names in the table are in the form that [`spelling`] returns, which is the same
-/// for several spellings.
+/// The table of given names. A row of the data file has the spellings of one full name, such as
+/// `Stephen` and `Steven`, and its short forms, such as `Steve`. The table contains each name in
+/// the form that [`spelling`] returns: for example, `sergei` for both `Sergej` and `Sergey`.
 #[derive(Default)]
 struct GivenNames {
     /// For each spelling of a full name, the index of its row in the data file.

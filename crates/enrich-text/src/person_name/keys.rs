@@ -15,9 +15,10 @@ pub(super) const MAX_FAMILY_PARTS: usize = 6;
 /// Maximum number of keys by which a given name is looked up: the keys of the name itself, of its
 /// long forms and of its short forms.
 pub(super) const MAX_GIVEN_KEYS: usize = 8;
-/// Maximum number of keys with the full given name for one order of a name: `Ada Lovelace` and
-/// `Lovelace Ada` are two orders. Only a name with many family names, whose given name has many
-/// short forms, could have more keys.
+/// A look-up by a name makes keys with the full given name, such as `ada|lovelace`. This is the
+/// maximum number of these keys for each order of the name (`Ada Lovelace` and `Lovelace Ada` are
+/// two orders). Only a name with many family names, whose given name has many short forms, could
+/// have more keys.
 const MAX_LOOKED_UP: usize = 32;
 
 impl PersonName {
@@ -92,7 +93,8 @@ impl PersonName {
         without_repeats(vec![in_one_word(&parts), in_one_word(&all)])
     }
 
-    /// Returns this name, and, if possible, the same name read with two family names.
+    /// Returns this name. If its last middle name may be a family name, also returns the name with
+    /// two family names: `García` and `Márquez` for `Gabriel García Márquez`.
     fn readings(&self) -> impl Iterator<Item = Self> {
         std::iter::once(self.clone()).chain(self.with_two_family_names())
     }

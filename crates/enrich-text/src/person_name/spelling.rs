@@ -81,9 +81,10 @@ pub(super) fn consonants(word: &str) -> Cow<'_, str> {
     if kept.len() < FEWEST_CONSONANTS { Cow::Borrowed(word) } else { Cow::Owned(kept) }
 }
 
-/// Returns the first letter of a given name, as it is written in keys. A Latin or East Asian letter
-/// stays unchanged. In any other script, a consonant becomes a Latin letter, and each vowel becomes
-/// [`ANY_VOWEL`], because Arabic and Hebrew script do not distinguish the vowels.
+/// Returns the first letter of a given name, as the look-up keys of people contain it: the key
+/// `a.|grk` contains `a`. A Latin or East Asian letter stays unchanged. In any other script, a
+/// consonant becomes a Latin letter, and each vowel becomes [`ANY_VOWEL`], because Arabic and
+/// Hebrew script do not distinguish the vowels.
 pub(super) fn first_letter(given: &str) -> Cow<'_, str> {
     let end = given.char_indices().nth(1).map_or(given.len(), |(at, _)| at);
     let first = &given[..end];

@@ -45,7 +45,8 @@ fn folding_evens_out_how_words_are_written() {
         ("บริษัท", "บริษัท"),
         ("हिन्दी", "हिन्दी"),
         ("٣٤", "34"),
-        // When the character between these two letters is removed, the letters compose one letter.
+        // The letter alef, a shadda (U+FE7D), and a madda (U+0653). Folding removes the shadda.
+        // Then alef and madda are composed to one letter.
         ("ا\u{fe7d}\u{653}", "آ"),
         ("3M", "3m"),
         ("e\u{301}cole", "ecole"),
@@ -320,7 +321,8 @@ fn every_line_of_the_table_has_spellings_and_a_place() {
             let form = fold(spelling);
             assert!(!form.is_empty(), "{line}");
             // The second column of the table says where this legal form is removed: at the end of a
-            // name, at its start, or at both.
+            // name (`end`), at its start (`start`), or at both (`both` and `glued`). A `glued` form
+            // is also removed if no space is between it and the name.
             if columns[1] != "start" {
                 assert_eq!(read(&format!("Qwxyz {spelling}")).stripped(), "qwxyz", "{spelling}");
             }

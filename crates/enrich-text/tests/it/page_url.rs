@@ -1,4 +1,4 @@
-//! Tests of companies' pages.
+//! Tests of the URLs and handles of companies' pages on social networks.
 
 use Network::{Facebook, Instagram, LinkedIn, Twitter, Youtube};
 use enrich_text::{InvalidPage, Network, PageUrl};

@@ -1,4 +1,4 @@
-//! Tests of people's pages.
+//! Tests of the parser for people's pages: their profiles on LinkedIn.
 
 use enrich_text::{InvalidPersonPage, PersonPage};
 

@@ -299,8 +299,9 @@ proptest! {
         let mut only_turned = found;
         (only_turned.order, only_turned.spelling) = (false, false);
         // Names that agree must share a key, so that a look-up of `asked` finds `held`. There is
-        // one exception: one name has the family name first, and the names also differ in something
-        // other than the spelling.
+        // one exception: one name has the family name first, and the names have a further
+        // difference, such as a short form (`Bob`, `Robert`). A different spelling (`Müller`,
+        // `Mueller`) is no such difference.
         if !found.order || only_turned == Default::default() {
             let keys = held.keys();
             prop_assert!(

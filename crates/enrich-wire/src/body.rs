@@ -90,8 +90,9 @@ fn decode_form(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
     let fault = Cell::new(None);
     let reader = serde_urlencoded::Deserializer::new(form_urlencoded::parse(body));
     let fields = TopLevel { fault: &fault }.deserialize(reader);
-    // Every form can be parsed as a list of texts. So an error can only come from `TopLevel`, which
-    // has stored the reason in `fault`.
+    // The parser of forms accepts every text. So only `TopLevel` can have returned an error, for
+    // example for a field that is given twice. It has then stored the reason in `fault`, and the
+    // `NotUtf8` below is never used.
     fields.map_err(|_| fault.take().unwrap_or(Undecodable::NotUtf8))
 }
 
@@ -230,7 +231,8 @@ impl<'de> Visitor<'de> for Nested<'_> {
     }
 }
 
-/// Parses a name or a text. The text is borrowed from the body, unless it contains escapes.
+/// Parses the name of a field, or a value that is a text. The result is borrowed from the body,
+/// unless it contains escapes.
 struct Text;
 
 impl<'de> DeserializeSeed<'de> for Text {

@@ -15,7 +15,7 @@ use crate::kind::Kind;
 use crate::refusal::RequestRefusal;
 use crate::unknown;
 
-/// An endpoint: one row of an API version's table.
+/// An endpoint: one element of [`ApiVersion::endpoints`].
 #[derive(Clone, Copy, Debug)]
 pub struct Endpoint {
     /// The path of the endpoint. No other endpoint of any API version has the same path.
@@ -24,7 +24,8 @@ pub struct Endpoint {
     pub price: Price,
     /// A description of the endpoint in one line.
     pub title: &'static str,
-    /// The wire file of the endpoint: its inputs and its answer, and the functions for both.
+    /// The inputs of the endpoint, its answer, and the functions that read and write them. They are
+    /// defined in a source file of their own, the endpoint's wire file.
     pub wire: Wire,
 }
 

@@ -14,7 +14,7 @@ const MAX_CHARACTERS: usize = 512;
 pub enum Value<'a> {
     /// A string.
     Text(Cow<'a, str>),
-    /// A whole number from 0 to `u64::MAX`. Only `limit` may be a number.
+    /// A whole number from 0 to `u64::MAX`. Only the field `limit` may have such a value.
     Integer(u64),
     /// JSON's `null`, which counts as missing.
     Null,

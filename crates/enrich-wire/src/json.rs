@@ -11,21 +11,22 @@ use serde_json::ser::Formatter;
 
 use crate::refusal::RequestRefusal;
 
-/// The type of the field for the balance in an answer. The field is a gap that is filled with the
-/// balance after the charge, because only then the balance is known.
+/// Stands for the balance in an answer. The answer is written before the charge, when the balance
+/// is not yet known. So it has a gap in place of this value. After the charge,
+/// [`BodyTemplate::fill`] inserts the balance into the gap.
 #[derive(Clone, Copy, Debug)]
 pub struct BalanceHere;
 
 impl Serialize for BalanceHere {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // This 128-bit number marks the place of the balance for `Gapped`. No answer contains
-        // another 128-bit number.
+        // `Gapped` does not write this number, but leaves the gap for the balance here. It
+        // recognises the number by its type: nothing else in an answer is a 128-bit number.
         serializer.serialize_u128(0)
     }
 }
 
-/// The schema describes the balance. It does not describe the 128-bit number that marks the gap for
-/// the balance, because callers never get this number.
+/// The schema describes the balance that callers get, and not the 128-bit number that is serialized
+/// in its place.
 impl JsonSchema for BalanceHere {
     fn inline_schema() -> bool {
         true
@@ -46,8 +47,8 @@ impl JsonSchema for BalanceHere {
     }
 }
 
-/// Writes compact JSON without the balance, and remembers where the balance belongs. The 128-bit
-/// number that [`BalanceHere`] writes marks this place.
+/// Writes compact JSON without the balance. Stores in `gap_at` the position at which the balance
+/// must be inserted: where [`BalanceHere`] serializes a 128-bit number.
 #[derive(Default)]
 struct Gapped {
     bytes: RefCell<Vec<u8>>,
@@ -72,7 +73,8 @@ impl Formatter for &Gapped {
     }
 }
 
-/// Writes an answer as JSON. `items` is the number of its items; 0 if nothing was found.
+/// Writes an answer as JSON. `items` is the number of items in the answer: 0 if nothing was found,
+/// and 1 for an answer that is not a list.
 pub fn written(items: u64, answer: &impl Serialize) -> ResponseTemplate {
     let gapped = Gapped { bytes: Vec::with_capacity(256).into(), ..Gapped::default() };
     let mut serializer = serde_json::Serializer::with_formatter(&gapped, &gapped);

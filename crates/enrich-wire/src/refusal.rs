@@ -10,7 +10,8 @@ pub enum RequestRefusal {
     /// No endpoint has this path.
     #[error("there is no endpoint at this path; check it against the list of endpoints")]
     NoSuchPath,
-    /// There is an endpoint or a page at this path, but it does not accept this method.
+    /// The server has this path, for example as an endpoint or a web page, but the path does not
+    /// accept this method.
     #[error("this path takes {allow} requests; send one")]
     WrongMethod {
         /// The methods that the path accepts.
@@ -31,16 +32,17 @@ pub enum RequestRefusal {
     /// The body is neither a JSON object nor a form.
     #[error("the body cannot be read: {0}")]
     Undecodable(String),
-    /// No key was sent.
+    /// No API key was sent.
     #[error("no API key was sent; send it {place}")]
     MissingKey {
-        /// Where to send the key, as a text for the caller.
+        /// Tells the caller where to send the key, such as "in the header `x-api-key`".
         place: &'static str,
     },
     /// The process is shutting down.
     #[error("the service is shutting down; nothing was charged, repeat in a second")]
     ShuttingDown,
-    /// The service refuses the call.
+    /// `enrich-core` refuses the call, for example because the API key is invalid or the credits
+    /// are not enough.
     #[error(transparent)]
     Service(#[from] Refusal),
 }

@@ -16,8 +16,8 @@ use enrich_core::Price::{self, PerAnswer};
 use enrich_wire::{ApiVersion, Endpoint, KeyPlace, Wire};
 use schemars::JsonSchema;
 
-/// The table of endpoints. A row has the path, the price, the title, and the content of the wire
-/// file, which parses the request and writes the answer.
+/// The table of endpoints. A row has the endpoint's path, price and title, and its [`Wire`]: the
+/// inputs, the answer, and the functions that read and write them.
 pub static ENDPOINTS: [Endpoint; 3] = [
     row(
         "/v2/services/name_to_linkedin",

@@ -150,7 +150,8 @@ const NEVER: [(&str, &[&str]); 16] = [
     ("enrich-cli", &["rusqlite", "actix-http", "actix-web", "tokio-postgres"]),
 ];
 
-/// The packages that the product is required to use.
+/// Packages that the product must use: for each of them, at least one crate in the binary `enrich`
+/// depends on the package and uses it in `src`.
 const GIVEN: [&str; 8] = [
     "actix-web",
     "async-trait",
@@ -162,7 +163,7 @@ const GIVEN: [&str; 8] = [
     "thiserror",
 ];
 
-/// The packages that the product's tests are required to use.
+/// Packages that the product's tests must use, as dev-dependencies.
 const GIVEN_TO_TESTS: [&str; 1] = ["insta"];
 
 /// Returns the workspace's crates, each with its dependencies and their kinds. `None` is the kind

@@ -150,7 +150,8 @@ fn the_documented_proxy_passes_on_what_people_and_programs_ask_for() {
     let cookie = accepted.header("Set-Cookie").unwrap().split(';').next().unwrap().to_owned();
     assert!(cookie.starts_with("__Host-"), "{cookie}");
 
-    // nginx must accept an uploaded list that is larger than the body of a call may be.
+    // nginx must accept an uploaded list, although it is larger than the maximum body of an API
+    // call.
     let list = format!(
         "--x\r\nContent-Disposition: form-data; name=\"list\"; filename=\"leads.csv\"\r\n\
          Content-Type: text/csv\r\n\r\nCompany\n{}\r\n--x--\r\n",

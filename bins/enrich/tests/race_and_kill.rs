@@ -1,5 +1,6 @@
-//! Checks that no credit is spent twice, and that no charge is lost whose answer a client received.
-//! In some tests, many calls compete for the last credit. In others, servers are killed.
+//! Checks that no credit is spent twice. Also checks that the charge of a call is never lost after
+//! the client has received the answer. In one test, many calls compete for the last credit. In
+//! another, the server is killed again and again.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,5 +1,5 @@
-//! Tests of jobs (look-ups of whole lists) that call the metered service in the same process, like
-//! the jobs of the account page.
+//! Tests of jobs (look-ups of whole lists). These jobs call the metered service in their own
+//! process, without HTTP, as the jobs of the account page do.
 
 use std::io::Read;
 use std::path::Path;

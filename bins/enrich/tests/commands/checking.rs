@@ -31,7 +31,8 @@ fn a_damaged_page_is_a_problem_and_ends_with_one() {
     let mut bytes = fs::read(&path).unwrap();
     let pages = bytes.len() / 4096;
     assert!(pages > 2);
-    // Damages the header of every page but the first one, which has the schema.
+    // Damages the header of every page of the database, except for the first page, which contains
+    // the schema.
     for page in 1..pages {
         bytes[page * 4096 + 1..page * 4096 + 8].fill(0xff);
     }

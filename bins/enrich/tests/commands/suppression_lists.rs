@@ -127,8 +127,8 @@ fn a_later_import_leaves_out_what_a_list_has() {
     assert_eq!(fixture.json(&["import", "records.jsonl"])["dropped"], 2);
     assert_eq!(emails(&fixture), json!(["info@quill.example"]));
 
-    // The file `Removed` takes an entry of the list back. Then an import of the same file adds the
-    // value again.
+    // The file `Removed` takes back the list's entry for `anna.smith@domain.com` (`ANNA`). So the
+    // next import of `records.jsonl` stores this address.
     fixture.file("20260501_4821_Removed.csv", format!("ID,Hash,ListType\na,{ANNA},Email\n"));
     assert_eq!(fixture.json(&["forget", "--list", "20260501_4821_Removed.csv"])["taken_back"], 1);
     assert_eq!(fixture.json(&["import", "records.jsonl"])["dropped"], 1);
@@ -282,8 +282,8 @@ fn a_run_that_was_interrupted_is_completed_by_the_same_command() {
     assert_eq!(fixture.run(&["forget", "--list", EMAIL_FILE]).status, 2);
     assert_eq!(emails(&fixture), json!(["info@quill.example"]));
     fs::remove_dir(blocked).unwrap();
-    // An interrupted run can also leave a complete file of answers to the list, and an unfinished
-    // one. Both files are simulated here.
+    // Interrupted runs can also leave two answer files for the same list: a complete file and an
+    // unfinished file. The test writes both files here, and then runs the command again.
     let unfinished = format!("answers/.{EMAIL_FILE}.unfinished");
     fixture.file(&unfinished, "Id,Sta");
     fixture.file(&format!("answers/{EMAIL_FILE}"), "Id,Status\na,3\nb,5\n");

@@ -6,7 +6,9 @@
 
 use crate::world::Fields;
 
-/// An endpoint, with the inputs and the answers that the tests expect of it.
+/// An endpoint, with inputs for the tests and the answers that they expect. For the input `found`,
+/// the answer is `answer` and costs `price` credits. For the input `missing`, the answer is `miss`
+/// and costs nothing.
 pub(crate) struct Endpoint {
     pub(crate) path: &'static str,
     pub(crate) found: Fields<'static>,

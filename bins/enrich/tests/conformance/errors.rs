@@ -1,6 +1,8 @@
-//! Tests the interface's rules for the errors of both API versions. In every test, `world.rs`
-//! compares each error with its required bytes. The tests in this file check the messages of
-//! errors, and which API version's error format each path has.
+//! Tests the interface's rules for the errors of both API versions: the messages of errors, and
+//! which API version's error format each path has.
+//!
+//! In all tests, also those of other files, `world.rs` compares the whole body of every error with
+//! the expected text.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Tests the interface's rules for keys and accounts.
+//! Tests the rules of the HTTP interface for API keys and for accounts.
 
 use std::fs;
 use std::path::Path;

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::world::{Account, Fields, World};
 
-/// With this option, matches with a confidence from 30 on are answers too.
+/// The option that lowers the minimum confidence of a match by name from 90 (the default) to 30.
 const LESS_SURE: [&str; 2] = ["--min-confidence", "30"];
 
 #[test]
@@ -116,8 +116,8 @@ fn an_address_leads_to_its_owner_then_its_owners_employer_then_its_domain() {
     let world = World::new(&[]);
     let account = world.account(50);
     for (email, company) in [
-        // First, the company that has exactly this email address is found. (The domain of the
-        // address is also a domain of this company: its domain for the Czech Republic.)
+        // If a company has exactly this email address, that company is found. (The domain of the
+        // address belongs to the same company, so it would lead to this company too.)
         ("kontakt@gesla-studio-cz.example", "Gęśla Studio sp. z o.o."),
         // If no company has the address, but a person has it, the person's employer is found. No
         // company has the domains `daubrac.example` and `asgard-keramikk.example`, so only the

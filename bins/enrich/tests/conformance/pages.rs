@@ -1,5 +1,5 @@
-//! Tests the interface's rules for the admin pages (`/healthz`, `/readyz` and `/metrics`), which
-//! are not endpoints, and for the addresses at which they are served.
+//! Tests the rules for the admin pages (`/healthz`, `/readyz` and `/metrics`), and for the
+//! addresses at which they are served.
 
 use std::net::SocketAddr;
 use std::net::TcpListener;
@@ -61,8 +61,8 @@ fn with_an_admin_address_pages_are_served_there_and_only_there() {
     world.finish();
 }
 
-/// Sends a call without checking the rules for answers, because these pages aren't part of the
-/// interface.
+/// Sends a call. Unlike [`World::send`], does not check the rules that apply to every answer of an
+/// endpoint, because the admin pages are not endpoints.
 fn plain(call: &Call, address: SocketAddr) -> Reply {
     call.send(address).unwrap_or_else(|error| panic!("no answer ({error}) to {call:?}"))
 }

@@ -1,5 +1,6 @@
-//! Tests the interface's rules for the rate-limit window. All answers have the headers of the
-//! window. The limit is enforced only if the operator enables this.
+//! Tests the rate limit of the API. Each answer has the headers `RateLimit-Policy` (the limit and
+//! the length of a rate-limit window) and `RateLimit` (the state of the current window). Calls
+//! beyond the limit are refused only if the operator enables this.
 
 use std::collections::BTreeMap;
 use std::thread;

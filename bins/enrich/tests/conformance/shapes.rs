@@ -1,6 +1,6 @@
-//! Tests the interface's rules for the bytes of answers: for every endpoint, a found answer and an
-//! answer that found nothing. Both are tested in both encodings (JSON and form), and with the key
-//! in both places (header and body).
+//! Tests the exact text of answers. Each endpoint is called with inputs that are found, and with
+//! inputs that are not found. Both calls are sent in both encodings (JSON and form), and with the
+//! API key in both places (header and body).
 
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,8 @@
-//! A server with the fixtures and its accounts, and the differences between its answers and the
-//! interface's rules.
+//! Starts a server with the fixtures as its look-up data, and compares its answers with the rules
+//! of the HTTP interface.
 //!
-//! A difference doesn't end a test: the test reports all its differences at its end.
+//! An answer that breaks a rule is called a difference. A difference doesn't end a test: the test
+//! reports all its differences at its end.
 
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
@@ -15,8 +16,8 @@ use enrich_testkit::http::{Call, Reply};
 /// The fields of a request, each as a name and a text.
 pub(crate) type Fields<'a> = &'a [(&'a str, &'a str)];
 
-/// A server, the keys of its accounts, and the differences between its answers and the interface's
-/// rules so far.
+/// A server, the API keys of its accounts, and the differences that were found so far between its
+/// answers and the rules of the HTTP interface.
 pub(crate) struct World {
     folder: TempDir,
     server: RefCell<Option<Server>>,

@@ -18,7 +18,8 @@ use crate::document_page::{DocumentPage, pages};
 /// The units of values that differ from run to run.
 const UNITS: [&str; 10] =
     ["bytes", "kB", "MB", "GB", "seconds", "second", "minutes", "minute", "hours", "hour"];
-/// The folder of backups that the documents name.
+/// The folder for backups in the commands of the documents. The tests replace it by a temporary
+/// folder.
 const BACKUPS: &str = "/var/backups/enrich";
 /// The length of an id such as `01a1fda8-b255-7b5a-831c-1bcf8352e75d`.
 const ID_LENGTH: usize = 36;
@@ -33,12 +34,12 @@ const BAD: &str = r#"{"type":"company","name":"Harrow Tiles Ltd","country":"GB",
 
 const NORTHMOOR: &str = r#"{"type":"company","name":"Northmoor Lanterns Ltd","country":"GB","domains":["northmoor-lanterns.example"]}"#;
 
-/// A folder in which a page's commands run. For each id on the page, `ids` has the id that a
-/// command printed instead.
+/// A temporary folder in which the commands of a documentation page run.
 struct Fixture {
     folder: TempDir,
+    /// For each id in an output on the page: the id that the command printed in this test.
     ids: BTreeMap<String, String>,
-    /// The id that replaces an id in a page's command, if `ids` has no other id for it.
+    /// Replaces an id in a command on the page if `ids` does not contain the id.
     default_id: String,
 }
 

@@ -13,8 +13,8 @@ fn targets(page: &DocumentPage) -> Vec<String> {
     parts.map(|part| part.split(')').next().unwrap().to_owned()).collect()
 }
 
-/// Returns the anchors of a page. GitHub makes them of the headings: `the-server` is the anchor
-/// of the heading `The server`.
+/// Returns the anchors of a page of documentation. GitHub derives one from each heading:
+/// `the-server` from the heading `The server`.
 fn anchors(text: &str) -> BTreeSet<String> {
     let page = DocumentPage { path: "".into(), text: text.to_owned() };
     let headings = page.prose().into_iter().filter(|line| line.starts_with('#'));

@@ -1,4 +1,5 @@
-//! Checks that the program can print each symptom in the runbook.
+//! Checks the list of symptoms in the runbook: the program must be able to print each message that
+//! the list quotes.
 
 use std::fs;
 use std::path::Path;

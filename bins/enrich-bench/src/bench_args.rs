@@ -28,8 +28,9 @@ pub(crate) struct BenchArgs {
 }
 
 impl BenchArgs {
-    /// Opens the folder that contains the data folders. Also checks that the folder of the report
-    /// file (`--json`) exists, so that an error is reported before the measurement.
+    /// Opens the folder that contains all prepared data folders (`--scratch`). First checks that
+    /// the folder of the report file (`--json`) exists. So if it is missing, the error comes before
+    /// the measurement.
     pub(crate) fn scratch(&self) -> anyhow::Result<Scratch> {
         if let Some(parent) = self.json.as_deref().and_then(Path::parent) {
             let is_there = parent.as_os_str().is_empty() || parent.is_dir();

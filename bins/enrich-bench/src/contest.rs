@@ -47,7 +47,8 @@ pub(crate) struct Target {
     /// The name of the service in the report.
     pub(crate) name: String,
     pub(crate) world: World,
-    /// The data of each server. All servers of a service have the same accounts.
+    /// For each server of this service: its data folder and, if it uses one, its PostgreSQL
+    /// database. All these servers have the same accounts.
     pub(crate) servers: Vec<Data>,
 }
 
@@ -359,9 +360,9 @@ impl Server {
     }
 }
 
-/// Returns the size of the text that the yardstick (the bare server) must put into its answers at
-/// each path, in bytes. With this text, its answers are as long as the service's answers. The
-/// bytes of the query are not counted, because the yardstick's answers contain the query too.
+/// Returns, for each API path, how many bytes of text the yardstick (the bare server) must put into
+/// each answer. With this text, its answers are on average as long as those of the service. The
+/// request's input does not count, because both servers repeat it in their answers.
 fn text_bytes(sample: &[Sampled], answers: &[Reply]) -> BTreeMap<&'static str, usize> {
     let mut sums: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
     for (Sampled { call, .. }, answer) in sample.iter().zip(answers) {

@@ -270,8 +270,8 @@ impl Load {
         self.usage.private_bytes as f64 / 1e9
     }
 
-    /// Returns the size of `directory.sqlite` in bytes, divided by the number of records of this
-    /// import.
+    /// Returns the size of `directory.sqlite` in bytes per company. Call this only for the import
+    /// of the first source, in which each record is another company.
     fn bytes_per_company(&self) -> f64 {
         self.kept_bytes as f64 / self.records as f64
     }

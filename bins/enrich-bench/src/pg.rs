@@ -142,8 +142,8 @@ impl Pg {
         let load = case.load();
         let nodes = setting.nodes(load.nodes)?;
         let customers = setting.customers(load.accounts)?;
-        // This first run is not measured. It opens the connections and reads the last row of each
-        // account.
+        // This first run is not measured. It opens the connections. It also makes the nodes read
+        // the last ledger row of each account, which they then remember for the measured run.
         run_together(&nodes, &customers, load, Duration::from_millis(500))?;
         thread::sleep(Duration::from_millis(100));
         let before = counts(&nodes);
@@ -158,10 +158,11 @@ fn counts(nodes: &[Store]) -> Vec<LaneCounts> {
     nodes.iter().map(|node| node.ledger.lane_counts()).collect()
 }
 
-/// Describes the groups in which all nodes wrote their charges between two readings of the nodes'
-/// counters. A node writes a group in one of three ways: `compared`, `read` and `locked` (see
-/// [`LaneCounts`]). For each way, the text has the number of groups, the mean number of charges in
-/// a group, and the mean time of a group. The last number is the number of conflicts.
+/// Describes how the nodes grouped their charges during a measurement. `before` and `after` are the
+/// counters of each node before and after the measurement. A node writes a group of charges in one
+/// of three ways: `compared`, `read` and `locked` (see [`LaneCounts`]). For each way, the text has
+/// the number of groups of all nodes, the mean number of charges in a group, and the mean time of a
+/// group. The last number in the text is the number of conflicts.
 fn groups_in_words(before: &[LaneCounts], after: &[LaneCounts]) -> String {
     let conflicts = |nodes: &[LaneCounts]| nodes.iter().map(|node| node.conflicts).sum::<u64>();
     let path = |name: &str, of: fn(&LaneCounts) -> PathCounts| {

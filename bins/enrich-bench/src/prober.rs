@@ -40,8 +40,8 @@ impl<'a> Prober<'a> {
         self.prices.keys().map(String::as_str)
     }
 
-    /// Sends every call once. Returns only the calls that found something. Returns an error if one
-    /// of them got a wrong answer.
+    /// Sends every call once. Returns the calls that found something. The others cost no credits,
+    /// and are left out. Returns an error if a call that found something got a wrong answer.
     pub(crate) fn found(&mut self, calls: Vec<Call>) -> anyhow::Result<Vec<Call>> {
         let sampled = self.with_keys(calls, |_| None);
         let answers = send(self.address, &sampled)?;

@@ -36,8 +36,8 @@ pub(crate) struct Row {
     /// The medians, each divided by the median of the yardstick (the bare server); `None` for the
     /// yardstick itself.
     to_yardstick: Option<Part>,
-    /// The medians, each divided by the first service's median; `None` for the first service and
-    /// the yardstick.
+    /// The medians, each divided by the first service's median; `None` for the first service itself
+    /// and for the yardstick (the bare server).
     to_first: Option<Part>,
     rounds: Vec<Part>,
 }

@@ -67,7 +67,8 @@ impl Run {
         self.load.measure(&setup, &self.workloads, scratch, err)
     }
 
-    /// Prepares the data folders of this run, and copies them.
+    /// Prepares the data folders of this run, and copies them into `folder`. The servers use the
+    /// copies, so that a later run can use the prepared folders again.
     fn setup(
         &self,
         scratch: &Scratch,

@@ -78,7 +78,7 @@ struct Times {
     /// to go back to it.
     back_seconds: f64,
     /// How long it took until all nodes answered from the new snapshot again, after the command to
-    /// use it again.
+    /// return from the earlier snapshot to the new one.
     forward_seconds: f64,
     forgetting_began: f64,
     /// How long it took until no node answered with the forgotten email address, after `enrich
@@ -206,7 +206,9 @@ impl Swap {
     }
 }
 
-/// Divides the run into parts by what the nodes did, and returns the latencies of each part.
+/// Returns the latencies of the look-ups in each phase of the run, such as the phase in which the
+/// nodes fetch the new snapshot. The last phase lasts until the end of the run. It includes the
+/// change to the earlier snapshot and back, and the forgetting of an email address.
 fn measured_windows(seconds: &Seconds, times: &Times) -> Vec<Window> {
     let [first, last] = times.changed;
     vec![

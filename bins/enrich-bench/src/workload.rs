@@ -77,8 +77,9 @@ impl Workload {
         }
     }
 
-    /// Draws the requests. If an input may find nothing, the service at `address` is asked first,
-    /// and the input is used only if it finds something.
+    /// Selects calls at random, and makes the requests from them. In [`Workload::Mixed`] and
+    /// [`Workload::Name`], some calls may find nothing. These calls are first sent to the service
+    /// at `address`, and only the calls that find something are used.
     pub(crate) fn plan(
         self,
         world: &World,

@@ -1,4 +1,5 @@
-//! The yardstick for imports: the `sqlite3` program loads the same rows.
+//! The yardstick for imports: the time that the program `sqlite3` takes to load the same companies
+//! into a table.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -81,9 +82,9 @@ fn write_rows(lines: &Path, to: &Path) -> anyhow::Result<()> {
     Ok(rows.into_inner()?.sync_all()?)
 }
 
-/// Returns the text of a record's field. If the field is a list, returns the text of its first
-/// value, because the yardstick does not store lists. Returns an empty text for numbers and
-/// objects.
+/// Returns the text that the table gets for a field of a company. If the field is a list, returns
+/// the text of its first value, because the table has only one text in each cell. Returns an empty
+/// text for numbers and objects.
 fn cell(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

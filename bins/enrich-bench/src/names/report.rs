@@ -20,7 +20,7 @@ pub(crate) struct Report {
     pub(crate) rows: Vec<Row>,
 }
 
-/// The results for one kind of name, in look-up data with this number of companies.
+/// The results for the names of the kind `kind`, in look-up data with `companies` companies.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Row {
     pub(crate) companies: u64,
@@ -30,9 +30,9 @@ pub(crate) struct Row {
     pub(crate) median_micros: f64,
     pub(crate) p99_micros: f64,
     pub(crate) longest_micros: f64,
-    /// The mean processor time of a look-up, of all threads together, in microseconds. The time can
-    /// only be measured for all drawn names together. So it is `None` if some of these names turned
-    /// out to be of another kind.
+    /// The mean processor time of a look-up, of all threads together, in microseconds. It can only
+    /// be measured for all look-ups together. So it is `None` if some of the names that were looked
+    /// up turned out to be of another kind than `kind`.
     pub(crate) processor_micros: Option<f64>,
     /// The share of look-ups that found a company.
     pub(crate) found: f64,

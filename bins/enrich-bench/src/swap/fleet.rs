@@ -1,5 +1,5 @@
-//! The nodes of the measurement, which answer from snapshots of the look-up data, and the data
-//! folder of the machine that imports companies.
+//! The nodes that `enrich-bench swap` measures, which answer from snapshots of the look-up data,
+//! and the data folder of the machine that imports companies.
 
 use std::cell::Cell;
 use std::fs::{self, DirBuilder, File};
@@ -161,7 +161,7 @@ impl Fleet {
 
     /// Waits until every node finds the company `marker`, which only the second snapshot has. If
     /// `is_there` is false, waits until no node finds it. Returns the times at which the first and
-    /// the last node had changed.
+    /// the last node gave the expected answer.
     pub(crate) fn wait_for(
         &self,
         marker: &Marker,

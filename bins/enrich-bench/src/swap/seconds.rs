@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-/// The latencies of all look-ups, in microseconds. The outer index is the second since the load
-/// began.
+/// The latencies of all look-ups, in microseconds. The outer index is the second of the run in
+/// which the answer arrived. Second 0 begins with the first look-up.
 #[derive(Debug, Default)]
 pub(crate) struct Seconds(Vec<Vec<u32>>);
 
@@ -12,7 +12,8 @@ pub(crate) struct Seconds(Vec<Vec<u32>>);
 /// percentiles.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Window {
-    /// What the nodes did in this part of the run.
+    /// What the nodes did in this part of the run, as a text for the report: `nothing changed` or
+    /// `a snapshot was published`.
     pub(crate) what: &'static str,
     /// The number of seconds with look-ups in this part of the run.
     pub(crate) seconds: usize,
@@ -37,9 +38,9 @@ impl Seconds {
         }
     }
 
-    /// Summarises the latencies of a part of the run. The part begins `from` seconds and ends `to`
-    /// seconds after the load began. A second that is only partly in this part is included
-    /// completely.
+    /// Summarises the latencies of a part of the run. `from` and `to` are the times, in seconds
+    /// since the run began, at which the part begins and ends. If a part begins or ends within a
+    /// second, the whole second is included.
     pub(crate) fn window(&self, what: &'static str, from: f64, to: f64) -> Window {
         let (from, to) = (from.max(0.0).floor() as usize, to.ceil());
         let seconds = self.0.iter().enumerate().skip(from);

@@ -28,14 +28,15 @@ struct Plan {
     further: Vec<FurtherDomain>,
     /// Maps every domain of a company, main or further, to the company's main domain.
     known: HashMap<String, String>,
-    /// Maps each page to the companies that have it. The key is the form of the page that look-ups
-    /// compare, so different spellings of one page have the same key. For each company, the value
-    /// has the page's handle as the evaluation set writes it, and the company's main domain.
+    /// Maps each social-media page to the companies that have it. The key is [`PageUrl::key`],
+    /// which is the same for all spellings of one page. The value has a pair for each company: the
+    /// page's handle as the evaluation set writes it, and the company's main domain.
     owners: HashMap<String, Vec<(String, String)>>,
 }
 
-/// Imports the catalogue with the pages and further domains of the evaluation set. Then looks up
-/// all pages and domains, and reports the answers.
+/// Imports the catalogue together with the social-media pages and the further domains (domains
+/// besides the main one) of the evaluation set. Then looks up these pages, these domains and email
+/// addresses, and reports how many answers are right.
 pub(crate) fn report(
     set: &Path,
     half: &Half,
@@ -131,9 +132,10 @@ fn plan(companies: Vec<Row>, half: &Half, out: &mut dyn Write) -> anyhow::Result
     Ok(Plan { records, pages: pages.all, further: further.all, known, owners })
 }
 
-/// Returns the records of all companies, each with its pages and further domains. Also returns a
-/// map from every domain, main or further, to the company's main domain. A company that is not in
-/// the catalogue gets a record of its own.
+/// Returns the records to import: one for each company in `companies` (the catalogue), and one for
+/// each other company that has a social-media page in `pages` or a domain in `further`. Each record
+/// contains the company's pages and further domains. Also returns a map from every domain, main or
+/// further, to the company's main domain.
 fn records(
     companies: &[Row],
     pages: &[HeldPage],

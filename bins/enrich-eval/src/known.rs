@@ -37,7 +37,8 @@ pub(crate) struct KnownQuery {
     pub(crate) domains: Vec<String>,
     pub(crate) kind: String,
     pub(crate) prominence: String,
-    /// A domain of the organisation for which the name was chosen.
+    /// A domain that identifies the organisation to which the query belongs. All queries of one
+    /// organisation are in the same part of the cross-validation.
     #[serde(default)]
     pub(crate) org: Option<String>,
 }

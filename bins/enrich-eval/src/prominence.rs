@@ -1,7 +1,8 @@
 //! Trains the weights of the features of prominence (how well known a company is) on well-known
-//! names. All other weights keep the values that `enrich-eval train` has found. That command uses
-//! look-up data without prominent companies, in which all features of prominence are 0. So the new
-//! weights change no answer from that data.
+//! names. All other weights keep the values that `enrich-eval train` has found.
+//!
+//! `enrich-eval train` uses look-up data without prominent companies. There, all features of
+//! prominence are 0. So the weights of these features do not change its results.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -159,9 +160,10 @@ impl TrainProminence {
         };
         let start = Feature::ALL.iter().map(at_start).collect();
         let mut weights = logit::fit_some(examples, self.rounds, start, Feature::is_of_prominence);
-        // An unknown or a different country speaks against a candidate. The set of well-known names
-        // does not show this, because every query with a country has a right answer. The training
-        // might even learn the opposite. To prevent this, these two weights are at most 0.
+        // If a query has a country, a candidate is less likely to be right if its country is
+        // unknown or different. The set of well-known names does not show this: it has no query
+        // with a country for which "not found" is the right answer. The training might even give
+        // these two features a positive weight. To prevent this, their weights are at most 0.
         for feature in [Feature::CountryUnknown, Feature::CountryElsewhere] {
             let weight = &mut weights[feature as usize];
             *weight = weight.min(0.0);
@@ -274,9 +276,9 @@ fn made(store: &Store, names: &Names) -> anyhow::Result<Vec<Asked>> {
             }
             if near.contains(&&text) {
                 // The text is a real word, such as `Channel`, which only looks like a misspelling
-                // of the well-known name (Chanel). So the well-known company is a wrong answer. All
-                // other candidates are removed: one of them may really have this name, and would
-                // then be a right answer.
+                // of the well-known name (Chanel). So the well-known company, which `right`
+                // contains, is a wrong answer here: `is_there` is `false`. The other candidates are
+                // removed, because it is not known whether one of them is a right answer.
                 candidates.retain(|one| right.contains(&one.company.id));
             }
             let is_right = |one: &ScoredCandidate| is_there && right.contains(&one.company.id);

@@ -66,7 +66,8 @@ impl Run {
     }
 }
 
-/// Returns the path of a folder beside `folder`: the same path, with `end` added to its last name.
+/// Returns the path of a folder in the same place as `folder`, with `end` added to the folder's
+/// name. For example, `target/eval` and `-identifiers` give `target/eval-identifiers`.
 fn beside(folder: &Path, end: &str) -> PathBuf {
     let mut name = folder.file_name().unwrap_or(folder.as_os_str()).to_owned();
     name.push(end);

@@ -27,8 +27,11 @@ pub(crate) fn tell(answered: &[Answered], out: &mut dyn Write) -> anyhow::Result
     Ok(())
 }
 
-/// Whether a query is included when precision and recall are computed: the observed names, except
-/// those that the evaluation set marks as `opaque`, and the names that no company has.
+/// Whether a query is included when precision and recall are computed. Two kinds of queries are
+/// included:
+///
+/// - Observed names that the evaluation set does not mark as `opaque`.
+/// - Names that no company has (`negatives`).
 pub(crate) fn counts(one: &Answered) -> bool {
     match one.file {
         "observed" => one.query.stratum != "opaque",

@@ -181,8 +181,9 @@ fn is_calibrated_by(asked: &Asked) -> bool {
     matches!(asked.file, "observed" | "negatives")
 }
 
-/// Returns the query with one word replaced by a contradicting word. A word with a digit is
-/// preferred. Returns `None` if no word has a contradicting word.
+/// Returns the query with one word replaced by a word that contradicts it, such as `3` for `2`. If
+/// several words can be replaced, a word with a digit is preferred. Returns `None` if no word can
+/// be replaced.
 fn contrasted(query: Query) -> Option<Query> {
     let words: Vec<&str> = query.query.split_whitespace().collect();
     let other = |word: &&str| match name_words(&fold(word)).as_slice() {

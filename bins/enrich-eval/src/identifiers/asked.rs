@@ -49,7 +49,8 @@ pub(crate) struct Tally {
 struct Wrong {
     subject: String,
     forms: usize,
-    /// The name of the first spelling that got a wrong answer.
+    /// The kind of the first spelling that got a wrong answer, such as `upper case`. The spelling
+    /// itself is `text`.
     form: &'static str,
     text: String,
     reason: String,

@@ -60,9 +60,10 @@ pub(crate) fn normal(domain: &str) -> String {
 /// company. `held` has the pages of the imported catalogue: network, handle, and the company's main
 /// domain. A page that belongs to one company in `rows` and to another in `held` is left out.
 ///
-/// Two handles (names of pages) count as the same page here if they are equal in lower case.
-/// Look-ups use another rule. If that rule wrongly treats two handles as equal, both pages are
-/// still selected here, and the look-ups of the two pages show the error.
+/// Handles are names of pages. Two handles count as the same page if `same` returns the same text
+/// for both. Look-ups have a rule of their own for equal handles. It is not used here, because the
+/// evaluation must find the errors of this rule: if the rule wrongly treats two handles as equal,
+/// both pages are still selected, and their look-ups show the error.
 pub(crate) fn pages(rows: &[PageRow], held: &[(Network, &str, &str)]) -> Chosen<HeldPage> {
     let mut owners: HashMap<(Network, String), BTreeSet<String>> = HashMap::new();
     for (network, handle, domain) in held {
@@ -110,9 +111,10 @@ fn network_of(platform: &str) -> Option<Network> {
     Network::ALL.into_iter().find(|network| network.as_str() == platform)
 }
 
-/// Normalises a handle, so that equal handles become equal texts: without the rest of a URL,
-/// without percent-encoding, and in lower case. YouTube's channel ids keep their case. `given` is a
-/// handle or a URL.
+/// Normalises a handle, so that all ways to write it give the same text: removes the rest of a URL,
+/// decodes percent-encoding, and converts to lower case. YouTube's channel ids keep their case.
+/// `given` is a handle, or the URL of a LinkedIn page:
+/// `https://www.linkedin.com/company/Quill/about` gives `quill`.
 fn same(network: Network, given: &str) -> String {
     let behind = ["/company/", "/school/", "/showcase/"]
         .into_iter()

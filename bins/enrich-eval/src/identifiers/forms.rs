@@ -1,4 +1,5 @@
-//! The spellings in which people write a page or a domain.
+//! The spellings in which people write a company's social-media page or its domain, such as
+//! `https://www.linkedin.com/company/quill` and `linkedin.com/company/quill/`.
 
 use enrich_text::{Domain, Network};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};

@@ -50,8 +50,8 @@ pub(crate) struct Case {
     /// Fills the data folder before the server starts. The folder already has a few companies, and
     /// accounts with credits.
     pub(crate) prepare: fn(&Setting, &World) -> Result<()>,
-    /// Attacks the server until the time of the attack is over. Returns the figures of the attack.
-    /// They are compared with their limits, as the figures of memory and health are.
+    /// Attacks the server until the time of the attack is over. Returns the figures that the attack
+    /// has measured. A figure may have a limit, which is checked after the attack.
     pub(crate) attack: fn(&Target<'_>) -> Result<Vec<Figure>>,
 }
 

@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use crate::judge::Breach;
 
-/// Maximum number of broken promises that are shown.
+/// Maximum number of broken promises that the message of an error lists.
 const SHOWN: usize = 20;
 
 #[derive(Debug, thiserror::Error)]
@@ -20,7 +20,7 @@ impl Broken {
         Self(vec![what.into()]).into()
     }
 
-    /// Returns an error if any promise is broken.
+    /// Returns an error with the broken promises in `broken`; `Ok` if it is empty.
     pub(crate) fn if_any(broken: Vec<String>) -> Result<()> {
         if broken.is_empty() { Ok(()) } else { Err(Self(broken).into()) }
     }

@@ -48,7 +48,8 @@ pub(crate) struct Answer {
     pub(crate) remaining: Option<u64>,
     /// Whether the answer has the header `Idempotency-Replayed: true`.
     pub(crate) is_replay: bool,
-    /// The body of the answer, for comparison with repeats.
+    /// The body of the answer. If a request is repeated with the same idempotency key, each answer
+    /// with status 200 must have the same body as the first such answer.
     pub(crate) body: Arc<str>,
 }
 

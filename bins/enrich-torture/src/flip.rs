@@ -5,7 +5,8 @@
 //!
 //! - The folder is refused when it is opened.
 //! - `verify` reports a fault.
-//! - Every balance and row is unchanged.
+//! - Every balance and every ledger row is unchanged. The stored responses are unchanged too, or
+//!   some are missing, and SQLite's own integrity check reports damage.
 //!
 //! `--allow-check` and `--allow-cut` allow further results. Some flips are aimed at small tables,
 //! which a random flip would seldom hit. With `--log-percent`, some flips are made in the
@@ -59,9 +60,10 @@ enum FlipResult {
     AtStart,
     /// `verify` reported the damage, or could not read the damaged file.
     ByVerify,
-    /// A balance or a row has changed, and only SQLite's own integrity check reports the damage.
+    /// A balance or a ledger row has changed or cannot be read. `verify` reports no fault; only
+    /// SQLite's own integrity check reports the damage.
     ByCheckAlone(String),
-    /// All balances and rows are unchanged.
+    /// All balances and ledger rows are unchanged.
     Harmless {
         /// Whether a stored response is lost, so that a repeated call would be charged again.
         /// SQLite's own integrity check reports the loss.
@@ -75,13 +77,13 @@ enum FlipResult {
     /// SQLite has read the write-ahead log only up to the damage. So the newest rows of the ledger
     /// are missing, and no check reports this.
     CutOff(String),
-    /// A balance, a row or a stored response is wrong, and no check reports it. Or the program
-    /// panicked.
+    /// A balance, a ledger row or a stored response is wrong, and no check reports it. Or the
+    /// program panicked.
     Wrong(String),
 }
 
 /// How the stored responses of a damaged ledger differ from those of the undamaged ledger. They are
-/// compared only if all balances and rows are unchanged.
+/// compared only if all balances and ledger rows are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum StoredResponseOutcome {
     /// All stored responses are unchanged. A response that cannot be read also counts as unchanged,
@@ -102,7 +104,7 @@ struct Counts {
     harmless: u64,
     /// The number of harmless flips that have changed the usage counters.
     used_otherwise: u64,
-    /// The number of flips that lost a stored response, but changed no balance and no row.
+    /// The number of flips that lost a stored response, but changed no balance and no ledger row.
     /// SQLite's own integrity check reports the loss.
     kept_lost: u64,
     charge_refused: u64,
@@ -197,7 +199,7 @@ fn summary(setting: &Setting, closed: &Original, in_ledger: &Counts, in_log: &Co
 }
 
 impl Plan {
-    /// Returns what is wrong with this result; `None` if the plan allows the result.
+    /// Returns what is wrong with the result of a flip; `None` if this plan allows the result.
     fn broken(self, result: &FlipResult) -> Option<&str> {
         match result {
             FlipResult::Wrong(what) => Some(what),

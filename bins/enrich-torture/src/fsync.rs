@@ -31,13 +31,14 @@ use tracer::{File, Hit, attach, has_hit, hits, ledger_thread, tracer};
 
 const POSITIONS_PER_FOLDER: u64 = 50;
 const POSITIONS_PER_PROOF: u64 = 25;
-/// Number of additional requests. To reach the N-th system call, the client sends N requests and
-/// this many more. Each request causes a commit, which syncs at least one file. So the N-th sync is
-/// reached.
+/// Number of additional requests, as a margin. To reach the N-th system call, the client sends N
+/// requests and this many more. N requests should be enough, because each request causes a commit,
+/// which makes at least one write and one sync. After a failure in a checkpoint, the client also
+/// sends this many requests.
 const SPARE_CALLS: u64 = 10;
-/// After this number of positions, one additional run makes a system call in a checkpoint fail.
-/// Position N is the N-th system call of each thread. Few positions are in a checkpoint, so without
-/// these runs, checkpoints would hardly be tested.
+/// After every [`POSITIONS_PER_CHECKPOINT`] positions, one additional run makes a system call in a
+/// checkpoint fail. Position N is the N-th system call of each thread. Few of these system calls
+/// belong to a checkpoint, so without the additional runs, checkpoints would hardly be tested.
 const POSITIONS_PER_CHECKPOINT: u64 = 10;
 /// Maximum number of requests until a checkpoint runs. A checkpoint runs when the write-ahead log
 /// has 4,096 pages. Each request adds several pages, so fewer requests than this are enough.
@@ -60,8 +61,9 @@ pub(crate) enum FailingCall {
 /// Counts of the failures by their effect, and of the failed system calls by their file or thread.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// The number of failures after which the server did not start. The same failure was then
-    /// repeated in a server that had already begun to listen.
+    /// The number of servers that did not start, because a system call failed. After each of them,
+    /// another server is started, in which the system call fails only after the server has begun to
+    /// listen ([`Counted::FromListening`]).
     refused_to_start: u64,
     /// The number of failures after which a request was answered with 503, and charging stopped.
     stopped: u64,
@@ -94,8 +96,9 @@ struct Counts {
 enum Counted {
     /// All system calls after the start of the process.
     FromStart,
-    /// All system calls after the server has begun to listen. This is used if a server did not
-    /// start with [`Self::FromStart`], because one of its first system calls failed.
+    /// All system calls after the server has begun to listen. They are counted in a second try, if
+    /// the run with [`Self::FromStart`] made one of the first system calls fail, and the server
+    /// therefore did not start.
     FromListening,
     /// System calls on `ledger.sqlite`. Only checkpoints make such calls.
     InCheckpoint,
@@ -220,9 +223,10 @@ impl Counts {
             "only {} failures on ledger.sqlite, {passes} are expected",
             self.in_ledger
         );
-        // After a failed fsync, the commit is still in the file, because only the process has ended
-        // and not the machine. So a repeated call gets its stored response, and the torture
-        // requires at least one such answer.
+        // If only an fsync failed, the commit was already written to the write-ahead log. It is not
+        // lost, because the machine continues to run, and only the server's process is killed. So
+        // after the restart, the repeated request gets the stored response. At least one such
+        // response is required.
         let replayed = u64::from(failing == FailingCall::Fsync && positions >= 10);
         let least = Least { charged: positions, failed: least, replayed, ..Least::default() };
         enough(total, &least)
@@ -352,9 +356,10 @@ impl Failure {
     /// Starts a server without failures, and repeats every call whose outcome is unknown, until the
     /// outcome is known.
     ///
-    /// The write-ahead log must stay full, so that a later run has a checkpoint. SQLite empties the
-    /// log when the last process closes the ledger. So this process reads and closes the ledger
-    /// while the server still has it open. Then the server is killed, so that it closes nothing.
+    /// The write-ahead log must grow from run to run, until it is large enough for a checkpoint.
+    /// But SQLite empties the log when the last process closes the ledger. This process opens the
+    /// ledger to judge the calls, so it closes the ledger while the server still has it open. Then
+    /// the server is killed, so that it does not close the ledger.
     fn recover(self, trial: &mut Trial<'_>) -> Result<()> {
         let server = trial.serve(&[])?;
         trial.probe(server.address())?;

@@ -5,8 +5,8 @@
 //! - While the disk is full, charges fail with 500 and change no balance. Free calls are answered,
 //!   and `/readyz` answers 200.
 //! - When the disk has space again, charges succeed without a restart.
-//! - If a charge fails with 503 instead of 500, `/readyz` answers 503, and charges may succeed
-//!   only after a restart.
+//! - If a charge fails with 503 instead of 500, `/readyz` answers 503 too. Then charges are allowed
+//!   to fail until the server is restarted.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};

@@ -1,7 +1,7 @@
 //! The judge: compares the rows of the ledger with the answers that callers got.
 //!
-//! The ledger must have at least as many charges as calls were answered as charged. It may have
-//! more charges only for calls without an answer. For a single call, this means:
+//! The ledger must have a charge for each call that was answered as charged. Other charges may only
+//! belong to calls without an answer. For a single call, this means:
 //!
 //! - A call that was answered as charged has exactly one row.
 //! - A call that was answered as not charged has no row.
@@ -43,8 +43,9 @@ pub(crate) struct Round<'a> {
     pub(crate) rows: &'a [Row],
     /// The time of the power cut, if there was one. A call with a later answer counts as in flight.
     pub(crate) cut: Option<Instant>,
-    /// The HTTP statuses of 500 or above that are allowed, because this torture may cause them.
-    /// Answers that arrive after a power cut may have any status, because they are not judged.
+    /// The HTTP statuses of 500 or above that are allowed in this round, because the fault of the
+    /// round, such as a full disk, may cause them. Answers that arrive after a power cut are not
+    /// judged, so they may have any status.
     pub(crate) excused: &'a [u16],
 }
 
@@ -124,8 +125,10 @@ impl Judge {
         (tally, breaches)
     }
 
-    /// Forgets the idempotency keys that have no charge in the ledger. Call this after an allowed
-    /// loss: a repeated call with such a key is charged again, and this new charge is no breach.
+    /// Forgets the idempotency keys that have no charge in the ledger. Call this if the round has
+    /// lost charges, and such losses are allowed
+    /// ([`Ruling::may_lose`](crate::trial::Ruling::may_lose)). A repeat of a lost call is charged
+    /// again. Without this method, the judge would report the new answer as a breach.
     pub(crate) fn forget_lost(&mut self) {
         self.keys.retain(|_, history| history.rows > 0);
     }
@@ -170,7 +173,8 @@ impl Judge {
         rows
     }
 
-    /// Judges the calls of the round that have an idempotency key, key by key.
+    /// Judges the calls of the round that have an idempotency key. Compares each call with the
+    /// earlier calls that have the same key, also with those of earlier rounds.
     fn judge_repeats(
         &mut self,
         questions: &[Question],

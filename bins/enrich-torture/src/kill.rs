@@ -63,8 +63,8 @@ fn run_folder(
         trial.probe(server.address())?;
         load_and_kill(setting, &mut trial, server, chance)?;
         // The first process that opens the folder after a kill recovers the ledger. In even
-        // rounds, this is the process of the torture, which judges the calls. In odd rounds, it
-        // is the new server.
+        // rounds, this is the process of `enrich-torture`: `judge` opens the folder. In odd rounds,
+        // it is the new server.
         if round % 2 == 0 {
             trial.judge(Ruling::default())?;
             server = trial.serve(&[])?;

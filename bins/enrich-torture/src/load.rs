@@ -19,8 +19,8 @@ const KEYED_PERCENT: u8 = 30;
 /// Of the requests with an idempotency key, this percentage repeats a request whose outcome is
 /// unknown. If no outcome is unknown, only [`REPEATED_PERCENT`] applies.
 const UNSETTLED_PERCENT: u8 = 50;
-/// Of the other requests with an idempotency key (those that repeat no request with an unknown
-/// outcome), this percentage repeats any earlier request. The rest are new requests.
+/// Of the requests with an idempotency key that repeat no request with an unknown outcome, this
+/// percentage repeats any earlier request with an idempotency key. The rest are new requests.
 const REPEATED_PERCENT: u8 = 40;
 /// Percentage of requests that the account with few credits sends.
 const POOR_PERCENT: u8 = 10;

@@ -40,7 +40,7 @@ pub(crate) struct Mounted {
 ///
 /// The process is started before the load, because its start takes long on a busy machine. If it
 /// were started at the time of the cut, many answers would arrive during its start. All these
-/// answers would count as in flight.
+/// answers would count as not received.
 #[derive(Debug)]
 pub(crate) struct Switch {
     waiting: Child,
@@ -49,8 +49,8 @@ pub(crate) struct Switch {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
-    /// The time just before `xfs_io` got the command to cut the power. A request that was answered
-    /// after this time counts as in flight.
+    /// The time just before `xfs_io` got the command to cut the power. An answer that arrived after
+    /// this time counts as not received.
     pub(crate) began: Instant,
     /// The time from the command to cut the power until `xfs_io` had shut down the file system and
     /// had ended.

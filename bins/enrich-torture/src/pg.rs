@@ -29,7 +29,8 @@ use crate::report::{Console, Summary};
 
 /// Number of rounds after which new PostgreSQL servers are used.
 const ROUNDS_PER_DATABASE: u64 = 20;
-/// Number of rounds after which all calls are judged.
+/// Number of rounds after which the judge checks all calls: it compares the results that the
+/// clients got with the rows of the ledger.
 const ROUNDS_PER_JUDGEMENT: u64 = 10;
 
 /// A torture of the ledger in PostgreSQL.

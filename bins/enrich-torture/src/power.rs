@@ -25,7 +25,8 @@ use crate::setting::{Setting, need_program, need_root};
 use crate::tally::Tally;
 use crate::trial::{Least, Ruling, Trial, copy_folder, enough};
 
-/// Number of rounds after which a new image is used.
+/// Number of rounds (power cuts) after which a new image is used. The image is a file that is
+/// mounted as a disk.
 const ROUNDS_PER_IMAGE: u64 = 50;
 const ROUNDS_PER_PROOF: u64 = 10;
 
@@ -81,8 +82,9 @@ pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> R
         let these = (plan.rounds - done).min(ROUNDS_PER_IMAGE);
         let ran = setting.in_folder(|folder| cutter.run_folder(folder, these));
         let tally = match ran {
-            // This control must break a promise, because nothing is synced. A broken promise of any
-            // kind ends the control with success. Any other error is returned.
+            // In this control nothing is synced, so Enrich must break a promise: for example, a
+            // charge is lost. The first broken promise, of any kind, ends the control with success.
+            // Any other error is returned.
             Err(error) if plan.control == Some(Control::NoFsync) => {
                 return control_summary(setting, plan, done, error);
             }
@@ -112,8 +114,9 @@ pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> R
         .tally(&total))
 }
 
-/// Returns the summary of a control (a torture that must lose charges) that has broken a promise,
-/// as expected. If `error` is not a broken promise, returns `error`.
+/// Returns the summary of a control: a torture in which Enrich must break a promise, for example
+/// lose a charge. `error` is the error that ended the control. If it is not a broken promise
+/// ([`Broken`]), returns `error`.
 fn control_summary(
     setting: &Setting,
     plan: Plan,
@@ -181,7 +184,8 @@ impl Cutter<'_> {
         Ok(trial.total)
     }
 
-    /// Runs clients on the server, cuts the power at a random moment, and ends the server.
+    /// Lets clients send requests to the server, cuts the power at a random moment, and kills the
+    /// server.
     fn load_and_cut(
         &mut self,
         trial: &mut Trial<'_>,

@@ -21,8 +21,8 @@ use crate::tally::Tally;
 use crate::world::World;
 use enrich_testkit::http::Connection;
 
-/// Maximum number of times that a repeated request is sent until its outcome is known. The server
-/// answers 409 while the first call with the same idempotency key still runs.
+/// Maximum number of times that [`Trial::settle`] sends the same request to learn its outcome. The
+/// server answers 409 while the first call with the same idempotency key still runs.
 const REPEATS: u32 = 50;
 /// Maximum number of bytes of the server's log that are shown if the server did not start.
 const LOG_END_BYTES: usize = 2000;
@@ -59,7 +59,8 @@ pub(crate) struct Ruling<'a> {
     /// may have any status, because they are not judged.
     pub(crate) excused: &'a [u16],
     /// Whether a charge may be lost although the client received its answer. This is true only in a
-    /// control: a torture that must lose charges.
+    /// control: a variant of the torture that must lose charges, to prove that the torture finds
+    /// lost charges.
     pub(crate) may_lose: bool,
 }
 
@@ -213,8 +214,9 @@ impl<'a> Trial<'a> {
         Ok(tally)
     }
 
-    /// Verifies the whole ledger. Call [`judge`](Self::judge) before, because a row of a call that
-    /// was not judged counts as a charge that nobody requested.
+    /// Verifies the whole ledger. Call [`judge`](Self::judge) before. Otherwise, this method finds
+    /// ledger rows of calls that are not judged yet, and takes them for charges that nobody
+    /// requested.
     pub(crate) fn prove(&mut self) -> Result<()> {
         let store = Store::open(&self.world.data)?;
         let new_rows = self.audit.read(&store)?;
@@ -302,8 +304,9 @@ pub(crate) struct Least {
 }
 
 impl Least {
-    /// Returns the minimum counts for `rounds` rounds under load. For fewer than 10 rounds, only
-    /// charges are required.
+    /// Returns the minimum counts for a torture of `rounds` rounds under load: two charges for each
+    /// round. From 10 rounds on, also one replayed answer and one refusal because of too few
+    /// credits.
     pub(crate) fn of_load(rounds: u64) -> Self {
         let sure = u64::from(rounds >= 10);
         Self { charged: 2 * rounds, replayed: sure, without_credits: sure, ..Self::default() }

@@ -40,8 +40,9 @@ fn prepare(setting: &Setting, world: &World) -> Result<()> {
     import(&setting.enrich, &world.data, &companies)
 }
 
-/// The numbers of answers. The attacker got `searched` and `refused`; the other customer got
-/// `misspelt` and `misspelt_refused`.
+/// How many calls succeeded (status 200), and how many failed. `searched` and `refused` are the
+/// calls of the attacker that succeeded and failed; `misspelt` and `misspelt_refused` are those of
+/// the other customer.
 #[derive(Default)]
 struct Counts {
     searched: AtomicUsize,

@@ -22,7 +22,8 @@ const LIMIT_MS: f64 = 50.0;
 pub(crate) enum HealthFigure {
     /// The response time of the slowest answer.
     Max,
-    /// The 99th percentile of the response times, for machines on which other programs run.
+    /// The 99th percentile of the response times. Unlike the maximum, it allows a few slow answers,
+    /// which other programs on the machine can cause.
     P99,
 }
 

@@ -1,5 +1,7 @@
-//! Attack: strangers send forms with files to the sign-in page, one byte at a time on each
-//! connection.
+//! Attack: many clients that are not signed in send forms to the sign-in page, one byte per second
+//! on each connection. The forms look like uploads of files (`multipart/form-data`). But only an
+//! upload of a signed-in account owner may take any time, so the usual time limit applies to these
+//! forms.
 
 use std::thread;
 use std::time::Duration;

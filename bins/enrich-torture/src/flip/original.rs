@@ -29,8 +29,9 @@ const CHARGES_EACH_IN_LOG: u64 = 20;
 /// Number of clients for each account. They charge at the same time, so several charges are
 /// committed together.
 const CLIENTS_EACH: usize = 5;
-/// One of every [`KEPT_EVERY`] charges has a stored response. Halfway between two of these charges,
-/// the response of a miss is stored.
+/// One of every [`KEPT_EVERY`] charges of an account has a stored response. Between every two of
+/// these charges, there is also one charge of 0 credits with a stored response, as for a look-up
+/// that finds nothing.
 const KEPT_EVERY: u64 = 20;
 const GRANTED_CREDITS: i64 = 2000;
 const ENDPOINT: &str = "/v1/dtc";
@@ -38,7 +39,7 @@ const ANSWER: &[u8] = br#"{"query":"quill.example","url":"Quill Ltd"}"#;
 /// The range of days for reading the usage counters: all days.
 const DAYS: (i64, i64) = (0, i64::MAX);
 
-/// The undamaged ledger. Flips are made in its copies.
+/// The undamaged ledger. It is copied, and bits are flipped in the copies.
 #[derive(Debug)]
 pub(super) struct Original {
     folder: PathBuf,
@@ -46,7 +47,8 @@ pub(super) struct Original {
     pub(super) ledger: Vec<u8>,
     /// The bytes of the write-ahead log; empty if the ledger was closed.
     pub(super) log: Vec<u8>,
-    /// The pages of each table at which flips are aimed; empty if the ledger was not closed.
+    /// The SQLite pages of each table in [`TABLES`]. Some bit flips are aimed at these pages. Only
+    /// the closed ledger has them; for the ledger of a killed process, they are empty.
     pub(super) pages: [Pages; TABLES.len()],
     /// The content of the undamaged ledger.
     pub(super) state: State,
@@ -60,9 +62,9 @@ pub(super) struct Original {
 #[derive(Debug, Default)]
 pub(super) struct State {
     accounts: Vec<AccountSnapshot>,
-    /// The stored response for each idempotency key. The outer `None` means that the response
-    /// cannot be read, so the damage was reported. The inner `None` means that no response is
-    /// stored.
+    /// The stored response for each idempotency key. The inner `None` means that no response is
+    /// stored. The outer `None` means that the read has failed. This counts as a report of the
+    /// damage.
     kept: Vec<Option<Option<StoredResponse>>>,
     /// The usage of each account; `None` if the usage cannot be read.
     used: Vec<Option<Vec<DayCount>>>,

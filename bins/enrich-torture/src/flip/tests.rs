@@ -1,4 +1,5 @@
-//! Tests of the flips. All tests damage the same ledger, because it takes a while to create one.
+//! Tests of the torture that flips bits in a ledger. One test makes all kinds of damage, because it
+//! takes a while to create a ledger. Each damage is made in a separate copy of the ledger.
 
 use super::*;
 
@@ -16,8 +17,9 @@ fn look_at(
     examine_copy(original, in_log, &copy).unwrap()
 }
 
-/// Flips a bit in every occurrence of `wanted`. There may be several occurrences, because a page
-/// that was split still contains old copies of its rows.
+/// Flips a bit in every occurrence of `wanted`. There may be several occurrences: if SQLite has
+/// split a database page, the page may still contain old copies of the rows that were moved to
+/// another page.
 fn spoil_all(bytes: &mut [u8], wanted: &[u8]) {
     let counts = |at: &usize| bytes[*at..].starts_with(wanted);
     let places: Vec<usize> = (0..bytes.len()).filter(counts).collect();

@@ -11,9 +11,9 @@ use crate::trial::Trial;
 use crate::world::status_of;
 use enrich_testkit::http::Connection;
 
-/// Maximum number of times that a request may be answered with 500 after a first 500. One system
-/// call fails in each thread of the server, so each writing thread can cause one such answer. The
-/// server has fewer writing threads than this number.
+/// Maximum number of answers with 500 in each of the two steps of [`went_on`]. In each thread of
+/// the server, one system call is made to fail. So each writing thread can cause one answer with
+/// 500. The server has fewer writing threads than this number.
 const MAX_THREADS: u32 = 32;
 
 /// Sends requests with idempotency keys, until one fails or `goes_on` returns `false`. `goes_on`
@@ -46,9 +46,9 @@ pub(super) fn ask_until_it_fails(
     Ok(FailureEffect::Unnoticed)
 }
 
-/// Checks that charging continues after an answer with 500: first the same request and then a new
-/// request must be charged. Each of them may get 500 a few times before, because one system call
-/// fails in each thread of the server.
+/// Checks that charging continues after an answer with 500. Repeats the failed request until it is
+/// charged, and then sends new requests until one is charged. In each of these two steps, up
+/// to [`MAX_THREADS`] answers with 500 are accepted.
 fn went_on(
     trial: &mut Trial<'_>,
     server: &Serving,

@@ -127,8 +127,8 @@ pub(super) fn hits(trace: &Path, folder: &Path) -> Result<Vec<Hit>> {
 }
 
 impl Hit {
-    /// Whether this failure makes the outcome of a charge unknown. If it does, a request must get
-    /// an error.
+    /// Whether this failure makes it unknown whether a charge was stored. If it does, the request
+    /// that caused the charge must get an error.
     pub(super) fn is_in_doubt(&self) -> bool {
         !self.is_checkpoint && self.file != File::Folder
     }

@@ -7,7 +7,9 @@ use enrich_store::SystemClock;
 
 use super::*;
 
-/// The expected answer, without its balance.
+/// The expected answer of a call that finds something. The judge compares answers without their
+/// balance, so there is no number after `credit_count`. [`MISS`] is the expected answer of a call
+/// that finds nothing.
 const FOUND: &str = r#"{"url":"x.example","credit_count":}"#;
 const MISS: &str = r#"{"url":"","credit_count":}"#;
 

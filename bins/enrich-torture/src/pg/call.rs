@@ -1,5 +1,5 @@
-//! A call of a node, and the result that the node got. The node's process writes each call as one
-//! line, and the torture's process reads these lines.
+//! A call that a node made to the store, and its result. Each node is a process, which writes each
+//! of its calls as one line. The process of the torture reads these lines.
 
 use std::fmt;
 use std::str::FromStr;

@@ -77,8 +77,10 @@ struct Pair {
     is_synchronous: bool,
 }
 
-/// Makes primaries fail `rounds` times. If `is_synchronous` is false, this is a control: a torture
-/// that must lose charges. A control that loses none returns an error.
+/// Makes primaries fail `rounds` times. If `is_synchronous` is false, the run is a control, which
+/// must lose charges: a commit does not wait for the standby, so the promoted standby may lack
+/// charges. If the judge finds no lost charge in a control, returns an error, because the judge
+/// would not find a loss in other runs either.
 pub(crate) fn run(
     setting: &Setting,
     rounds: u64,

@@ -1,4 +1,5 @@
-//! The nodes of a torture: their processes, and the calls that they report.
+//! Starts, kills and ends the nodes (processes) of a torture test, and collects the calls that they
+//! report.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -27,9 +28,13 @@ const INTERVAL: Duration = Duration::from_millis(2);
 
 /// The calls that the nodes have reported so far, each with the number of its node.
 type ReportedCalls = Arc<Mutex<Vec<(usize, Call)>>>;
-/// The counts of calls whose first reply from the database was lost. The node had to ask the
-/// database for their outcomes. There is one count for each outcome, in this order: taken, repeat
-/// of another call, refused, still unknown.
+/// The counts of charges and grants whose first reply from the database was lost, so that the node
+/// had to ask the database for the outcome. There is one count for each outcome, in this order:
+///
+/// 1. The charge or grant was written to the ledger.
+/// 2. The charge was not written, because another call had already used its idempotency key.
+/// 3. The charge or grant was refused.
+/// 4. The outcome is still unknown.
 pub(crate) type Doubts = [u64; 4];
 
 /// The nodes that use one database.
@@ -43,8 +48,8 @@ pub(crate) struct Fleet {
     /// The names of the nodes that were killed.
     pub(crate) killed: BTreeSet<String>,
     reported: ReportedCalls,
-    /// How many calls lost their first reply from the database, over all nodes that have ended (see
-    /// [`Doubts`]). A killed node reports no counts.
+    /// The sums of the counts of all nodes that have ended normally. A killed node reports no
+    /// counts.
     pub(crate) doubts: Doubts,
     log: PathBuf,
 }
@@ -154,9 +159,9 @@ impl Fleet {
         self.clients
     }
 
-    /// Waits until a node reports a successful charge that was requested after `time`. Only nodes
-    /// whose number `nodes` accepts count, and the first `told` reports are ignored. Returns the
-    /// time at which the node learnt that the charge has succeeded.
+    /// Waits until a node reports a successful charge that was requested after `time`. Ignores a
+    /// node if `nodes` returns `false` for its number. Also ignores the first `told` calls that
+    /// were reported. Returns the time at which the node learnt that the charge has succeeded.
     pub(crate) fn wait_for_charge(
         &self,
         nodes: impl Fn(usize) -> bool,

@@ -49,7 +49,7 @@ pub(crate) struct Evidence<'a> {
     pub(crate) clients: usize,
     /// The index in `World::accounts` of the account that may have too few credits.
     pub(crate) poor: usize,
-    /// Whether all nodes have ended, so that every call was reported.
+    /// Whether all nodes have ended, so that no further call will be reported.
     pub(crate) is_final: bool,
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn read_rows(
     Ok((rows, breaches))
 }
 
-/// Judges all calls of a database. Returns the counts and the broken promises.
+/// Judges all calls of a database. Returns the counts of calls and the breaches.
 pub(crate) fn judge(evidence: &Evidence<'_>) -> (Tally, Vec<Breach>) {
     let mut breaches = Vec::new();
     let mut tally = Tally::default();
@@ -123,7 +123,8 @@ fn judge_call(call: &Call, row: Option<&Row>, evidence: &Evidence<'_>, breaches:
             }
         }
         (End::Replayed(first, told), _) => match evidence.rows.get(first) {
-            // The first answer was a miss, which has no row.
+            // The call repeats the answer of an earlier call that found nothing. Such an answer is
+            // free, so the earlier call has no row.
             None if call.credits == 0 => {}
             None => breach(Kind::Lost, "repeats an answer whose charge is not there"),
             Some(first) => {

@@ -27,9 +27,8 @@ use crate::pg::world::World;
 
 /// The environment variable with the URL of the database. The URL contains a password.
 pub(crate) const URL_VARIABLE: &str = "ENRICH_STORE";
-/// The beginning of a node's last line. The rest of the line has four counts of calls whose first
-/// reply from the database was lost, by outcome: taken, repeat of another call, refused, still
-/// unknown.
+/// The beginning of a node's last line. The rest of the line has the four counts of [`Doubts`]: the
+/// outcomes of charges and grants whose first reply from the database was lost.
 pub(crate) const DOUBTS: &str = "doubts ";
 /// Time limit for a node to open the store.
 const OPEN_WITHIN: Duration = Duration::from_secs(60);

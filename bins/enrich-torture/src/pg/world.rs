@@ -29,8 +29,9 @@ pub(crate) struct World {
     pub(crate) folder: PathBuf,
     /// The accounts, each with the id of its API key.
     pub(crate) accounts: Vec<(AccountId, KeyId)>,
-    /// The time at which all nodes begin to use idempotency key 0. After every interval of
-    /// `KEY_MICROS`, they begin to use the key with the next number.
+    /// The start time. The idempotency keys have the numbers 0, 1, 2 and so on. At the start time,
+    /// all nodes begin to use key 0. After each interval of `KEY_MICROS`, they begin to use one
+    /// more key.
     pub(crate) since: Micros,
 }
 

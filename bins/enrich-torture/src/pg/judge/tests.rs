@@ -4,7 +4,7 @@ use super::*;
 
 const POOR: usize = 1;
 
-/// The calls of one account, and their rows.
+/// Invented calls, ledger rows and names of killed nodes, which the judge compares.
 #[derive(Default)]
 struct Trial {
     calls: Vec<Call>,
@@ -115,8 +115,8 @@ fn only_a_killed_node_has_rows_that_nobody_was_told_of() {
     assert_eq!(trial.kinds(), [Kind::Foreign]);
     trial.killed.insert("n3".to_owned());
     assert_eq!(trial.kinds(), []);
-    // The killed node has one client, so one of its rows may have no reported call. This is the
-    // second such row.
+    // A killed node may have one row without a reported call for each of its clients. It has only
+    // one client, and this is the second such row.
     trial.row(ChargeId::new(Timestamp::UNIX_EPOCH), -1, 7, "n3-0-2");
     assert_eq!(trial.kinds(), [Kind::Foreign]);
 }

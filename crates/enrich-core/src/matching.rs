@@ -14,6 +14,7 @@
 mod asked;
 mod candidate;
 mod evidence;
+mod feature;
 mod labels;
 mod listing;
 mod organisation;
@@ -25,7 +26,8 @@ mod why;
 mod words;
 
 pub use asked::AskedName;
-pub use evidence::{Evidence, Feature};
+pub use evidence::Evidence;
+pub use feature::Feature;
 pub use listing::Candidates;
 pub use prominence::Prominence;
 pub use weights::Weights;

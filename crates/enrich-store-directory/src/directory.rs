@@ -7,6 +7,7 @@
 //! threads: long lists, names that many companies share, and searches for names without an exact
 //! match. Each look-up sees one state of the directory, even during an import.
 
+mod answer;
 pub(crate) mod codes;
 pub(crate) mod companies;
 mod fair_queue;
@@ -43,18 +44,18 @@ use enrich_core::{
 };
 use enrich_secrets::Secrets;
 use enrich_store_sqlite::{self as sqlite, Background, OpenError, Options, Readers, in_use::InUse};
-use enrich_text::{CompanyName, Country, Domain};
-use rusqlite::Connection;
+use enrich_text::{CompanyName, Country};
 use tracing::debug;
 
 use crate::importer::deriving;
+use answer::find;
 use codes::IdentifierKind;
-use hash_index::{HashIndex, IndexHit, IndexResult};
+use hash_index::{IndexHit, IndexResult};
 use lookup::{Lookup, Stop, searched};
 use read_pool::{Connect, ReadPool};
 pub use suppressed::SuppressedHashes;
 use suppressed::Suppression;
-use view::{KnownDomain, View};
+use view::View;
 
 /// Answers questions from `directory.sqlite`.
 #[derive(Debug)]
@@ -332,77 +333,4 @@ fn find_by(
         confidence,
         revision,
     }))
-}
-
-/// Makes the look-up that `question` describes. All its reads see one state of the directory.
-fn find(
-    connection: &Connection,
-    index: Option<&HashIndex>,
-    question: &Question,
-    projection: Projection,
-    min_name_confidence: Confidence,
-    may_search: bool,
-) -> Result<Option<Found>, Stop> {
-    View::of(connection).of_one_state(index, |view, revision| {
-        let lookup = Lookup { view, min_name_confidence, may_search };
-        let found = subject(lookup, question, projection)?;
-        Ok(found.map(|(subject, confidence)| Found { subject, confidence, revision }))
-    })
-}
-
-fn subject(
-    lookup: Lookup<'_>,
-    question: &Question,
-    projection: Projection,
-) -> Result<Option<(Subject, Confidence)>, Stop> {
-    let view = lookup.view;
-    match question {
-        Question::Company(company) => {
-            let Some((mut company, confidence)) = companies::find(lookup, company)? else {
-                return Ok(None);
-            };
-            if let Projection::Employees { limit } = projection {
-                company.employees = view.employees(company.id, limit)?;
-            }
-            Ok(Some((Subject::Company(company), confidence)))
-        }
-        Question::Candidates { name, country } => {
-            let found = names::candidates(lookup, name, *country)?;
-            Ok(found.map(|(list, confidence)| (Subject::Candidates(list), confidence)))
-        }
-        Question::Person(person) => {
-            let found = people::find(lookup, person)?;
-            Ok(found.map(|(person, confidence)| (Subject::Person(person), confidence)))
-        }
-        Question::Host(host) => {
-            let found = view.domain(host.as_str())?;
-            Ok(found.and_then(|known| {
-                let confidence = known.ip_confidence.or(known.rank_confidence)?;
-                Some((Subject::Domain(known.facts), confidence))
-            }))
-        }
-        Question::Domain(domain) => {
-            let found = ranked_domain(view, domain)?;
-            Ok(found.and_then(|known| {
-                let confidence = known.rank_confidence.or(known.ip_confidence)?;
-                Some((Subject::Domain(known.facts), confidence))
-            }))
-        }
-    }
-}
-
-/// Returns the facts of `domain`. But if only its registrable domain has a page rank
-/// (`quill.example` for `shop.quill.example`), returns the facts of the registrable domain, because
-/// its page rank also applies to its subdomains.
-fn ranked_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Option<KnownDomain>> {
-    let host = view.domain(domain.as_str())?;
-    if host.as_ref().is_some_and(|known| known.rank_confidence.is_some()) {
-        return Ok(host);
-    }
-    let registrable = domain.registrable();
-    if registrable == *domain {
-        return Ok(host);
-    }
-    let above = view.domain(registrable.as_str())?;
-    Ok(above.filter(|known| known.rank_confidence.is_some()).or(host))
 }

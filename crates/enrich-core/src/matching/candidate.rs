@@ -3,7 +3,8 @@
 use enrich_text::{CompanyName, Domain, NameForm, Rarity, Region, is_misspelt};
 
 use super::asked::AskedName;
-use super::evidence::{Evidence, Feature};
+use super::evidence::Evidence;
+use super::feature::Feature;
 use super::labels::Labels;
 use super::organisation::OwnName;
 use super::sums::Shape;

@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 use enrich_text::{CompanyName, Domain, NameForm, additions};
 
 use super::ScoredCandidate;
-use super::evidence::Feature;
+use super::feature::Feature;
 
 /// Maximum number of domains of each company that are compared with the domains of another
 /// company.

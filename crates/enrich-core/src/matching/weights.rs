@@ -2,7 +2,8 @@
 
 use std::sync::LazyLock;
 
-use super::evidence::{Evidence, Feature};
+use super::evidence::Evidence;
+use super::feature::Feature;
 
 /// The table of trained weights: one line for each feature, and one line for each pair of the
 /// calibration (a raw probability, and the share of answers at this probability that were right).

@@ -4,7 +4,7 @@ use enrich_text::{Agreement, CompanyName, NameForm, NameWord, Similarity, simila
 
 use super::ScoredCandidate;
 use super::asked::AskedName;
-use super::evidence::Feature;
+use super::feature::Feature;
 use crate::subject::Candidate;
 
 /// Maximum number of words of each kind that the explanation of a candidate lists. The kinds are

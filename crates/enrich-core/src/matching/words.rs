@@ -7,7 +7,8 @@ use enrich_text::{
 
 use super::MAX_RARITY;
 use super::asked::AskedName;
-use super::evidence::{Evidence, Feature};
+use super::evidence::Evidence;
+use super::feature::Feature;
 use super::slip::{Slip, slip};
 use super::sums::{Shape, Sums};
 

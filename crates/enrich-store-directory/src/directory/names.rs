@@ -15,11 +15,13 @@
 mod approximate;
 mod bare;
 mod candidates;
+mod fit;
 pub(crate) mod search;
 
 pub(crate) use approximate::judged;
 pub(crate) use bare::find_only_match;
 pub(crate) use candidates::candidates;
+pub(crate) use fit::{Fit, fit};
 
 use enrich_core::matching::{ScoredCandidate, likeliest};
 use enrich_core::{Company, Confidence, SubjectId};
@@ -40,10 +42,6 @@ const MAX_SEARCHED: usize = 1024;
 /// Maximum number of bare companies (known only by names) with the same look-up key that are
 /// compared with a name.
 const MAX_BARE: usize = 64;
-/// How many aliases of a company are compared with a name: at most this number of its first
-/// aliases, and at most this number of the other aliases that contain all words of the name
-/// ([`Company::aliases_near`]). See [`fit`] for companies with more aliases.
-const MAX_ALIASES: usize = 128;
 /// Maximum number of companies with similar names that may be the employer in the request, if no
 /// company has exactly the employer's name.
 const MAX_EMPLOYERS: usize = 4;
@@ -52,22 +50,6 @@ const MIN_EMPLOYER: Confidence = Confidence::clamped(20);
 /// Maximum number of companies with the same name that are read on the caller's thread. If there
 /// are more, the look-up runs on another thread instead.
 const FEW: usize = 8;
-
-/// How well a name fits a company. The variants are ordered from the best fit to the worst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Fit {
-    /// The name equals the company's name except for case, accents and punctuation.
-    Name,
-    /// The name equals an alias except for case, accents and punctuation.
-    Alias,
-    /// The name equals the company's name if legal forms are removed from both.
-    StrippedName,
-    /// The name equals an alias if legal forms are removed from both.
-    StrippedAlias,
-    /// The name equals the company's name or an alias only if legal forms and spaces are removed
-    /// from both. This fit is too weak for an answer; similar names are searched for instead.
-    Squashed,
-}
 
 /// A company that the name of an employer may mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,35 +71,6 @@ pub(crate) struct Ranked {
     pub(crate) company: Company,
     /// The confidence of the sources that give the company its name.
     pub(crate) source_confidence: Confidence,
-}
-
-impl Fit {
-    /// Returns the confidence that the name means this company, if no other company fits equally
-    /// well. The numbers were measured with real names: each is the share of such answers that were
-    /// right (`docs/matching.md`).
-    const fn confidence(self) -> Confidence {
-        Confidence::clamped(match self {
-            Self::Name => 99,
-            Self::Alias | Self::StrippedName => 98,
-            Self::StrippedAlias => 96,
-            Self::Squashed => 85,
-        })
-    }
-
-    const fn is_own(self) -> bool {
-        matches!(self, Self::Name | Self::StrippedName)
-    }
-
-    /// Returns the first step at which the names are equal; see the function [`step`]. If a name
-    /// fits two companies at the same step, it cannot distinguish them, even if it is one company's
-    /// own name and only an alias of the other.
-    const fn step(self) -> u8 {
-        match self {
-            Self::Name | Self::Alias => 0,
-            Self::StrippedName | Self::StrippedAlias => 1,
-            Self::Squashed => 2,
-        }
-    }
 }
 
 impl Ranked {
@@ -197,7 +150,7 @@ pub(crate) fn find_all(
     country: Option<Country>,
 ) -> Result<Vec<CandidateMatch>, Stop> {
     let Some(ranked) = ranked_in(lookup, name, country)? else { return Ok(Vec::new()) };
-    if ranked.first().is_some_and(|best| best.fit < Fit::Squashed) {
+    if ranked.first().is_some_and(|best| best.fit < Fit::WithoutSpaces) {
         let all = all_best(ranked);
         let candidate_match = |one: &Ranked| CandidateMatch {
             company: one.id(),
@@ -253,7 +206,7 @@ fn only_match<'a>(
     country: Option<Country>,
     ranked: &'a [Ranked],
 ) -> Option<&'a Ranked> {
-    let best = ranked.first().filter(|best| best.fit < Fit::Squashed)?;
+    let best = ranked.first().filter(|best| best.fit < Fit::WithoutSpaces)?;
     // A rival is another company that `name` may mean too: a company that `name` fits at the same
     // step. If `name` is only an alias of the best company, a company whose own name equals `name`
     // except for legal forms is also a rival. For example, `Quill` is an alias of Inkwell, but it
@@ -301,7 +254,7 @@ fn all_best(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
 /// Returns the stored company that the name of an employer means. Returns `None` if the name fits
 /// several companies equally well, or fits only without legal forms and spaces.
 pub(crate) fn employer(ranked: &[Ranked]) -> Option<SubjectId> {
-    let best = ranked.first().filter(|best| best.fit < Fit::Squashed)?;
+    let best = ranked.first().filter(|best| best.fit < Fit::WithoutSpaces)?;
     let is_shared =
         ranked.get(1).is_some_and(|next| next.fit == best.fit && next.is_bare == best.is_bare);
     (!is_shared).then(|| best.id())
@@ -362,44 +315,6 @@ fn rank(
     let mut ranked: Vec<Ranked> = ranked.collect();
     ranked.sort_by_key(|one| (one.is_bare, one.fit, one.id()));
     ranked
-}
-
-/// Returns how well `name` fits a company; `None` if it does not fit. The name, or an alias, of the
-/// company must have the look-up key of `name`.
-///
-/// Each comparison takes time. So if the company has more than [`MAX_ALIASES`] aliases, perhaps not
-/// all of them are compared, and the alias with the look-up key may be left out. Therefore, the
-/// result for such a company is [`Fit::Squashed`] or better, never `None`.
-pub(crate) fn fit(name: &CompanyName, company: &Company) -> Option<Fit> {
-    let own = step(name, &company.name).map(|step| match step {
-        0 => Fit::Name,
-        1 => Fit::StrippedName,
-        _ => Fit::Squashed,
-    });
-    let aliases = company.aliases_near(name, MAX_ALIASES).filter_map(|alias| step(name, alias));
-    let alias = aliases.min().map(|step| match step {
-        0 => Fit::Alias,
-        1 => Fit::StrippedAlias,
-        _ => Fit::Squashed,
-    });
-    let beyond = (company.aliases.len() > MAX_ALIASES).then_some(Fit::Squashed);
-    own.into_iter().chain(alias).chain(beyond).min()
-}
-
-/// Returns the first step at which two names are equal; `None` if they differ at every step:
-///
-/// - Step 0 ignores case, accents and punctuation.
-/// - Step 1 also ignores legal forms, and a country in parentheses after the name.
-/// - Step 2 also ignores spaces.
-fn step(name: &CompanyName, other: &str) -> Option<u8> {
-    let other = CompanyName::parse(other).ok()?;
-    if name.folded() == other.folded() {
-        return Some(0);
-    }
-    if name.stripped() == other.stripped() {
-        return Some(1);
-    }
-    (name.squashed() == other.squashed()).then_some(2)
 }
 
 /// Whether a company is bare: it has no seat, domain, page, email or phone.

@@ -20,7 +20,7 @@ pub(crate) fn candidates(
     let ranked = ranked(view, name, country)?.unwrap_or_default();
     let judged = judged(view, name, country)?;
     let only = only_match(name, country, &ranked).filter(|only| !only.is_bare);
-    let is_bare = |one: &&Ranked| one.is_bare && one.fit < Fit::Squashed;
+    let is_bare = |one: &&Ranked| one.is_bare && one.fit < Fit::WithoutSpaces;
     let bare: Vec<&Company> = ranked.iter().filter(is_bare).map(|one| &one.company).collect();
     let candidates = Candidates {
         asked: &AskedName::new(name),

@@ -111,7 +111,8 @@ impl ColumnRules {
         let all = |fields: Vec<(Field, Vec<Rule>)>| {
             fields.into_iter().map(|(field, rules)| (field, Rule::All(rules))).collect()
         };
-        let rule = RecordRule::of(self.kind, all(self.fields), self.ids);
+        let mut rule = RecordRule::of(self.kind, all(self.fields), self.ids);
+        rule.used_columns = self.used;
         match self.if_alone {
             Some(fields) => rule.with_fields_if_alone(all(fields)),
             None => rule,

@@ -2,7 +2,7 @@
 //! lists: `Ada Byte (Director), ada@quill.example, mobile 020 7946 0123`.
 
 use crate::address::is_email;
-use crate::person_text::{has_role, is_whole_name};
+use crate::person_text::{has_role, is_nobody, is_whole_name};
 use crate::phone_text::{is_like_phone, is_phone_word};
 
 /// A cell of a column with whole names, such as `Contact`.
@@ -28,12 +28,12 @@ impl ContactCell {
         let rest = cell.take_phones(&rest);
         let has_addresses = !cell.emails.is_empty() || !cell.phones.is_empty();
         let name = match has_addresses {
-            true => without_empty_parts(&rest),
+            true => without_empty_parts(&rest.replace('"', "")),
             false => text.to_owned(),
         };
-        let first = parts(&name).next().unwrap_or_default();
-        let is_name = |text: &str| is_whole_name(text) && !text.contains(is_digit);
-        if has_addresses && !is_name(first) && !parts(&name).any(is_name) {
+        // If the rest is one word, such as `Reception`, or a department, there is nobody to call.
+        let has_name = name.split_whitespace().nth(1).is_some() && !is_nobody(&name);
+        if has_addresses && !has_name {
             return Self { name: text.to_owned(), ..Self::default() };
         }
         cell.name = name;
@@ -175,6 +175,7 @@ mod tests {
             ),
             ("Ada Byte, Fax 020 7946 0124", cell("Ada Byte", "", &[], &["Fax 020 7946 0124"])),
             ("Ada Byte <ada@quill.example>", cell("Ada Byte", "", &[ada], &[])),
+            ("\"Byte, Ada\" <ada@quill.example>", cell("Byte, Ada", "", &[ada], &[])),
             ("ada@quill.example (Ada Byte)", cell("(Ada Byte)", "", &[ada], &[])),
             (
                 "Ada Byte, Head of Sales, ada@quill.example / 020 7946 0123",
@@ -194,6 +195,7 @@ mod tests {
             "ada@quill.example",
             "020 7946 0123",
             "Reception 020 7946 0123",
+            "Sales Team 020 7946 0123",
             "Ada Byte 2nd",
             "Ada Byte, 01.11.2026",
             "Ada Byte 12345",

@@ -15,7 +15,7 @@ use crate::native::{Field, RecordType};
 use crate::node::{self, Node, Table, list};
 use crate::outcome::{Mapped, Note, Outcome, Settings};
 use crate::path::is_same_column;
-use crate::person_text::{NO_FIRST_NAME, NO_LAST_NAME, NO_WHOLE_NAME};
+use crate::person_text::{NO_FIRST_NAME, NO_LAST_NAME, NO_WHOLE_NAME, NOBODY};
 use crate::record_rule::RecordRule;
 use crate::source::SourceInfo;
 use crate::wikidata;
@@ -115,6 +115,13 @@ impl Mapping {
         &self.source
     }
 
+    /// If the mapping was made from columns, returns the columns that are read, each with its field,
+    /// for each kind of record. Returns an empty list for a mapping file.
+    pub fn used_columns(&self) -> Vec<(RecordType, &[(String, String)])> {
+        let rules = self.records.iter().filter(|rule| !rule.used_columns.is_empty());
+        rules.map(|rule| (rule.kind, rule.used_columns.as_slice())).collect()
+    }
+
     /// Returns the descriptions of how the source's files are read: one for each layout that the
     /// files may have. There is at least one.
     pub fn inputs(&self) -> &[Input] {
@@ -158,7 +165,7 @@ impl Mapping {
             settings.record_type.is_none_or(|kind| rule.kind == kind) && rule.applies_to(record)
         };
         let (mut records, mut reason) = (Vec::new(), None);
-        let (mut has_person, mut has_part_of_name) = (false, false);
+        let (mut has_person, mut unread_name) = (false, None);
         // The notes of native records that cannot be made. They are returned only if no native
         // record is made. Otherwise a note could report a value as left out that another native
         // record contains.
@@ -189,7 +196,7 @@ impl Mapping {
                     has_person |= rule.kind == RecordType::Person;
                 }
                 Err(why) => {
-                    has_part_of_name |= matches!(why, NO_FIRST_NAME | NO_LAST_NAME | NO_WHOLE_NAME);
+                    unread_name = unread_name.or(note_of(why));
                     reason = reason.or(Some(why));
                     unused_notes.extend(of_draft);
                 }
@@ -199,9 +206,7 @@ impl Mapping {
             notes.extend(unused_notes);
             return skipped(reason.unwrap_or("of another kind"), notes);
         }
-        if has_part_of_name {
-            notes.push(Note::IncompleteName);
-        }
+        notes.extend(unread_name);
         Mapped { outcome: Outcome::Records(records), notes }
     }
 
@@ -218,6 +223,17 @@ impl Mapping {
                 && records.iter().filter_map(|record| record.get(*key)?.as_str()).any(is_address)
         };
         first.keys().filter(is_unused).cloned().collect()
+    }
+}
+
+/// Returns the note for a person that cannot be made for this reason, although another record of the
+/// same input record is made. Returns `None` if there is nothing to note, because the input record
+/// names no person.
+fn note_of(reason: &str) -> Option<Note> {
+    match reason {
+        NO_FIRST_NAME | NO_LAST_NAME | NO_WHOLE_NAME => Some(Note::IncompleteName),
+        NOBODY => Some(Note::Nobody),
+        _ => None,
     }
 }
 

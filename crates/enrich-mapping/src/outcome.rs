@@ -62,6 +62,8 @@ pub enum Note {
     RoleAddress,
     /// The name of a person that has no first or no last name.
     IncompleteName,
+    /// A text in a column for people that is no person: a department or a remark.
+    Nobody,
     /// A person in a cell with several people. Only the first one is read.
     FurtherPerson,
     /// An external id that does not have the form of its scheme.
@@ -81,6 +83,7 @@ impl Note {
             Self::ForeignPhone => "national phone numbers that their country does not have",
             Self::RoleAddress => "addresses of roles in people",
             Self::IncompleteName => "names of people without a first or last name",
+            Self::Nobody => "departments and remarks in columns of people",
             Self::FurtherPerson => "further people in one cell",
             Self::BadId => "ids that their scheme does not have",
         }

@@ -13,6 +13,7 @@ use crate::table;
 pub(crate) const NO_FIRST_NAME: &str = "no first name";
 pub(crate) const NO_LAST_NAME: &str = "no last name";
 pub(crate) const NO_WHOLE_NAME: &str = "no first or last name";
+pub(crate) const NOBODY: &str = "no person, but a department or a remark";
 
 /// What a word of `data/person_words.txt` says about a text in a column of people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -285,7 +286,7 @@ fn without_titles(first: &str, last: &str) -> (String, String) {
 
 /// Whether a text in a column of people is not a person: an address, a number, a remark such as
 /// `siehe oben` ("see above"), or a department such as `Accounts Payable`.
-fn is_nobody(text: &str) -> bool {
+pub(crate) fn is_nobody(text: &str) -> bool {
     let words: Vec<String> = text.split_whitespace().map(plain_word).collect();
     let words = || words.iter().filter(|word| !word.is_empty());
     text.contains('@')

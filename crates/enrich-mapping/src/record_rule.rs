@@ -37,6 +37,9 @@ pub(crate) struct RecordRule {
     /// Whether the source is Wikidata. Its records are entities of JSON dumps, or results of its
     /// query service. These rules read only the results. The module `wikidata` reads the entities.
     pub(crate) is_wikidata: bool,
+    /// If the rules were made from columns: the columns that are read, each with its field. Empty for
+    /// the rules of a mapping file.
+    pub(crate) used_columns: Vec<(String, String)>,
 }
 
 impl RecordRule {
@@ -55,6 +58,7 @@ impl RecordRule {
             ids,
             has_synonyms: false,
             is_wikidata: false,
+            used_columns: Vec::new(),
         }
     }
 
@@ -95,6 +99,7 @@ impl RecordRule {
                 .map_or(Ok(None), |table| table.flag("synonyms"))?
                 .unwrap_or_default(),
             is_wikidata,
+            used_columns: Vec::new(),
         })
     }
 

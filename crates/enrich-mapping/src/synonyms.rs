@@ -26,12 +26,9 @@ use crate::no_value::is_no_name;
 pub struct Synonyms {
     /// The mapping.
     pub mapping: Mapping,
-    /// For each kind of record that the mapping gives: the columns that are read, each with its
-    /// field.
-    pub used: Vec<(RecordType, Vec<(String, String)>)>,
     /// The columns that are not read.
     pub unused: Vec<String>,
-    /// The columns of `used` whose names are not usual column names. Their values have shown their
+    /// The columns that are read and whose names are not usual column names. Their values have shown their
     /// meaning.
     pub by_values: Vec<String>,
 }
@@ -90,7 +87,8 @@ impl Synonyms {
     /// employer, because most records have a different text in it. Returns `None` if a used column
     /// has the employer, if several unused columns are possible, or if the records are not people.
     pub fn likely_company(&self, records: &[Map<String, Value>]) -> Option<&str> {
-        let [(RecordType::Person, used)] = self.used.as_slice() else { return None };
+        let used = self.mapping.used_columns();
+        let [(RecordType::Person, used)] = used.as_slice() else { return None };
         if used.iter().any(|(_, field)| field == Field::Company.name()) {
             return None;
         }
@@ -346,9 +344,8 @@ impl Mapping {
         let unused = columns.iter().filter(is_unused).cloned().collect();
         let by_values = known.by_values().iter().filter(|column| is_used(column));
         let by_values = by_values.map(|&column| column.to_owned()).collect();
-        let used = rules.iter().map(|rules| (rules.kind, rules.used.clone())).collect();
         let rules = rules.into_iter().map(ColumnRules::into_rule).collect();
-        Some(Synonyms { mapping: Mapping::of(rules), used, unused, by_values })
+        Some(Synonyms { mapping: Mapping::of(rules), unused, by_values })
     }
 }
 

@@ -8,7 +8,9 @@ use crate::contact_cell::ContactCell;
 use crate::json_fields::{set, set_list};
 use crate::name_order::split_family_name_first;
 use crate::outcome::Note;
-use crate::person_text::{NO_WHOLE_NAME, PersonText, further_people, problem_of_name, read_person};
+use crate::person_text::{
+    NO_WHOLE_NAME, NOBODY, PersonText, further_people, problem_of_name, read_person,
+};
 
 impl RecordDraft {
     /// Reads the person's name from the first, the last and the full name ([`read_person`]). An
@@ -32,9 +34,7 @@ impl RecordDraft {
             }
             PersonText::Name(None, None) => self.name_problem = has_text.then_some(NO_WHOLE_NAME),
             PersonText::Name(first, last) => (self.first_name, self.last_name) = (first, last),
-            PersonText::Nobody => {
-                self.name_problem = Some("no person, but a department or a remark");
-            }
+            PersonText::Nobody => self.name_problem = Some(NOBODY),
         }
     }
 

@@ -102,10 +102,9 @@ fn columns_of_the_command_line_make_a_mapping() {
 fn synonyms(columns: &[&str]) -> String {
     let columns: Vec<String> = columns.iter().map(|&column| column.to_owned()).collect();
     let Some(found) = Mapping::from_synonyms(&columns, &[], None) else { return "none".to_owned() };
-    let of_kind = |(kind, used): &(RecordType, Vec<(String, String)>)| {
-        format!("{}: {}", kind.as_str(), shown(used))
-    };
-    let used: Vec<String> = found.used.iter().map(of_kind).collect();
+    let used = found.mapping.used_columns();
+    let used = used.iter().map(|(kind, used)| format!("{}: {}", kind.as_str(), shown(used)));
+    let used: Vec<String> = used.collect();
     format!("{}; unused: {}", used.join("; "), found.unused.join(", "))
 }
 
@@ -258,7 +257,7 @@ fn people_whose_names_are_in_any_kind_of_column_are_people() {
     let record = json!({"company": "Quill", "contact": {"first_name": ["Ada"], "last_name": "B"}});
     let records = [record.as_object().unwrap().clone()];
     let found = Mapping::from_synonyms(&columns, &records, None).unwrap();
-    assert_eq!(found.used[0].0, RecordType::Person);
+    assert_eq!(found.mapping.used_columns()[0].0, RecordType::Person);
 }
 
 /// Creates a mapping from columns with three values each. Returns the columns that the mapping
@@ -275,7 +274,8 @@ fn read_by_values(columns: &[(&str, [&str; 3])]) -> String {
     let Some(found) = Mapping::from_synonyms(&names, &records, None) else {
         return "none".to_owned();
     };
-    let used: Vec<String> = found.used.iter().map(|(_, used)| shown(used)).collect();
+    let used = found.mapping.used_columns();
+    let used: Vec<String> = used.iter().map(|(_, used)| shown(used)).collect();
     format!("{}; by values: {}", used.join("; "), found.by_values.join(", "))
 }
 
@@ -369,7 +369,8 @@ fn columns_with_addresses_that_are_not_read_are_named() {
 fn the_kind_of_a_file_with_plain_columns_may_be_given() {
     let columns = ["Name", "Job Title", "Website"].map(str::to_owned);
     let found = Mapping::from_synonyms(&columns, &[], Some(RecordType::Company)).unwrap();
-    let used: Vec<&str> = found.used[0].1.iter().map(|(_, field)| field.as_str()).collect();
+    let used = found.mapping.used_columns();
+    let used: Vec<&str> = used[0].1.iter().map(|(_, field)| field.as_str()).collect();
     assert_eq!(used, ["name", "domains"]);
     assert!(Mapping::from_synonyms(&["a".to_owned()], &[], Some(RecordType::Company)).is_none());
 }
@@ -390,7 +391,7 @@ fn the_null_texts_of_a_mapping_add_to_those_of_every_source() {
 fn read_as(columns: &[&str]) -> Vec<(String, String)> {
     let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
     Mapping::from_synonyms(&columns, &[], None)
-        .map_or(Vec::new(), |mut synonyms| synonyms.used.remove(0).1)
+        .map_or(Vec::new(), |synonyms| synonyms.mapping.used_columns()[0].1.to_vec())
 }
 
 #[test]

@@ -14,7 +14,8 @@ use enrich_mapping::{
 
 use super::super::{Console, Failure};
 use super::notes::{
-    note_columns, note_country, note_format, note_likely_company, note_unused, unknown_format,
+    note_columns, note_country, note_format, note_likely_company, note_unused, note_used,
+    unknown_format,
 };
 
 /// Number of records that are read to recognise the format of a file.
@@ -103,6 +104,10 @@ impl FormatArgs {
                 let mut input = input_of(&mapping, sample.as_ref().ok());
                 if !self.columns.is_empty() {
                     input.columns = self.header_columns();
+                }
+                // If each row gives two records, the operator sees which columns each of them has.
+                if mapping.used_columns().len() > 1 {
+                    note_used(file, &mapping, console);
                 }
                 if self.format.is_none() {
                     note_unused(file, &mapping, sample.as_ref().ok(), console);

@@ -47,16 +47,22 @@ pub(super) fn note_format(file: &Path, mapping: &Mapping, console: &mut Console<
     console.note(&format!("{}: the format is {name}", file.display()));
 }
 
-pub(super) fn note_columns(file: &Path, synonyms: &Synonyms, console: &mut Console<'_>) {
-    for (kind, used) in &synonyms.used {
+/// Prints the columns that a mapping reads, each with its field, if the mapping was made from columns.
+pub(super) fn note_used(file: &Path, mapping: &Mapping, console: &mut Console<'_>) {
+    let kinds = mapping.used_columns();
+    for (kind, used) in &kinds {
         let used: Vec<_> =
             used.iter().map(|(column, field)| format!("{field}={}", printed(column))).collect();
-        let of_kind = match synonyms.used.len() {
+        let of_kind = match kinds.len() {
             1 => String::new(),
             _ => format!(" a {}, with", kind.as_str()),
         };
         console.note(&format!("{}: read as{of_kind} {}", file.display(), used.join(", ")));
     }
+}
+
+pub(super) fn note_columns(file: &Path, synonyms: &Synonyms, console: &mut Console<'_>) {
+    note_used(file, &synonyms.mapping, console);
     if !synonyms.by_values.is_empty() {
         let names = shown(&synonyms.by_values);
         console.note(&format!("{}: recognised by their values: {names}", file.display()));

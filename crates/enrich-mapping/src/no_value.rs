@@ -82,7 +82,7 @@ fn key(text: &str) -> String {
 
 /// Returns a text without the brackets around it: `none` for `(none)`.
 fn unbracketed(text: &str) -> &str {
-    let inside = [('(', ')'), ('[', ']'), ('<', '>')]
+    let inside = [('(', ')'), ('[', ']'), ('<', '>'), ('（', '）')]
         .into_iter()
         .find_map(|(open, close)| text.strip_prefix(open)?.strip_suffix(close));
     inside.map_or(text, str::trim)

@@ -102,6 +102,11 @@ pub(crate) fn read_person(
         return PersonText::Name(Some(first), Some(last));
     }
     let whole = full.or_else(|| first.clone().filter(|name| name.contains(' ')));
+    // In Japanese lists, a middle dot is between the first and the last name of a foreigner.
+    let whole = whole.map(|text| match text.rsplit_once('\u{30fb}') {
+        Some((first, last)) => format!("{last}, {first}"),
+        None => text,
+    });
     let split = whole.as_deref().and_then(|text| {
         let mut people = people(text);
         people.find_map(|text| {
@@ -259,7 +264,10 @@ fn capitals_first(name: &str) -> Option<(String, String)> {
     // Titles such as `CPA` and `MD` are in capitals too. So one of the words in capitals must have
     // more than three characters.
     let is_long = |word: &&str| word.chars().count() > 3;
-    let is_split = last.iter().any(is_long) && !first.is_empty() && first.iter().all(has_small);
+    let is_split = last.iter().any(is_long)
+        && !first.is_empty()
+        && first.iter().all(has_small)
+        && !name.contains(',');
     is_split.then(|| (first.join(" "), last.join(" ")))
 }
 
@@ -310,19 +318,19 @@ fn plain_word(word: &str) -> String {
 }
 
 /// Returns a name without emoji, without salutations at its beginning, and without `jun.` at its
-/// end. `M.` is a salutation (Monsieur) if only one word or a word in capitals follows; otherwise
-/// it is an initial.
+/// end. `M.` is a salutation (Monsieur) if only one word follows, or if the name has a word in
+/// capitals; otherwise it is an initial.
 pub(crate) fn cleaned(name: &str) -> String {
     let kept = without_emoji(name);
     let words: Vec<&str> = kept.split_whitespace().collect();
     let mut words = words.as_slice();
+    let has_capitals = words.iter().skip(1).any(|word| is_capitals(word));
     let mut has_salutation = false;
     while let Some((first, rest)) = words.split_first() {
         let first = first.to_lowercase();
         let is_diploma = first.starts_with("dipl.") || first.starts_with("dipl-");
-        let is_before_capitals = rest.first().is_some_and(|word| is_capitals(word));
         let is_monsieur = (first == "m." && words.len() == 2)
-            || (matches!(first.as_str(), "m." | "me") && is_before_capitals);
+            || (matches!(first.as_str(), "m." | "me") && has_capitals);
         let plain = first.trim_end_matches(['.', ':', '/']);
         let is_title = Word::Title.has(plain) && (plain != first || rest.len() > 1);
         let is_salutation = Word::Salutation.has(plain) || is_title;
@@ -453,6 +461,9 @@ mod tests {
         assert_eq!(of_full("Hr. Brenkmann jun."), name("", ""));
         assert_eq!(of_full("M. Beno\u{ee}t"), name("", ""));
         assert_eq!(of_full("Frau von Byte"), name("", "von Byte"));
+        assert_eq!(of_full("M. Ada BYTE"), name("Ada", "BYTE"));
+        assert_eq!(of_full("QUILL-BYTE, Ada"), name("Ada", "QUILL-BYTE"));
+        assert_eq!(of_full("エイダ・バイト"), name("エイダ", "バイト"));
         assert_eq!(of_full("Frau Ada von Byte"), name("Ada", "von Byte"));
         assert_eq!(of_parts("Dr. Helga", "Fernwright"), name("Helga", "Fernwright"));
         assert_eq!(of_parts("Kevin \u{1f680}", "Byte"), name("Kevin", "Byte"));

@@ -19,11 +19,6 @@ impl RecordDraft {
     /// the first phone number.
     pub(crate) fn read_name(&mut self, full: Option<String>) {
         let further = full.as_deref().map_or(0, further_people);
-        if further > 0 {
-            self.notes.extend(std::iter::repeat_n(Note::FurtherPerson, further));
-            self.emails.truncate(1);
-            self.phones.truncate(1);
-        }
         let is_split = self.first_name.is_none() || self.last_name.is_none();
         let has_text = full.is_some();
         match read_person(self.first_name.take(), self.last_name.take(), full) {
@@ -31,6 +26,11 @@ impl RecordDraft {
                 let order = split_family_name_first(&format!("{first} {last}"), &self.emails);
                 let (first, last) = order.unwrap_or((first, last));
                 (self.first_name, self.last_name) = (Some(first), Some(last));
+                if further > 0 {
+                    self.notes.extend(std::iter::repeat_n(Note::FurtherPerson, further));
+                    self.emails.truncate(1);
+                    self.phones.truncate(1);
+                }
             }
             PersonText::Name(None, None) => self.name_problem = has_text.then_some(NO_WHOLE_NAME),
             PersonText::Name(first, last) => (self.first_name, self.last_name) = (first, last),

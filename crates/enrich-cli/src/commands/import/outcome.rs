@@ -167,7 +167,7 @@ fn left_out(report: &Report, is_only_file: bool) -> Vec<String> {
         };
         let advice = match kind {
             LeftOutKind::ByMapping(Note::NationalPhone) => {
-                "; give the country with --country, such as --country DE"
+                "; --country gives one to rows without a country, such as --country DE"
             }
             _ => "",
         };
@@ -271,7 +271,7 @@ mod tests {
             [
                 "2 addresses on platforms were left out, the first in line 7",
                 "2 national phone numbers of an unknown country were left out, the first in line 7; \
-                 give the country with --country, such as --country DE",
+                 --country gives one to rows without a country, such as --country DE",
                 "2 unknown countries were left out, the first in line 7",
                 "2 values of domains that too many records share were left out, the first in line 7",
             ]

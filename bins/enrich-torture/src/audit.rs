@@ -26,7 +26,7 @@ pub(crate) struct NewRows {
     pub(crate) grants: Vec<(usize, String, i64)>,
 }
 
-/// The sums over all rows of one account, beginning with its first row.
+/// The sums over the ledger rows of one account, up to the row that was read last.
 #[derive(Debug)]
 struct Fold {
     account: AccountId,

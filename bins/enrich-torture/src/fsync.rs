@@ -206,7 +206,8 @@ impl Counts {
         self.in_checkpoint += count(&|hit| hit.is_checkpoint);
     }
 
-    /// Returns an error if so few failures made a request fail that the torture proves nothing.
+    /// Returns an error if too few of the injected failures have made a request fail. Then the run
+    /// would prove nothing.
     fn are_enough(&self, failing: FailingCall, positions: u64, total: &Tally) -> Result<()> {
         if self.not_reached > 0 {
             bail!("{} positions were never reached, so nothing failed there", self.not_reached);

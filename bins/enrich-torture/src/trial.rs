@@ -26,8 +26,8 @@ use enrich_testkit::http::Connection;
 const REPEATS: u32 = 50;
 /// Maximum number of bytes of the server's log that are shown if the server did not start.
 const LOG_END_BYTES: usize = 2000;
-/// Credits that the account with few credits gets after each judgement. They are enough for a few
-/// more charges.
+/// Credits that the account with few credits gets after each round of calls was checked. They are
+/// enough for a few more charges.
 const TOP_UP_CREDITS: i64 = 9;
 
 /// A data folder under torture, with its calls and counts.

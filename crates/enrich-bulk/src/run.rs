@@ -60,7 +60,7 @@ const TURNS_OF_ITS_OWN: u64 = 64;
 /// Options of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Maximum number of rows in flight (sent and not yet answered); at least 1.
+    /// Maximum number of rows in flight (sent and not yet answered). 0 counts as 1.
     pub concurrency: usize,
     /// The ceiling: the most credits that all rows of the job may cost, including the rows of
     /// earlier runs. `None` means no ceiling.

@@ -72,16 +72,16 @@ pub enum PersonRef {
     Page(PersonPage),
     /// A phone number of the person.
     Phone(Phone),
-    /// A name and a country.
+    /// The name of the person, and the country where the person lives.
     InCountry {
-        /// The requested name.
+        /// The name of the person.
         name: PersonName,
         /// The country of the person.
         country: Country,
     },
-    /// A name and an employer.
+    /// The name of the person, and the employer.
     AtCompany {
-        /// The requested name.
+        /// The name of the person.
         name: PersonName,
         /// The company that the person works at.
         company: CompanyRef,

@@ -59,8 +59,8 @@ pub struct ListEntries {
     format: ListFormat,
     /// The name of the file, for messages.
     name: String,
-    /// The file that is being read: its path in the archive, and what its name says. The path is
-    /// `None` if the list is not an archive. The whole field is `None` before the first entry.
+    /// The file that is being read: its path in the archive (`None` if the list is no archive), and
+    /// the facts that were parsed from its name. Before the first entry, there is no such file.
     current: Option<(Option<String>, Arc<DropFile>)>,
 }
 

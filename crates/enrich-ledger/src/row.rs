@@ -69,7 +69,7 @@ pub mod kind {
     pub const GRANT: &str = "grant";
     /// Credits that were charged for an answer.
     pub const CHARGE: &str = "charge";
-    /// A grant that corrects an earlier entry of the account.
+    /// Credits that were added or taken back, to correct an earlier entry of the account.
     pub const ADJUSTMENT: &str = "adjustment";
 }
 

@@ -62,8 +62,8 @@ impl RecordRule {
         }
     }
 
-    /// Returns these rules for input records that may have a company and a person who works there.
-    /// `fields` are read only if an input record has only one of the two.
+    /// Adds rules for input records that may have a company and a person who works there. The fields
+    /// of these rules are read only from an input record without a company, or without a person.
     pub(crate) fn with_fields_if_alone(self, fields: Vec<(Field, Rule)>) -> Self {
         Self { fields_if_alone: Some(fields), ..self }
     }

@@ -180,7 +180,8 @@ fn sources(facts: &[u8], profile: &str) -> rusqlite::Result<usize> {
     Ok(sources.len())
 }
 
-/// Returns the hash of a name without legal forms.
+/// Returns the hash of a name without legal forms, accents and upper case
+/// ([`CompanyName::stripped`]).
 fn name_hash(name: &CompanyName) -> u64 {
     FxBuildHasher.hash_one(name.stripped())
 }

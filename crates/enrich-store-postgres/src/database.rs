@@ -34,8 +34,8 @@ const READS: usize = 64;
 pub(crate) const BEGIN: &str = "BEGIN; SET LOCAL synchronous_commit = on; \
      SET LOCAL lock_timeout = '2s'; SET LOCAL idle_in_transaction_session_timeout = '5s'";
 
-/// The statements of a read or a change. They may run more than once, so they must return the
-/// same result when they run again.
+/// The SQL statements of one operation on the database, as a future. If the connection fails, the
+/// operation runs again. So running it twice must do the same as running it once.
 pub(crate) type Statements<'c, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'c>>;
 
 /// Reads and changes the database. The clones of a `Database` share its connections.

@@ -63,13 +63,14 @@ pub struct PostgresRateLimiter {
     _database: Database,
 }
 
-/// The data that the rate limiter shares with the task that exchanges the windows.
+/// The data that the rate limiter shares with the task that writes the counts of this node to the
+/// database, and reads those of the other nodes.
 struct Counter {
     policy: RatePolicy,
     windows: Mutex<WindowCounts>,
     live_nodes: LiveNodes,
     clock: DatabaseClock,
-    /// Wakes the task when the counts of a window must be exchanged immediately.
+    /// Wakes the task when the counts must be written and read immediately.
     due: Notify,
 }
 

@@ -20,9 +20,10 @@ const VOWELS: [char; 6] = ['a', 'e', 'i', 'o', 'u', 'y'];
 
 #[derive(Default)]
 struct LegalForms {
-    /// Legal forms that are separate words after a name, such as `gmbh`.
+    /// Legal forms that may be separate words after a name, such as `gmbh`. Those in `glued` are among
+    /// them.
     ends: FxHashSet<String>,
-    /// Legal forms that are separate words before a name.
+    /// Legal forms that may be separate words before a name.
     starts: FxHashSet<String>,
     /// Legal forms that are attached to a name without a space, as in Chinese, Japanese, Korean
     /// and Thai. The longest come first, so that the longest one is removed.

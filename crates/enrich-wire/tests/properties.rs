@@ -1,6 +1,6 @@
 //! Property tests that parse arbitrary request bodies. No body causes a panic, and no accepted body
-//! has too many fields. The same fields give the same result as JSON and as a form. The environment
-//! variable `PROPTEST_CASES` sets the number of bodies per test.
+//! has too many fields. The same fields give the same result, whether they are sent as JSON or as a
+//! form. The environment variable `PROPTEST_CASES` sets the number of bodies per test.
 
 use enrich_wire::{Fields, Input, MAX_FIELDS, Value, decode};
 use proptest::prelude::*;

@@ -16,7 +16,7 @@ const INTERVAL: Duration = Duration::from_millis(5);
 /// The query that shows whether a standby receives the write-ahead log.
 const STREAMS: &str = "SELECT count(*) > 0 FROM pg_stat_replication WHERE state = 'streaming'";
 
-/// The replication connection of one primary, through its proxy.
+/// The connection over which a standby replicates its primary. A proxy between the two can cut it.
 pub(crate) struct Replication(TcpProxy);
 
 impl Replication {

@@ -80,7 +80,8 @@ impl Fixture {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Replaces the ids and paths in a page's command by the ids and paths of this test's folder.
+    /// Replaces the ids and paths in a command of the documentation by the ids and paths of this
+    /// test's folder.
     fn command(&self, line: &str) -> String {
         let mut line = line.replace(BACKUPS, self.backups().to_str().unwrap());
         for id in ids(&line) {

@@ -42,7 +42,7 @@ pub struct RemoteCaller {
     key: HeaderValue,
 }
 
-/// Why a server cannot be called.
+/// Why [`RemoteCaller::new`] fails, before it has sent any call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RemoteError {
     /// The URL of the server is invalid.

@@ -187,17 +187,17 @@ features! {
     FormAgrees "form_agrees",
     /// The requested name and the candidate's name have different legal forms: `GmbH` and `AG`.
     FormDiffers "form_differs",
-    /// A word in parentheses after the requested name, as in `Quill (Pens)`, is also in the
-    /// candidate's name.
+    /// The requested name ends with a word in parentheses, such as `Quill (Pens)`, and the
+    /// candidate's name has this word too.
     AsideAgrees "aside_agrees",
-    /// In parentheses after the requested name, there is a word that is neither a general word,
-    /// such as `university`, nor a place: `Quill (Pens)`.
+    /// The requested name ends with a word in parentheses, such as `Quill (Pens)`. The word is
+    /// neither a general word, such as `university`, nor a place.
     Aside "aside",
-    /// In parentheses after the requested name, there is a general word, such as `university`, or a
-    /// place: `Quill (London)`.
+    /// The requested name ends with a word in parentheses, such as `Quill (London)`. The word is a
+    /// general word, such as `university`, or a place.
     AsidePlace "aside_place",
-    /// A word in parentheses after the requested name is part of a domain of the company: `Quill
-    /// (Pens)`, `quillpens.example`.
+    /// The requested name ends with a word in parentheses, such as `Quill (Pens)`, and a domain of
+    /// the company contains this word: `quillpens.example`.
     AsideInDomain "aside_in_domain",
     /// A domain label consists of the first words of the requested name: `quillpens` for `Quill
     /// Pens Paper`. The value is the total rarity of these words, as a share of the total rarity

@@ -1,8 +1,9 @@
 //! The state of the ledger in memory, as the writing thread knows it: the end of the log, and the
-//! heads of accounts. A head is the state of an account after its last row.
+//! heads of some accounts. A head is the state of an account after its last row.
 //!
-//! The writing thread owns the state. When it opens the ledger, it reads the last checkpoint and
-//! all rows after it, checks them, and builds the state from them. The rows of a group of charges
+//! The writing thread owns the state. When it opens the ledger, it reads the end of the last
+//! checkpoint and all rows after it, and checks them. The heads of the accounts in these rows are
+//! then in memory. Other heads are read from the checkpoint when they are needed. The rows of a group of charges
 //! are added in a [`WriteBatch`]. When the batch is durable, it is applied to the state; if the
 //! commit fails, the batch is dropped. If other processes have added rows, SQLite's `data_version`
 //! has changed, and the next transaction reads these rows.

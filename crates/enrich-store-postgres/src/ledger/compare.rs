@@ -55,8 +55,8 @@ pub(super) struct Plan<'g> {
 /// charges.
 #[derive(Debug, Default)]
 pub(super) struct Compared {
-    /// The accounts whose last rows in the database were the expected ones. The decisions on the
-    /// jobs of these accounts are durable.
+    /// The accounts whose last rows in the database were the expected ones. Their new rows are
+    /// stored, so the decisions on their charges (accepted or refused) are durable.
     pub(super) stood: FxHashSet<AccountId>,
     /// The accounts for which nothing was added, because an idempotency key was already in use: the
     /// database already has a record with the key of one of the account's new records.

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::ledger::job::Job;
 
-/// Counts of the groups of charges since the store was opened. The lanes of the store (tasks that
-/// decide charges) have processed these groups.
+/// The number of groups of charges that were processed since the store was opened. A group is a
+/// number of charges that one lane (a task that accepts or refuses charges) processes at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneCounts {
     /// Counts of the groups of charges that took one round trip to the database. The lane

@@ -153,7 +153,8 @@ struct LaneState {
 /// caller waits for its decision before it sends the next job.
 #[derive(Clone, Copy, Default)]
 struct Callers {
-    /// The number of jobs of the present group of charges; 0 after the first decision was sent.
+    /// The number of jobs of the present group of charges. When [`Self::note`] has counted them, it
+    /// sets this to 0, so that it counts each group only once.
     in_group: usize,
     /// An estimate of the number of active callers. After each group of charges, it becomes the
     /// larger one of two numbers: the callers whose jobs were in the group or in the queue, and

@@ -110,7 +110,8 @@ fn other_origin(input: &Input, known: &str) -> Failure {
 /// The file or folder from which the records of a source come.
 #[derive(PartialEq)]
 pub(super) struct Origin {
-    /// A full path. For standard input, `-`.
+    /// The full path of the file, without a compression extension such as `.gz`, or of the folder.
+    /// For standard input, `-`.
     pub(super) text: String,
     is_folder: bool,
 }

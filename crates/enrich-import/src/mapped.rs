@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use std::io::Read;
 
 use enrich_mapping::{
-    Dittos, Input, InputKind, Mapping, Outcome, Settings, is_total, is_total_row, name_only, vcards,
+    Dittos, Input, InputKind, Mapping, Outcome, Settings, is_count_of, is_total, is_total_row,
+    name_only, vcards,
 };
 use serde_json::{Map, Value};
 
@@ -109,7 +110,7 @@ impl MappedReading {
             Records::Any(records) => records.rows_above_header(),
             Records::Joined(_) | Records::Cards(_) => 0,
         };
-        let has_mapping_file = !map_as.mapping.source_text().is_empty();
+        let has_mapping_file = !map_as.mapping.source().name.is_empty();
         Ok(Self {
             dittos: (!has_mapping_file).then(Dittos::default),
             records,
@@ -154,12 +155,17 @@ impl MappedReading {
             let line = number(record.place);
             match record.fields {
                 Ok(mut fields) => {
-                    let dittos = self.dittos.take().filter(|_| self.records.is_table());
-                    dittos.iter().for_each(|dittos| dittos.resolve(&mut fields));
-                    self.map(&fields, line, notes);
-                    self.dittos = dittos.map(|_| Dittos::below(fields));
+                    if let Some(dittos) = self.dittos.as_ref().filter(|_| self.records.is_table()) {
+                        dittos.resolve(&mut fields);
+                    }
+                    let has_records = self.map(&fields, line, notes);
+                    if let Some(dittos) = self.dittos.as_mut().filter(|_| has_records) {
+                        *dittos = Dittos::below(fields);
+                    }
                 }
                 Err(reason) => {
+                    // A cell such as `dito` would mean a cell of this row, which cannot be read.
+                    self.dittos = self.dittos.take().map(|_| Dittos::default());
                     let text = record.text;
                     return Ok(Next::Parsed(Parsed { line, text, record: Err(reason) }));
                 }
@@ -209,24 +215,30 @@ impl MappedReading {
     }
 
     /// Maps a record of the source to records in Enrich's own import format. Parses these records,
-    /// and adds them to `ready`.
-    fn map(&mut self, fields: &Map<String, Value>, line: u64, notes: &mut Notes) {
+    /// and adds them to `ready`. Returns whether there are any.
+    fn map(&mut self, fields: &Map<String, Value>, line: u64, notes: &mut Notes) -> bool {
         if self.records.is_table() && is_repeated_header(fields) {
-            return notes.skip(SkipReason::RepeatedHeader, line);
+            notes.skip(SkipReason::RepeatedHeader, line);
+            return false;
         }
         let mapped = self.map_as.mapping.map(fields, &self.map_as.settings);
         for note in mapped.notes {
             notes.leave_out(LeftOutKind::ByMapping(note), line);
         }
         let records = match mapped.outcome {
-            Outcome::Skipped(reason) => return notes.skip(SkipReason::ByMapping(reason), line),
+            Outcome::Skipped(reason) => {
+                notes.skip(SkipReason::ByMapping(reason), line);
+                return false;
+            }
             Outcome::Records(records) => records,
         };
         if self.records.is_table() && is_total_of(fields, &records) {
-            return notes.skip(SkipReason::TotalRow, line);
+            notes.skip(SkipReason::TotalRow, line);
+            return false;
         }
         if self.records.is_table() && is_remark(fields) && records.iter().all(name_only) {
-            return notes.skip(SkipReason::Remark, line);
+            notes.skip(SkipReason::Remark, line);
+            return false;
         }
         for mut record in records {
             let limits = &self.map_as.mapping.merge().most_of_a_domain;
@@ -238,6 +250,7 @@ impl MappedReading {
             let record = jsonl::read(&native, notes);
             self.ready.push_back(Parsed { line, text: native.bytes, record });
         }
+        true
     }
 }
 
@@ -290,7 +303,10 @@ impl Records {
 fn is_total_of(fields: &Map<String, Value>, records: &[Map<String, Value>]) -> bool {
     let names = || records.iter().filter_map(|record| record.get("name")?.as_str());
     let cells = fields.iter().map(|(column, cell)| (column.as_str(), cell.as_str().unwrap_or("")));
-    records.iter().all(name_only) && (is_total_row(cells) || names().any(is_total))
+    let is_name = |cell: &str| names().any(|name| name == cell.trim());
+    let mut counts = cells.clone().filter(|(column, cell)| is_count_of(cell, column));
+    records.iter().all(name_only)
+        && (is_total_row(cells) || names().any(is_total) || counts.any(|(_, cell)| is_name(cell)))
 }
 
 /// Whether a row of a table is a remark below or between the records: a sentence or an explanation in

@@ -6,9 +6,8 @@ use crate::column_words::meaning_of_words;
 use crate::meaning::{Meaning, usual_meaning};
 use crate::native::Field;
 
-/// Returns the meaning of a column, such as `domains` for `Website`. A column such as
-/// `Xing/LinkedIn` has LinkedIn pages; other texts in it are left out later. Returns `None` if the
-/// column does not have a usual name.
+/// Returns the meaning of a column, such as `domains` for `Website`. Returns `None` if the column
+/// does not have a usual name.
 pub(crate) fn meaning(column: &str) -> Option<Meaning> {
     // Microsoft Access writes blanks in the names of XML elements as `_x0020_`.
     let column = column.replace("_x0020_", " ");
@@ -27,7 +26,7 @@ pub(crate) fn meaning(column: &str) -> Option<Meaning> {
             let mut parts = column.split(['/', '|']).map(of_name);
             let are_pages = parts.clone().flatten().all(Meaning::is_of_pages);
             let has_linkedin = parts.any(|part| part == Some(Meaning::LinkedIn));
-            (are_pages && has_linkedin).then_some(Meaning::LinkedIn)
+            (are_pages && has_linkedin).then_some(Meaning::Pages)
         })
 }
 
@@ -124,7 +123,7 @@ mod tests {
             ("Country/Region", Some(Meaning::Country)),
             ("Phone / Email", None),
             ("MERGE3 [Company]", Some(Meaning::Company)),
-            ("Xing/LinkedIn", Some(Meaning::LinkedIn)),
+            ("Xing/LinkedIn", Some(Meaning::Pages)),
             ("Web/LinkedIn", None),
             ("", None),
             ("()", None),

@@ -64,9 +64,7 @@ const LOCATION_NAMES: [&str; 14] = [
 /// If the name of a column contains one of these texts, its values are not about the company or
 /// person of the row. They may be fax numbers, URLs of images (`Logo`), people who work on the row
 /// (`Record owner`, `updated_by`), or relatives and assistants (`Conjoint`, `Emergency contact`).
-const OTHER_NAMES: [&str; 43] = [
-    "updatedby",
-    "modifiedby",
+const OTHER_NAMES: [&str; 41] = [
     "supervisor",
     "parent",
     "guardian",
@@ -125,11 +123,11 @@ const OTHER_NAMES: [&str; 43] = [
 /// - `Company`: at least a third of the values have a legal form such as `Ltd`, and no value is a
 ///   web or email address.
 pub(crate) fn meaning_of_values(column: &str, records: &[Map<String, Value>]) -> Option<Meaning> {
-    if is_about_others(column) {
-        return None;
-    }
     let name = plain_name(column);
     let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+    if has(&OTHER_NAMES) {
+        return None;
+    }
     let values = values_of(column, records);
     let is_part = has(&["bundesland", "landkreis", "landing", "inland", "island", "landlord"]);
     let is_long = |value: &String| value.chars().count() > 2;
@@ -174,13 +172,6 @@ pub(crate) fn meaning_of_values(column: &str, records: &[Map<String, Value>]) ->
     }
     (are_companies(&values) && !values.iter().any(|value| is_address(value)))
         .then_some(Meaning::Company)
-}
-
-/// Whether the name of a column, or of an object of JSON or XML, says that its values are not about
-/// the company or person of the record: `Record owner`, `created_by`, `Logo`.
-pub(crate) fn is_about_others(name: &str) -> bool {
-    let name = plain_name(name);
-    OTHER_NAMES.iter().any(|part| name.contains(part))
 }
 
 /// Whether most values of a column of names have several words. Then the values are whole names of

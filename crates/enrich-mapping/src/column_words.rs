@@ -15,6 +15,8 @@ enum Word {
     Company,
     /// The column is about a customer, a supplier or the like, which may be a company or a person.
     Party,
+    /// The column, or the object of JSON, is about somebody else: `created_by`.
+    Other,
     /// The word does not change the meaning of the column: `main`, `primary`.
     Any,
 }
@@ -27,6 +29,7 @@ impl Word {
             "person" => Self::Person,
             "company" => Self::Company,
             "party" => Self::Party,
+            "other" => Self::Other,
             "any" => Self::Any,
             _ => return None,
         })
@@ -65,6 +68,9 @@ pub(crate) fn meaning_of_words(column: &str) -> Option<Meaning> {
     let rest: Vec<String> =
         expanded.iter().filter(|word| is_about(word).is_none()).cloned().collect();
     let has = |kind| about.contains(&Some(kind));
+    if has(Word::Other) {
+        return None;
+    }
     // A name that is a single abbreviation, such as `CNTCT`, is not clear. It may mean something
     // other than `contact`.
     let is_clear = words.len() > 1 || expanded == words;
@@ -106,6 +112,12 @@ fn nearest(about: &[Option<Word>]) -> Option<Word> {
 /// `Supplier email`, they are about different companies or people.
 pub(crate) fn has_party_word(column: &str) -> bool {
     words(column).iter().any(|word| WORDS.get(word.as_str()) == Some(&Word::Party))
+}
+
+/// Whether the name of an object of JSON or XML says that its members are not about the company or
+/// person of the record: `created_by`, `parent`.
+pub(crate) fn is_about_others(object: &str) -> bool {
+    words(object).iter().any(|word| WORDS.get(word.as_str()) == Some(&Word::Other))
 }
 
 fn of_person(meaning: Meaning) -> Option<Meaning> {
@@ -217,6 +229,7 @@ mod tests {
             ("customeremail", Some(Meaning::Emails)),
             ("MMERGE4 [Your role]", Some(Meaning::Title)),
             ("Contact owner", None),
+            ("Owner email", None),
             ("Lead URL", None),
             ("Account manager", None),
             ("Company type", None),

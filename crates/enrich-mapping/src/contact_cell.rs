@@ -2,14 +2,14 @@
 //! lists: `Ada Byte (Director), ada@quill.example, mobile 020 7946 0123`.
 
 use crate::address::is_email;
-use crate::person_text::{has_role, is_nobody, is_whole_name};
+use crate::person_text::{has_role, is_department_word, is_nobody, is_whole_name, names_two};
 use crate::phone_text::{is_like_phone, is_phone_word};
 
 /// A cell of a column with whole names, such as `Contact`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ContactCell {
-    /// The text with the person's name, without email addresses and phone numbers. It may contain
-    /// more than the name: `Ada Byte (Owner)`. The function `read_person` reads it.
+    /// The name, which may still have remarks, such as `(Director)`. The function `read_person`
+    /// removes them.
     pub(crate) name: String,
     /// The person's job title.
     pub(crate) title: Option<String>,
@@ -17,28 +17,64 @@ pub(crate) struct ContactCell {
     /// Texts with a phone number each, with the word before the number: `mobile 020 7946 0123`,
     /// `Fax 020 7946 0124`.
     pub(crate) phones: Vec<String>,
+    /// The number of further people in the cell. Their names, titles, addresses and numbers are not
+    /// in the other fields.
+    pub(crate) further_people: usize,
 }
 
 impl ContactCell {
-    /// Reads a cell. If the text has email addresses or phone numbers, but no person's name beside
-    /// them, the whole text is put unchanged into `name`, and the other fields are empty.
+    /// Reads a cell. If it has several people, as in `Ada Byte / Bob Quill`, reads the first one. If
+    /// the cell has email addresses or phone numbers, but no person's name beside them, the whole
+    /// text is put unchanged into `name`, and the other fields are empty.
     pub(crate) fn read(text: &str) -> Self {
+        let text = text.replace(['\u{a0}', '\u{202f}'], " ");
+        let mut people: Vec<Self> = Vec::new();
+        for part in text.split([';', '\n']).flat_map(|part| part.split(" / ")) {
+            let cell = Self::of_one(part);
+            match people.last_mut() {
+                // Addresses and numbers without a name belong to the person before them.
+                Some(before) if !cell.has_name() && cell.has_addresses() => before.append(cell),
+                Some(before) if !before.has_name() => *before = cell,
+                _ => people.push(cell),
+            }
+        }
+        let mut people = people.into_iter().filter(Self::has_name);
+        let Some(first) = people.next() else {
+            return Self { name: text, ..Self::default() };
+        };
+        let of_couple = usize::from(names_two(&first.name));
+        Self { further_people: people.count() + of_couple, ..first }
+    }
+
+    /// Reads a part of a cell that has at most one person, or a couple.
+    fn of_one(text: &str) -> Self {
         let mut cell = Self::default();
         let rest = cell.take_emails(text);
         let rest = cell.take_phones(&rest);
-        let has_addresses = !cell.emails.is_empty() || !cell.phones.is_empty();
-        let name = match has_addresses {
+        cell.name = match cell.has_addresses() {
             true => without_empty_parts(&rest.replace('"', "")),
-            false => text.to_owned(),
+            false => text.trim().to_owned(),
         };
-        // If the rest is one word, such as `Reception`, or a department, there is nobody to call.
-        let has_name = name.split_whitespace().nth(1).is_some() && !is_nobody(&name);
-        if has_addresses && !has_name {
-            return Self { name: text.to_owned(), ..Self::default() };
-        }
-        cell.name = name;
         cell.take_title();
         cell
+    }
+
+    /// Whether the cell names a person: with several words that are no department or job title, and
+    /// no address.
+    fn has_name(&self) -> bool {
+        let mut names = parts(&self.name)
+            .filter(|part| !part.split_whitespace().any(is_department_word))
+            .flat_map(str::split_whitespace);
+        names.nth(1).is_some() && !is_nobody(&self.name)
+    }
+
+    fn has_addresses(&self) -> bool {
+        !self.emails.is_empty() || !self.phones.is_empty()
+    }
+
+    fn append(&mut self, other: Self) {
+        self.emails.extend(other.emails);
+        self.phones.extend(other.phones);
     }
 
     /// Moves the email addresses of a text into the cell. Returns the rest of the text.
@@ -46,15 +82,16 @@ impl ContactCell {
         if !text.contains('@') {
             return text.to_owned();
         }
+        let is_end = |sign: char| " \t,;<>()[]|/\"".contains(sign);
         let mut rest = String::with_capacity(text.len());
-        for token in text.split_inclusive([' ', '\n', '\t', ',', ';', '<', '>', '(', ')', '|']) {
-            let end = token.trim_end_matches(|sign: char| !sign.is_alphanumeric()).len();
-            let (word, after) = token.split_at(end);
-            let word = word.trim_start_matches(|sign: char| !sign.is_alphanumeric());
-            match word.contains('@') && is_email(word) {
+        for token in text.split_inclusive(is_end) {
+            let word = token.trim_end_matches(is_end);
+            let address = word.strip_prefix("mailto:").unwrap_or(word);
+            let address = address.trim_end_matches(['.', ':']);
+            match address.contains('@') && is_email(address) {
                 true => {
-                    self.emails.push(word.to_owned());
-                    rest.push_str(after);
+                    self.emails.push(address.to_owned());
+                    rest.push_str(token.get(word.len()..).unwrap_or_default());
                 }
                 false => rest.push_str(token),
             }
@@ -76,17 +113,23 @@ impl ContactCell {
             // `(020) 7946 0123`.
             let is_bracketed = before.ends_with('(') && number.contains(')');
             let before = if is_bracketed { before.trim_end_matches('(') } else { before };
-            if is_like_phone(number) {
-                let (name, label) = split_label(before);
-                kept.push_str(name);
-                kept.push_str(", ");
-                let bracket = if is_bracketed { "(" } else { "" };
-                self.phones.push(format!("{label} {bracket}{number}").trim_start().to_owned());
-            } else {
-                kept.push_str(before);
-                kept.push_str(run);
-            }
             rest = after;
+            match split_label(before).filter(|_| is_like_phone(number)) {
+                Some((name, label)) => {
+                    kept.push_str(name);
+                    kept.push_str(", ");
+                    let bracket = if is_bracketed { "(" } else { "" };
+                    let remark = run.ends_with('(').then(|| phone_remark(after)).flatten();
+                    rest = remark.map_or(after, |(_, after)| after);
+                    let remark = remark.map_or_else(String::new, |(word, _)| format!(" ({word})"));
+                    let phone = format!("{label} {bracket}{number}{remark}");
+                    self.phones.push(phone.trim_start().to_owned());
+                }
+                None => {
+                    kept.push_str(before);
+                    kept.push_str(run);
+                }
+            }
         }
         kept.push_str(rest);
         kept
@@ -104,39 +147,73 @@ impl ContactCell {
             self.name = name.trim_end_matches([',', ' ']).to_owned();
             return;
         }
-        if parts(&self.name).any(is_whole_name) {
-            self.title = parts(&self.name).find(|part| has_role(part)).map(str::to_owned);
+        let mut others = parts(&self.name).filter(|part| !has_role(part));
+        if others.any(|part| part.contains(' ')) || others.next().is_some() {
+            self.title = parts(&self.name).find(|part| is_title(part)).map(str::to_owned);
         }
     }
 }
 
+/// Whether a part of a cell is a job title, and not a remark such as `ask the owner`.
+fn is_title(part: &str) -> bool {
+    const OF_REMARKS: [&str; 9] =
+        ["the", "ask", "call", "see", "via", "not", "no", "only", "former"];
+    let is_of_remark = |word: &str| OF_REMARKS.contains(&word.to_lowercase().as_str());
+    has_role(part) && !part.split_whitespace().any(is_of_remark)
+}
+
 /// Returns the parts of a text between commas, dashes and brackets that are not empty.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
-    text.split([',', ';', '\n', '|', '(', ')'])
+    text.split([',', '|', '(', ')'])
         .flat_map(|part| part.split(" - "))
         .flat_map(|part| part.split(" – "))
         .map(str::trim)
         .filter(|part| part.contains(char::is_alphanumeric))
 }
 
-/// Leaves out the empty parts of a text: `Ada Byte` for `Ada Byte <>, ,`.
+/// Leaves out the parts of a text that have only labels of addresses and numbers, or numbers that are
+/// no phone numbers: `Ada Byte` for `Ada Byte, E-Mail: <>, Ext. 12`.
 fn without_empty_parts(text: &str) -> String {
-    let parts = text.split([',', ';', '\n', '|', '<', '>']).map(str::trim);
-    let parts = parts.filter(|part| part.contains(char::is_alphanumeric));
-    let trimmed = parts.map(|part| part.trim_end_matches(['(', ' ', '-', '–', '/', ':']));
-    trimmed.collect::<Vec<_>>().join(", ")
+    let parts = text.split([',', '|', '<', '>']).map(|part| {
+        let part = part.trim().trim_end_matches(['(', ' ', '-', '–', '/', ':']);
+        let end = part.rfind(' ').map_or(0, |at| at + 1);
+        // The label of an address that was after the name: `Ada Byte E-Mail:`.
+        match part.split_at_checked(end) {
+            Some((name, label)) if is_label(label) => name.trim_end(),
+            _ => part,
+        }
+    });
+    let is_kept = |part: &&str| {
+        part.contains(char::is_alphanumeric) && !part.contains(is_digit) && !is_label(part)
+    };
+    parts.filter(is_kept).collect::<Vec<_>>().join(", ")
 }
 
-/// Splits the labels before a phone number off the end of a text: `Ada Byte, ` and `mobile:` for
-/// `Ada Byte, mobile: `.
-fn split_label(text: &str) -> (&str, &str) {
+/// Whether a text is a word before or between addresses and numbers, such as `Mail:` and `oder`.
+fn is_label(text: &str) -> bool {
+    const WORDS: [&str; 9] = ["mail", "email", "e-mail", "oder", "or", "od", "ou", "o", "und"];
+    let word = text.trim_matches(|sign: char| !sign.is_alphanumeric()).to_lowercase();
+    WORDS.contains(&word.as_str()) || is_phone_word(&word)
+}
+
+/// Splits the label before a phone number off the end of a text: `Ada Byte, ` and `mobile:` for
+/// `Ada Byte, mobile: `. Returns `None` if the label is one of another number, such as `Nr.`.
+fn split_label(text: &str) -> Option<(&str, &str)> {
     let trimmed = text.trim_end();
-    let start = trimmed.rfind([' ', ',', ';', '\n', '(', '|']).map_or(0, |at| at + 1);
-    let (before, label) = trimmed.split_at_checked(start).unwrap_or((trimmed, ""));
-    match is_phone_word(label.trim_end_matches([':', '.'])) {
-        true => (before, label),
-        false => (text, ""),
+    let start = trimmed.rfind([' ', ',', '(', '|']).map_or(0, |at| at + 1);
+    let (before, label) = trimmed.split_at_checked(start)?;
+    let word = label.trim_end_matches([':', '.']);
+    match is_phone_word(word) {
+        true => Some((before, label)),
+        false => (word.len() == label.len()).then_some((text, "")),
     }
+}
+
+/// Returns the word in brackets after a phone number, such as `Fax`, and the text after the brackets.
+/// `after` is the text after the opening bracket. Returns `None` for other remarks.
+fn phone_remark(after: &str) -> Option<(&str, &str)> {
+    let (word, after) = after.split_once(')')?;
+    is_phone_word(word.trim()).then_some((word.trim(), after))
 }
 
 fn is_digit(sign: char) -> bool {
@@ -144,7 +221,7 @@ fn is_digit(sign: char) -> bool {
 }
 
 fn is_of_number(sign: char) -> bool {
-    is_digit(sign) || " +-./()\u{a0}".contains(sign)
+    is_digit(sign) || " +-./()".contains(sign)
 }
 
 #[cfg(test)]
@@ -152,12 +229,23 @@ mod tests {
     use super::*;
 
     fn cell(name: &str, title: &str, emails: &[&str], phones: &[&str]) -> ContactCell {
+        with_further(0, name, title, emails, phones)
+    }
+
+    fn with_further(
+        further_people: usize,
+        name: &str,
+        title: &str,
+        emails: &[&str],
+        phones: &[&str],
+    ) -> ContactCell {
         let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
         ContactCell {
             name: name.to_owned(),
             title: (!title.is_empty()).then(|| title.to_owned()),
             emails: texts(emails),
             phones: texts(phones),
+            further_people,
         }
     }
 
@@ -184,6 +272,43 @@ mod tests {
             ("Ada Byte - Director", cell("Ada Byte - Director", "Director", &[], &[])),
             ("Ada Byte (Owner)", cell("Ada Byte (Owner)", "Owner", &[], &[])),
             ("Ada Byte CEO", cell("Ada Byte", "CEO", &[], &[])),
+            ("Ada Byte (ask the owner)", cell("Ada Byte (ask the owner)", "", &[], &[])),
+            ("Ada Byte, Mail: ada@quill.example", cell("Ada Byte", "", &[ada], &[])),
+            ("Ada Byte E-Mail: ada@quill.example.", cell("Ada Byte", "", &[ada], &[])),
+            ("Ada Byte/mailto:ada@quill.example", cell("Ada Byte", "", &[ada], &[])),
+            (
+                "Ada Byte, 020 7946 0123 oder 020 7946 0124 (Fax)",
+                cell("Ada Byte", "", &[], &["020 7946 0123", "020 7946 0124 (Fax)"]),
+            ),
+            ("Ada Byte 020 7946 0123 Ext. 12", cell("Ada Byte", "", &[], &["020 7946 0123"])),
+            ("Ada Byte 020\u{a0}7946\u{a0}0123", cell("Ada Byte", "", &[], &["020 7946 0123"])),
+            (
+                "Ada Byte; ada@quill.example; 020 7946 0123",
+                cell("Ada Byte", "", &[ada], &["020 7946 0123"]),
+            ),
+        ] {
+            assert_eq!(ContactCell::read(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn of_several_people_the_first_is_read() {
+        let ada = "ada@quill.example";
+        for (text, expected) in [
+            (
+                "Ada Byte <ada@quill.example>; Bob Nib <bob@quill.example>",
+                with_further(1, "Ada Byte", "", &[ada], &[]),
+            ),
+            (
+                "Ada Byte 020 7946 0123 / Bob Nib 020 7946 0124",
+                with_further(1, "Ada Byte", "", &[], &["020 7946 0123"]),
+            ),
+            ("Ada Byte\nBob Nib (Director)", with_further(1, "Ada Byte", "", &[], &[])),
+            ("Ada & Bob Byte", with_further(1, "Ada & Bob Byte", "", &[], &[])),
+            ("Ada Byte / Sales Team", cell("Ada Byte", "", &[], &[])),
+            ("Ada Byte / London Office", cell("Ada Byte", "", &[], &[])),
+            ("Ada Byte & Team", cell("Ada Byte & Team", "", &[], &[])),
+            ("Ada / Bob Byte", cell("Bob Byte", "", &[], &[])),
         ] {
             assert_eq!(ContactCell::read(text), expected, "{text}");
         }

@@ -107,5 +107,5 @@ pub use path::is_same_column;
 pub use route::{Route, route_url};
 pub use source::SourceInfo;
 pub use synonyms::Synonyms;
-pub use total_row::{is_total, is_total_row};
+pub use total_row::{is_count_of, is_total, is_total_row};
 pub use vcard::vcards;

@@ -34,6 +34,8 @@ pub(crate) enum Meaning {
     LinkedIn,
     CompanyLinkedIn,
     PersonLinkedIn,
+    /// URLs of pages on several social networks: `Xing/LinkedIn`. Handles are not read.
+    Pages,
     Facebook,
     Instagram,
     Twitter,
@@ -151,6 +153,7 @@ impl Meaning {
             Self::Youtube => Field::Youtube,
             Self::Emails | Self::PersonEmails => Field::Emails,
             Self::Phones | Self::CompanyPhones | Self::PersonPhones => Field::Phones,
+            Self::Pages => Field::Urls,
             Self::Country | Self::Location => Field::Country,
             Self::Title => Field::Title,
             Self::PageRank => Field::PageRank,

@@ -20,9 +20,14 @@ pub(crate) fn split_family_name_first(
 fn split_as_in(name: &str, address: &str) -> Option<(String, String)> {
     /// Minimum number of letters of the family name. A shorter one may be in many addresses.
     const MIN_LETTERS: usize = 3;
+    /// Maximum number of words of a name. The time grows with their square.
+    const MAX_WORDS: usize = 8;
     let address = EmailAddress::parse(address).ok()?;
     let local = letters(address.local().split('+').next()?);
     let words: Vec<&str> = name.split_whitespace().collect();
+    if words.len() > MAX_WORDS {
+        return None;
+    }
     let is_in_capitals = !name.contains(char::is_lowercase);
     let is_shown = |given: &[&str], family: &[&str]| {
         let (given, family) = (letters(&given.concat()), letters(&family.concat()));

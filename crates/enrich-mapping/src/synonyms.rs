@@ -10,10 +10,9 @@ use crate::column_groups::Groups;
 use crate::column_name::meaning;
 use crate::column_rules::{ColumnRules, rules_of_kind};
 use crate::column_values::{
-    are_whole_names, has_companies, is_about_others, meaning_of_values, names_more,
-    unless_contradicted,
+    are_whole_names, has_companies, meaning_of_values, names_more, unless_contradicted,
 };
-use crate::column_words::has_party_word;
+use crate::column_words::{has_party_word, is_about_others};
 use crate::company_and_person::rules_of_both;
 use crate::known_columns::{KnownColumns, PERSON_NAMES};
 use crate::mapping::Mapping;
@@ -230,13 +229,19 @@ fn add_by_values<'c>(
 }
 
 /// Whether a column is about a second person of the row: it has the same prefix as a column that
-/// repeats the person's name, such as `Accounting phone` beside `Name` and `Accounting name`.
+/// repeats the person's name and is not read, such as `Accounting phone` beside `Contact` and
+/// `Accounting contact`.
 fn is_of_second_person(column: &str, columns: &[String], known: &KnownColumns<'_>) -> bool {
+    let column = column.to_lowercase();
     let mut names = known.iter().filter(|(_, meaning)| PERSON_NAMES.contains(meaning));
     names.any(|(name, _)| {
-        let prefixes = columns.iter().filter_map(|other| other.strip_suffix(name));
-        let mut prefixes = prefixes.filter(|prefix| prefix.ends_with(' '));
-        prefixes.any(|prefix| column.starts_with(prefix))
+        let name = name.to_lowercase();
+        let others = columns.iter().filter(|other| !known.contains(other));
+        let mut others = others.map(|other| other.to_lowercase());
+        others.any(|other| {
+            let prefix = other.strip_suffix(&name).filter(|prefix| prefix.ends_with(' '));
+            prefix.is_some_and(|prefix| column.starts_with(prefix))
+        })
     })
 }
 
@@ -406,7 +411,7 @@ mod tests {
 
     #[test]
     fn columns_of_a_second_person_are_not_recognised_by_their_values() {
-        let columns = ["Contact", "Mail", "Accounts Contact", "Accounts Mail"].map(str::to_owned);
+        let columns = ["Contact", "Mail", "Accounts contact", "Accounts Mail"].map(str::to_owned);
         let record = |name: &str| {
             let cells = columns.clone().map(|column| {
                 let cell = match column.ends_with("Mail") {

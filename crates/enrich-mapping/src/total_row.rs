@@ -13,19 +13,16 @@ static WORDS: LazyLock<HashSet<(&'static str, &'static str)>> = LazyLock::new(||
 });
 
 /// Whether a row looks like a row of totals. Each element of `cells` is the name of a column (empty
-/// if the name is not known) and the cell in this column. A row looks like a row of totals in two
-/// cases:
-///
-/// - The first cell that is not empty introduces a total ([`is_total`]), such as `Gesamt: 12` or
-///   `Number of members: 12`.
-/// - A cell is a number and the name of its column: `6 Vendors` in the column `Vendors`.
+/// if the name is not known) and the cell in this column. A row looks like a row of totals if the
+/// first cell that is not empty introduces a total ([`is_total`]), such as `Gesamt: 12`, or counts
+/// its column ([`is_count_of`]), such as `6 Vendors` in the column `Vendors`.
 ///
 /// A company may be called `Total`. So the caller must also check that the row has no identifier
 /// but a name: no domain, phone number or the like ([`is_name_only`](crate::is_name_only)).
 pub fn is_total_row<'r>(cells: impl IntoIterator<Item = (&'r str, &'r str)>) -> bool {
     let mut filled = cells.into_iter().filter(|(_, cell)| !cell.trim().is_empty());
     let Some((column, first)) = filled.next() else { return false };
-    is_total(first) || is_count_of(first, column) || filled.any(|(of, cell)| is_count_of(cell, of))
+    is_total(first) || is_count_of(first, column)
 }
 
 /// Whether a text introduces a total. This is so in three cases:
@@ -47,7 +44,7 @@ pub fn is_total(text: &str) -> bool {
 }
 
 /// Whether a text is a number and then the name of its column: `6 Vendors` in the column `Vendors`.
-fn is_count_of(text: &str, column: &str) -> bool {
+pub fn is_count_of(text: &str, column: &str) -> bool {
     let rest = text.trim().trim_start_matches(|sign: char| sign.is_ascii_digit());
     let (rest, column) = (rest.trim(), column.trim());
     !column.is_empty() && rest.len() < text.trim().len() && rest.eq_ignore_ascii_case(column)
@@ -76,7 +73,7 @@ mod tests {
             assert!(!is_total_row([("Company", text), ("Website", "Total")]), "{text}");
         }
         assert!(is_total_row([("Vendors", "6 vendors")]));
-        assert!(is_total_row([("Hall", "1"), ("Vendors", "6 Vendors")]));
+        assert!(!is_total_row([("Company", "Quill"), ("Employees", "6 employees")]));
         assert!(!is_total_row([("Vendors", "vendors"), ("Hall", "6 vendors")]));
         assert!(!is_total_row([]));
     }

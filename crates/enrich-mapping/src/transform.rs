@@ -103,11 +103,18 @@ pub(crate) fn is_latin(letter: char) -> bool {
 /// the family name. Other names of one word are not changed.
 fn with_comma(name: &str) -> String {
     let name = &cleaned(name);
-    if let Some((family, given)) = name.split_once(char::is_whitespace)
-        && !name.contains([',', '/', ';'])
+    // After the name, the cell may have remarks, addresses or further people.
+    let end = name.find([',', ';', '/', '\n', '(', '<']).unwrap_or(name.len());
+    let (whole, after) = name.split_at(end);
+    if let Some((family, given)) = whole.trim().split_once(char::is_whitespace)
         && !family.ends_with('.')
     {
-        return format!("{family}, {}", given.trim());
+        let after = match after.strip_prefix(',') {
+            Some(remark) => format!(" ({})", remark.trim()),
+            None if after.is_empty() => String::new(),
+            None => format!(" {after}"),
+        };
+        return format!("{family}, {}{after}", given.trim());
     }
     let mut syllables = name.chars();
     let is_korean = name.chars().all(|sign| ('가'..='힣').contains(&sign));

@@ -8,29 +8,19 @@ use crate::contact_cell::ContactCell;
 use crate::json_fields::{set, set_list};
 use crate::name_order::split_family_name_first;
 use crate::outcome::Note;
-use crate::person_text::{
-    NO_WHOLE_NAME, NOBODY, PersonText, further_people, problem_of_name, read_person,
-};
+use crate::person_text::{NO_WHOLE_NAME, NOBODY, PersonText, problem_of_name, read_person};
 
 impl RecordDraft {
-    /// Reads the person's name from the first, the last and the full name ([`read_person`]). An
-    /// email address of the record may show that the full name has the family name first. If the
-    /// full name has several people, only the first one is read, with the first email address and
-    /// the first phone number.
+    /// Reads the person's name from the first, the last and the full name ([`read_person`]). If the
+    /// full name has no comma, an email address of the record may show that the family name is first.
     pub(crate) fn read_name(&mut self, full: Option<String>) {
-        let further = full.as_deref().map_or(0, further_people);
-        let is_split = self.first_name.is_none() || self.last_name.is_none();
         let has_text = full.is_some();
+        let has_order = full.as_ref().is_none_or(|full| full.contains(','));
         match read_person(self.first_name.take(), self.last_name.take(), full) {
-            PersonText::Name(Some(first), Some(last)) if is_split => {
+            PersonText::Name(Some(first), Some(last)) if !has_order => {
                 let order = split_family_name_first(&format!("{first} {last}"), &self.emails);
                 let (first, last) = order.unwrap_or((first, last));
                 (self.first_name, self.last_name) = (Some(first), Some(last));
-                if further > 0 {
-                    self.notes.extend(std::iter::repeat_n(Note::FurtherPerson, further));
-                    self.emails.truncate(1);
-                    self.phones.truncate(1);
-                }
             }
             PersonText::Name(None, None) => self.name_problem = has_text.then_some(NO_WHOLE_NAME),
             PersonText::Name(first, last) => (self.first_name, self.last_name) = (first, last),
@@ -40,10 +30,17 @@ impl RecordDraft {
 
     /// Adds the job title, the email addresses and the phone numbers that are in the same cell as
     /// the person's name. If the record already has a title, from a separate column, keeps it.
+    /// If the cell has further people, only the first email address and the first phone number of
+    /// the record are kept, because the others may be those of the further people.
     pub(crate) fn add_contact(&mut self, cell: &ContactCell, country: Option<Country>) {
         self.title = self.title.take().or_else(|| cell.title.clone());
         cell.emails.iter().for_each(|text| self.add_email(text));
         cell.phones.iter().for_each(|text| self.add_phone(text, country));
+        if cell.further_people > 0 {
+            self.notes.extend(std::iter::repeat_n(Note::FurtherPerson, cell.further_people));
+            self.emails.truncate(1);
+            self.phones.truncate(1);
+        }
     }
 
     /// Adds the fields of a person to the native record, or returns the reason why no record can be

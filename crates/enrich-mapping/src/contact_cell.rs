@@ -212,7 +212,10 @@ fn split_label(text: &str) -> Option<(&str, &str)> {
 /// Returns the word in brackets after a phone number, such as `Fax`, and the text after the brackets.
 /// `after` is the text after the opening bracket. Returns `None` for other remarks.
 fn phone_remark(after: &str) -> Option<(&str, &str)> {
-    let (word, after) = after.split_once(')')?;
+    /// Maximum number of characters of the word. A cell may have many brackets, and each is looked at.
+    const LONGEST: usize = 20;
+    let (end, _) = after.char_indices().take(LONGEST).find(|(_, sign)| *sign == ')')?;
+    let (word, after) = (after.get(..end)?, after.get(end + 1..)?);
     is_phone_word(word.trim()).then_some((word.trim(), after))
 }
 
@@ -311,6 +314,14 @@ mod tests {
             ("Ada / Bob Byte", cell("Bob Byte", "", &[], &[])),
         ] {
             assert_eq!(ContactCell::read(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_long_cell_is_read_in_little_time() {
+        for text in ["020 7946 0123 (", "Ada Byte / ", "ada@quill.example ", "Ada, ", "(+"] {
+            let cell = ContactCell::read(&text.repeat(30_000));
+            assert!(cell.phones.len() <= 30_000, "{text}");
         }
     }
 

@@ -24,6 +24,7 @@ mod joined;
 mod json_lines;
 #[cfg(test)]
 mod memory;
+#[cfg(test)]
 mod own_lists;
 #[cfg(test)]
 mod shared_domains;

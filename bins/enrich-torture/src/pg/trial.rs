@@ -1,4 +1,5 @@
-//! One database under torture: its nodes, its faults, and the results of the judge.
+//! One run of the torture test on one database: the nodes that use it, the times of the injected
+//! faults, and what the judge (the comparison of all calls with the ledger) has found.
 
 use std::path::Path;
 use std::time::Duration;

@@ -35,7 +35,8 @@ pub enum Output {
     Part(Box<Part>),
     /// A stream, such as the standard output. An interrupted run cannot continue.
     Stream {
-        /// The stream that the rows are written to.
+        /// The stream that all output rows are written to. There is no `.part` file and no
+        /// checkpoint.
         into: Box<dyn Write>,
         /// The format of the rows.
         format: Format,

@@ -44,7 +44,8 @@ impl<'a> Deref for OwnerContext<'a> {
 
 /// The data for the layout around each page: the header and the navigation.
 pub(crate) struct Frame {
-    /// The signed-in account; `None` if nobody is signed in.
+    /// The data of the signed-in account that the header shows. `None` on error pages and on pages
+    /// that need no session, even if somebody is signed in.
     pub(crate) owner: Option<Owner>,
     /// The path of the section that the navigation marks as the current one.
     pub(crate) here: &'static str,

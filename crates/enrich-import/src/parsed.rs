@@ -22,6 +22,6 @@ pub(crate) enum Next {
     Parsed(Parsed),
     /// No record yet: a part of the source was read that does not contain a complete record.
     Busy,
-    /// The source has no more records.
+    /// No more records follow: the source has ended, or the maximum number of records was read.
     End,
 }

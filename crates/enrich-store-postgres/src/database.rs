@@ -62,8 +62,8 @@ pub(crate) struct Connections {
 enum NotCommitted {
     /// It is certain that nothing was written.
     RolledBack(Failure),
-    /// It is unknown whether the change is durable: the reply to `COMMIT` was lost, or PostgreSQL
-    /// stopped waiting for the standby.
+    /// It is unknown whether the change is durable: for example, because the reply to `COMMIT` was
+    /// lost or late, or because PostgreSQL stopped waiting for the standby.
     InDoubt(Failure),
 }
 

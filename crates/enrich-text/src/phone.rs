@@ -213,7 +213,8 @@ fn is_separator(sign: char) -> bool {
         )
 }
 
-/// Returns a number without its extension: `ext. 12`, `x12` or `#12`.
+/// Returns a number without the extension at its end, such as `ext. 12`, `Extension: 12`, `x12` or
+/// `#12`.
 fn without_extension(text: &str) -> &str {
     let number = text.trim_end_matches(|sign: char| sign.is_ascii_digit());
     if number.len() == text.len() {

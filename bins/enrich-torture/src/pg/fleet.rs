@@ -23,7 +23,7 @@ const RESUMED_WITHIN: Duration = Duration::from_secs(60);
 /// Time limit for a node to end. It is long, because a node may need several seconds to find out
 /// the outcome of a call.
 const ENDED_WITHIN: Duration = Duration::from_secs(60);
-/// Interval at which this process checks whether a new charge was reported.
+/// Interval at which this process checks whether a new charge was reported, or a node has ended.
 const INTERVAL: Duration = Duration::from_millis(2);
 
 /// The calls that the nodes have reported so far, each with the number of its node.
@@ -45,7 +45,7 @@ pub(crate) struct Fleet {
     nodes: Vec<Running>,
     /// The number of nodes that were started so far.
     started: usize,
-    /// The names of the nodes that were killed.
+    /// The names of the nodes that this test has killed. Their last calls may be unreported.
     pub(crate) killed: BTreeSet<String>,
     reported: ReportedCalls,
     /// The sums of the counts of all nodes that have ended normally. A killed node reports no

@@ -34,7 +34,8 @@ pub(super) struct Pair {
     /// Whether the requested name and the candidate's name have the same words, but in another
     /// order or language.
     pub(super) is_sorted: bool,
-    /// The candidate's name without legal forms and spaces.
+    /// The compared name of the candidate in plain Latin letters, without legal forms, spaces and
+    /// words such as `of`.
     pub(super) squashed: String,
     pub(super) is_alias: bool,
     /// Whether the candidate's name lacks an addition of the requested name, such as a place, but

@@ -20,7 +20,8 @@ pub struct Charge {
     pub account: AccountId,
     /// The id of the API key with which the call was made.
     pub key: KeyId,
-    /// The endpoint's path.
+    /// The endpoint's path. For a look-up that belongs to no endpoint, its purpose, such as
+    /// `candidates`.
     pub endpoint: &'static str,
     /// The number of items in the answer. With 0 items, nothing was found: the answer is free, and
     /// the ledger writes no entry. It only stores the idempotency record.

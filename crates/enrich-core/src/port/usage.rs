@@ -15,7 +15,8 @@ pub struct Use {
     pub account: AccountId,
     /// The id of the API key with which the call was made.
     pub key: KeyId,
-    /// The endpoint's path.
+    /// The endpoint's path. For a look-up that belongs to no endpoint, its purpose, such as
+    /// `candidates`.
     pub endpoint: &'static str,
     /// How the call ended.
     pub outcome: UseOutcome,
@@ -45,7 +46,8 @@ pub struct DayCount {
     pub day: i64,
     /// The id of the API key with which the calls were made.
     pub key: KeyId,
-    /// The endpoint's path.
+    /// The endpoint's path. For a look-up that belongs to no endpoint, its purpose, such as
+    /// `candidates`.
     pub endpoint: String,
     /// How the counted calls ended.
     pub outcome: UseOutcome,

@@ -1,4 +1,5 @@
-//! Tests with random input: no input makes a mapping panic.
+//! Tests with random input: neither mapping files nor records, vCards, URLs or ids make this crate
+//! panic.
 
 use enrich_mapping::{
     InputKind, Mapping, Outcome, Sample, Settings, built_ins, detect, route_url, vcards,

@@ -1,4 +1,5 @@
-//! The numbers that the database stores for attributes and for kinds of identifiers.
+//! The numbers that the database stores for attributes, for kinds of identifiers, and for companies
+//! and people.
 //!
 //! Existing databases contain these numbers, so the meaning of a number must never change.
 

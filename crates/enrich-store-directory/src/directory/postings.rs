@@ -33,7 +33,7 @@ pub(crate) fn pack(postings: &[Posting]) -> Vec<u8> {
     bytes
 }
 
-/// Returns an iterator over a packed list.
+/// Returns an iterator over the numbers in a packed list.
 pub(crate) fn unpack(bytes: &[u8]) -> Unpack<'_> {
     Unpack { bytes, before: 0 }
 }

@@ -19,8 +19,8 @@ use super::writer::{Saved, Writer};
 use crate::directory::codes::IdentifierKind;
 use crate::directory::people::name_in;
 
-/// Maximum number of stored people with the record's email address that are compared with the
-/// record. It is also the maximum number for stored people with the record's name and employer.
+/// Maximum number of stored people with an email address of the record that are compared with the
+/// record, for each of its addresses. It is also the maximum number for stored people with the record's name and employer.
 const MAX_NAMESAKES: usize = 1000;
 
 impl Writer<'_> {

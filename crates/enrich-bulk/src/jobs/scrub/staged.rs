@@ -13,7 +13,8 @@ use crate::part::{private, sync_folder_of, with_ending};
 use crate::spreadsheet::BYTE_ORDER_MARK;
 use crate::workbook;
 
-/// Suffix of a staged file's name.
+/// Suffix of a staged file's name. A staged file is the new version of a file. It is written beside
+/// that file, and later renamed to replace it.
 const STAGED: &str = ".scrubbed";
 
 /// The format of the rows in a file.

@@ -34,6 +34,11 @@ impl ContactCell {
             match people.last_mut() {
                 // Addresses and numbers without a name belong to the person before them.
                 Some(before) if !cell.has_name() && cell.has_addresses() => before.append(cell),
+                // `Chief Pilot / Owner` is one job title.
+                Some(before) if !cell.has_name() && before.title.is_some() && has_role(part) => {
+                    let title = before.title.take().unwrap_or_default();
+                    before.title = Some(format!("{title} / {}", part.trim()));
+                }
                 Some(before) if !before.has_name() => *before = cell,
                 _ => people.push(cell),
             }
@@ -275,6 +280,11 @@ mod tests {
             ("Ada Byte - Director", cell("Ada Byte - Director", "Director", &[], &[])),
             ("Ada Byte (Owner)", cell("Ada Byte (Owner)", "Owner", &[], &[])),
             ("Ada Byte CEO", cell("Ada Byte", "CEO", &[], &[])),
+            ("Ada Byte - Pilot / Owner", cell("Ada Byte - Pilot", "", &[], &[])),
+            (
+                "Ada Byte, Director / Owner",
+                cell("Ada Byte, Director", "Director / Owner", &[], &[]),
+            ),
             ("Ada Byte (ask the owner)", cell("Ada Byte (ask the owner)", "", &[], &[])),
             ("Ada Byte, Mail: ada@quill.example", cell("Ada Byte", "", &[ada], &[])),
             ("Ada Byte E-Mail: ada@quill.example.", cell("Ada Byte", "", &[ada], &[])),

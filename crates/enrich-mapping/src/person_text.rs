@@ -148,14 +148,16 @@ pub(crate) fn is_department_word(word: &str) -> bool {
     !Word::Salutation.has(&word) && (Word::Department.has(&word) || Word::Role.has(&word))
 }
 
-/// Whether a text has only words of last names, such as `von` and `van der`, in small letters.
+/// Whether a text has only words of last names, such as `von` and `van der`, in small letters, or is a
+/// word of at most two small letters: `se` in `se hemsida` ("see the website").
 fn is_particle(text: &str) -> bool {
     const PARTICLES: [&str; 30] = [
         "von", "vom", "van", "der", "den", "de", "da", "di", "del", "della", "du", "des", "dos",
         "das", "le", "la", "ten", "ter", "te", "zu", "zum", "zur", "af", "av", "el", "al", "bin",
         "ibn", "in", "'t",
     ];
-    text.split(' ').all(|word| PARTICLES.contains(&word))
+    let is_short = text.chars().count() <= 2 && text.chars().all(char::is_lowercase);
+    is_short || text.split(' ').all(|word| PARTICLES.contains(&word))
 }
 
 /// Returns why these are not the first and the last name of a person; `None` if the import accepts
@@ -276,8 +278,11 @@ fn capitals_first(name: &str) -> Option<(String, String)> {
     let is_split = last.iter().any(is_long)
         && !first.is_empty()
         && first.iter().all(has_small)
-        && !name.contains(',');
-    is_split.then(|| (first.join(" "), last.join(" ")))
+        && !last.iter().any(|word| word.contains(','));
+    // A remark may follow: `BYTE Ada, Owner`.
+    let first = first.join(" ");
+    let first = first.split(',').next().unwrap_or_default();
+    is_split.then(|| (first.to_owned(), last.join(" ")))
 }
 
 /// Whether a word has several letters, all of them capitals.

@@ -3,7 +3,7 @@
 use enrich_text::ExternalId;
 
 use crate::location::country_at_end;
-use crate::person_text::cleaned;
+use crate::person_text::{cleaned, has_role};
 use crate::role_mailbox::is_role_address;
 use crate::route::{Route, route_url};
 
@@ -102,6 +102,9 @@ pub(crate) fn is_latin(letter: char) -> bool {
 /// `Nguyen Van Ada`. Salutations are left out. In a Korean name without blanks, the first syllable is
 /// the family name. Other names of one word are not changed.
 fn with_comma(name: &str) -> String {
+    let is_remark = |text: &str| {
+        has_role(text) || text.contains('@') || text.contains(|sign: char| sign.is_ascii_digit())
+    };
     let name = &cleaned(name);
     // After the name, the cell may have remarks, addresses or further people.
     let end = name.find([',', ';', '/', '\n', '(', '<']).unwrap_or(name.len());
@@ -110,7 +113,9 @@ fn with_comma(name: &str) -> String {
         && !family.ends_with('.')
     {
         let after = match after.strip_prefix(',') {
-            Some(remark) => format!(" ({})", remark.trim()),
+            Some(remark) if is_remark(remark) => format!(" ({})", remark.trim()),
+            // A name such as `Byte Nib, Ada` has a comma after the family name already.
+            Some(_) => return name.to_owned(),
             None if after.is_empty() => String::new(),
             None => format!(" {after}"),
         };

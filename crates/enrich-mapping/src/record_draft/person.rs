@@ -8,14 +8,18 @@ use crate::contact_cell::ContactCell;
 use crate::json_fields::{set, set_list};
 use crate::name_order::split_family_name_first;
 use crate::outcome::Note;
-use crate::person_text::{NO_WHOLE_NAME, NOBODY, PersonText, problem_of_name, read_person};
+use crate::person_text::{
+    NO_WHOLE_NAME, NOBODY, PersonText, has_role, problem_of_name, read_person,
+};
 
 impl RecordDraft {
     /// Reads the person's name from the first, the last and the full name ([`read_person`]). If the
-    /// full name has no comma, an email address of the record may show that the family name is first.
+    /// full name has no comma, or only one before a job title, an email address of the record may show that the family name is first.
     pub(crate) fn read_name(&mut self, full: Option<String>) {
         let has_text = full.is_some();
-        let has_order = full.as_ref().is_none_or(|full| full.contains(','));
+        // `Byte, Ada` has an order, but `Byte Ada, Director` has none.
+        let is_order = |(_, after): (&str, &str)| !has_role(after);
+        let has_order = full.as_ref().is_none_or(|full| full.split_once(',').is_some_and(is_order));
         match read_person(self.first_name.take(), self.last_name.take(), full) {
             PersonText::Name(Some(first), Some(last)) if !has_order => {
                 let order = split_family_name_first(&format!("{first} {last}"), &self.emails);

@@ -244,6 +244,19 @@ fn a_column_may_be_named_as_one_with_the_family_name_first() {
     let ada = json!({"type": "person", "first_name": "ADA MIA", "last_name": "BYTE"});
     let found = records_of(&mapping(&[("family_name_first", "b")]), row.as_object().unwrap());
     assert_eq!(found, json!([ada]));
+    for (text, first, last) in [
+        ("Byte Nib, Ada", "Ada", "Byte Nib"),
+        ("Byte Ada, 020 7946 0123", "Ada", "Byte"),
+        ("Byte Ada, Director", "Ada", "Byte"),
+        ("Byte Ada / Nib Bob", "Ada", "Byte"),
+    ] {
+        let row = json!({"b": text});
+        let found = records_of(&mapping(&[("family_name_first", "b")]), row.as_object().unwrap());
+        assert_eq!(
+            (&found[0]["first_name"], &found[0]["last_name"]),
+            (&json!(first), &json!(last))
+        );
+    }
     let both = mapping(&[("name", "a"), ("company_emails", "c"), ("family_name_first", "b")]);
     let found = records_of(&both, row.as_object().unwrap());
     assert_eq!(

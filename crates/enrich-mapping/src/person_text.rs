@@ -478,6 +478,8 @@ mod tests {
             assert_eq!(names_two(text), expected, "{text}");
         }
         assert_eq!(of_full("tom byte"), name("tom", "byte"));
+        assert_eq!(of_full("Ada Byte Jr."), name("Ada", "Byte"));
+        assert_eq!(of_parts("Ada", "Byte III"), name("Ada", "Byte"));
         assert_eq!(of_full("M. K. SMITH"), name("M. K.", "SMITH"));
         assert_eq!(of_full("Hr. Brenkmann jun."), name("", ""));
         assert_eq!(of_full("M. Beno\u{ee}t"), name("", ""));

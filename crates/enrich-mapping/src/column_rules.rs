@@ -36,7 +36,11 @@ impl ColumnRules {
     /// Adds a rule that reads a field from a column. `transform` changes each value; values that it
     /// does not accept are not read.
     pub(crate) fn add(&mut self, field: Field, column: &str, transform: Option<Transform>) {
-        push(&mut self.fields, field, Rule::column_of_values(column, separators(field), transform));
+        let mut rule = Rule::column_of_values(column, separators(field), transform);
+        if field == Field::FullName {
+            rule.set_lines();
+        }
+        push(&mut self.fields, field, rule);
         self.note_used(column, field.name());
     }
 

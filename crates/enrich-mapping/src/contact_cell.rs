@@ -2,7 +2,9 @@
 //! lists: `Ada Byte (Director), ada@quill.example, mobile 020 7946 0123`.
 
 use crate::address::is_email;
-use crate::person_text::{has_role, is_department_word, is_nobody, is_whole_name, names_two};
+use crate::person_text::{
+    further_names, has_role, is_department_word, is_nobody, is_whole_name, names_two,
+};
 use crate::phone_text::{is_like_phone, is_phone_word};
 
 /// A cell of a column with whole names, such as `Contact`.
@@ -29,15 +31,13 @@ impl ContactCell {
     pub(crate) fn read(text: &str) -> Self {
         let text = text.replace(['\u{a0}', '\u{202f}'], " ");
         let mut people: Vec<Self> = Vec::new();
-        for part in text.split([';', '\n']).flat_map(|part| part.split(" / ")) {
+        for part in parts_of_people(&text) {
             let cell = Self::of_one(part);
             match people.last_mut() {
                 // Addresses and numbers without a name belong to the person before them.
-                Some(before) if !cell.has_name() && cell.has_addresses() => before.append(cell),
-                // `Chief Pilot / Owner` is one job title.
-                Some(before) if !cell.has_name() && before.title.is_some() && has_role(part) => {
-                    let title = before.title.take().unwrap_or_default();
-                    before.title = Some(format!("{title} / {}", part.trim()));
+                Some(before) if cell.name.is_empty() && cell.has_addresses() => before.append(cell),
+                Some(before) if before.has_name() && !cell.has_name() && is_title(part) => {
+                    before.append_title(part.trim());
                 }
                 Some(before) if !before.has_name() => *before = cell,
                 _ => people.push(cell),
@@ -47,8 +47,14 @@ impl ContactCell {
         let Some(first) = people.next() else {
             return Self { name: text, ..Self::default() };
         };
-        let of_couple = usize::from(names_two(&first.name));
-        Self { further_people: people.count() + of_couple, ..first }
+        let in_name = usize::from(names_two(&first.name)) + further_names(&first.name);
+        let further_people = people.count() + in_name;
+        // The addresses beside `Ada Byte, Bob Quill` may be those of either.
+        let (emails, phones) = match in_name {
+            0 => (first.emails, first.phones),
+            _ => (Vec::new(), Vec::new()),
+        };
+        Self { further_people, emails, phones, ..first }
     }
 
     /// Reads a part of a cell that has at most one person, or a couple.
@@ -57,7 +63,7 @@ impl ContactCell {
         let rest = cell.take_emails(text);
         let rest = cell.take_phones(&rest);
         cell.name = match cell.has_addresses() {
-            true => without_empty_parts(&rest.replace('"', "")),
+            true => without_empty_parts(&rest.replace('"', "").replace("()", "")),
             false => text.trim().to_owned(),
         };
         cell.take_title();
@@ -70,7 +76,10 @@ impl ContactCell {
         let mut names = parts(&self.name)
             .filter(|part| !part.split_whitespace().any(is_department_word))
             .flat_map(str::split_whitespace);
-        names.nth(1).is_some() && !is_nobody(&self.name)
+        // A text of several words without capitals is a remark: `no longer there`.
+        let is_remark =
+            self.name.split(' ').nth(2).is_some() && !self.name.contains(char::is_uppercase);
+        names.nth(1).is_some() && !is_nobody(&self.name) && (!is_remark || !self.has_addresses())
     }
 
     fn has_addresses(&self) -> bool {
@@ -80,6 +89,20 @@ impl ContactCell {
     fn append(&mut self, other: Self) {
         self.emails.extend(other.emails);
         self.phones.extend(other.phones);
+    }
+
+    /// Adds a further part of the job title: `Owner` in `Ada Byte, Pilot / Owner`.
+    fn append_title(&mut self, part: &str) {
+        /// Maximum length of a title, in bytes. Longer ones are no titles.
+        const LONGEST: usize = 200;
+        match &mut self.title {
+            Some(title) if title.len() < LONGEST => {
+                title.push_str(" / ");
+                title.push_str(part);
+            }
+            Some(_) => {}
+            None => self.title = Some(part.to_owned()),
+        }
     }
 
     /// Moves the email addresses of a text into the cell. Returns the rest of the text.
@@ -143,20 +166,76 @@ impl ContactCell {
     /// Sets the title to the part of the name that is a job title: `Director` in `Ada Byte -
     /// Director`, `CEO` in `Ada Byte CEO`.
     fn take_title(&mut self) {
-        let last = self.name.rsplit_once(' ').filter(|(name, last)| {
-            let is_acronym = last.len() > 1 && last.bytes().all(|sign| sign.is_ascii_uppercase());
-            is_acronym && has_role(last) && is_whole_name(name)
-        });
-        if let Some((name, title)) = last {
-            self.title = Some(title.to_owned());
+        // `Director: Ada Byte`, `CEO Ada Byte`, `Ada Byte CEO`, `Ada Byte Director`
+        let is_acronym = |word: &str| {
+            word.len() > 1 && word.bytes().all(|it| it.is_ascii_uppercase()) && has_role(word)
+        };
+        let split = self
+            .name
+            .split_once(": ")
+            .filter(|(label, name)| !label.contains(' ') && is_whole_name(name))
+            .map(|(label, name)| (name, label))
+            .or_else(|| {
+                let (first, name) = self.name.split_once(' ')?;
+                (is_acronym(first) && is_whole_name(name)).then_some((name, first))
+            })
+            .or_else(|| {
+                let (name, last) = self.name.rsplit_once(' ')?;
+                let is_title = is_acronym(last)
+                    || (parts(&self.name).nth(1).is_none()
+                        && !name.split_whitespace().any(is_department_word)
+                        && TITLES.contains(&last.to_lowercase().as_str()));
+                (is_title && is_whole_name(name)).then_some((name, last))
+            });
+        if let Some((name, title)) = split {
+            let title = has_role(title).then(|| title.to_owned());
             self.name = name.trim_end_matches([',', ' ']).to_owned();
+            self.title = title;
             return;
         }
-        let mut others = parts(&self.name).filter(|part| !has_role(part));
-        if others.any(|part| part.contains(' ')) || others.next().is_some() {
+        let others: Vec<&str> = parts(&self.name).filter(|part| !has_role(part)).collect();
+        if others.len() > 1 || others.iter().any(|part| part.contains(' ')) {
             self.title = parts(&self.name).find(|part| is_title(part)).map(str::to_owned);
         }
     }
+}
+
+/// Job titles that are no last names, so that one after a name is not a part of it.
+const TITLES: [&str; 16] = [
+    "director",
+    "manager",
+    "owner",
+    "founder",
+    "geschäftsführer",
+    "geschäftsführerin",
+    "inhaber",
+    "inhaberin",
+    "prokurist",
+    "directeur",
+    "directrice",
+    "gérant",
+    "gérante",
+    "titolare",
+    "gerente",
+    "eigenaar",
+];
+
+/// Returns the parts of a cell that may each have a person. Semicolons, line breaks and slashes
+/// separate them. So do commas, if several of the parts between them have a name and an address or a
+/// number.
+fn parts_of_people(text: &str) -> Vec<&str> {
+    let is_person = |part: &&str| {
+        let cell = ContactCell::of_one(part);
+        cell.has_name() && cell.has_addresses()
+    };
+    let mut found = Vec::new();
+    for part in text.split([';', '\n']).flat_map(|part| part.split(" / ")) {
+        match part.split(',').filter(is_person).nth(1) {
+            Some(_) => found.extend(part.split(',')),
+            None => found.push(part),
+        }
+    }
+    found
 }
 
 /// Whether a part of a cell is a job title, and not a remark such as `ask the owner`.
@@ -280,7 +359,17 @@ mod tests {
             ("Ada Byte - Director", cell("Ada Byte - Director", "Director", &[], &[])),
             ("Ada Byte (Owner)", cell("Ada Byte (Owner)", "Owner", &[], &[])),
             ("Ada Byte CEO", cell("Ada Byte", "CEO", &[], &[])),
-            ("Ada Byte - Pilot / Owner", cell("Ada Byte - Pilot", "", &[], &[])),
+            ("Ada Byte - Pilot / Owner", cell("Ada Byte - Pilot", "Owner", &[], &[])),
+            ("Director: Ada Byte", cell("Ada Byte", "Director", &[], &[])),
+            ("Contact: Ada Byte", cell("Ada Byte", "", &[], &[])),
+            ("CEO Ada Byte", cell("Ada Byte", "CEO", &[], &[])),
+            ("Ada Byte Director", cell("Ada Byte", "Director", &[], &[])),
+            (
+                "Ada Byte - Sales Director",
+                cell("Ada Byte - Sales Director", "Sales Director", &[], &[]),
+            ),
+            ("Ada Byte\nManaging Director", cell("Ada Byte", "Managing Director", &[], &[])),
+            ("Byte, Ada (Director)", cell("Byte, Ada (Director)", "Director", &[], &[])),
             (
                 "Ada Byte, Director / Owner",
                 cell("Ada Byte, Director", "Director / Owner", &[], &[]),
@@ -318,6 +407,16 @@ mod tests {
             ),
             ("Ada Byte\nBob Nib (Director)", with_further(1, "Ada Byte", "", &[], &[])),
             ("Ada & Bob Byte", with_further(1, "Ada & Bob Byte", "", &[], &[])),
+            (
+                "Ada Byte (ada@quill.example), Bob Nib (bob@quill.example)",
+                with_further(1, "Ada Byte", "", &[ada], &[]),
+            ),
+            (
+                "Ada Byte, Bob Nib, bob@quill.example",
+                with_further(1, "Ada Byte, Bob Nib", "", &[], &[]),
+            ),
+            ("Ada Byte / Bob, bob@quill.example", cell("Ada Byte", "", &[], &[])),
+            ("Ada Byte; Reception 020 7946 0100", cell("Ada Byte", "", &[], &[])),
             ("Ada Byte / Sales Team", cell("Ada Byte", "", &[], &[])),
             ("Ada Byte / London Office", cell("Ada Byte", "", &[], &[])),
             ("Ada Byte & Team", cell("Ada Byte & Team", "", &[], &[])),
@@ -343,6 +442,8 @@ mod tests {
             "Reception 020 7946 0123",
             "Sales Team 020 7946 0123",
             "Ada Byte 2nd",
+            "no longer there, ada@quill.example",
+            "Sales Manager, ada@quill.example",
             "Ada Byte, 01.11.2026",
             "Ada Byte 12345",
             "Director",

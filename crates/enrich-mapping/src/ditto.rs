@@ -33,12 +33,17 @@ impl Dittos {
                 && is_ditto(text)
                 && let Some(Value::String(above)) = self.above.get(column)
                 && !above.trim().is_empty()
+                && above.len() <= MAX_BYTES
             {
                 *text = above.clone();
             }
         }
     }
 }
+
+/// Maximum length of a cell that is repeated, in bytes. Longer cells have no names or addresses, and
+/// repeating them would take much memory.
+const MAX_BYTES: usize = 1000;
 
 /// Whether a cell stands for the cell above it. Words such as `idem` must be in small letters,
 /// because `Idem` may be the name of a company.

@@ -36,6 +36,8 @@ enum Word {
     Department,
     /// Between the words of a department: `and`.
     Between,
+    /// Before a word of a job title: `Managing` in `Managing Director`.
+    Rank,
 }
 
 impl Word {
@@ -51,6 +53,7 @@ impl Word {
             "role" => Self::Role,
             "department" => Self::Department,
             "between" => Self::Between,
+            "rank" => Self::Rank,
             _ => return None,
         })
     }
@@ -142,6 +145,17 @@ pub(crate) fn names_two(name: &str) -> bool {
     !name.starts_with(first.as_str()) || is_second_whole()
 }
 
+/// Returns the number of whole names after the first comma of a text: one in `Ada Byte, Bob Quill`.
+pub(crate) fn further_names(name: &str) -> usize {
+    let is_name =
+        |part: &str| is_whole_name(part) && !part.split_whitespace().any(is_department_word);
+    let mut parts = name.split(',').map(str::trim);
+    match parts.next().is_some_and(is_name) {
+        true => parts.filter(|part| is_name(part)).count(),
+        false => 0,
+    }
+}
+
 /// Whether a word is one of a department or of a job title: `Team`, `Office`, `Director`.
 pub(crate) fn is_department_word(word: &str) -> bool {
     let word = plain_word(word);
@@ -190,8 +204,18 @@ fn without_remark(text: &str) -> String {
         let Some(shorter) = around_dash(name) else { break };
         name = shorter;
     }
+    for _ in 0..MAX_REMARKS {
+        match name.rsplit_once(',') {
+            Some((before, last)) if has_role(last) || is_department(last) => name = before.trim(),
+            _ => break,
+        }
+    }
+    // In `Byte, Ada` the comma is between the names. But `Ada Byte` is a whole name, so `assistant`
+    // in `Ada Byte, assistant` and `Bob Quill` in `Ada Byte, Bob Quill` are no parts of it.
+    let is_small =
+        |text: &str| !text.contains(char::is_uppercase) && text.contains(char::is_lowercase);
     let name = match split_at(name, ",") {
-        Some((first, rest)) if is_whole_name(first) && (has_role(rest) || is_whole_name(rest)) => {
+        Some((first, rest)) if is_whole_name(first) && (is_whole_name(rest) || is_small(rest)) => {
             first
         }
         _ => name,
@@ -260,6 +284,19 @@ pub(crate) fn is_whole_name(text: &str) -> bool {
     text.split_whitespace().nth(1).is_some() && !has_role(text)
 }
 
+/// Whether a text has only words of a department or a job title, such as `Sales Manager`.
+fn is_department(text: &str) -> bool {
+    let words: Vec<String> = text.split_whitespace().map(plain_word).collect();
+    let words = || words.iter().filter(|word| !word.is_empty());
+    let is_of_department = |word: &String| {
+        [Word::Department, Word::Between, Word::Role, Word::Rank].iter().any(|kind| kind.has(word))
+    };
+    // `hr` is a salutation and a word for a department. So `Hr.` alone is not a department, but
+    // `HR Team` is one.
+    let is_telling = |word: &String| is_department_word(word);
+    words().any(is_telling) && words().all(is_of_department)
+}
+
 /// Whether a text has a word of a job title, such as `Director`.
 pub(crate) fn has_role(text: &str) -> bool {
     text.split_whitespace().map(plain_word).any(|word| Word::Role.has(&word))
@@ -267,7 +304,7 @@ pub(crate) fn has_role(text: &str) -> bool {
 
 /// Splits a name whose last name is before the first name, in capitals: `VAN DIJK Ada`, as lists in
 /// French and other languages have it. Returns the first and the last name; `None` for other names.
-fn capitals_first(name: &str) -> Option<(String, String)> {
+pub(crate) fn capitals_first(name: &str) -> Option<(String, String)> {
     let words: Vec<&str> = name.split_whitespace().collect();
     let last = words.iter().take_while(|word| is_capitals(word)).count();
     let (last, first) = words.split_at_checked(last)?;
@@ -314,10 +351,7 @@ pub(crate) fn is_nobody(text: &str) -> bool {
     text.contains('@')
         || words().any(|word| has_digit(word) || Word::Contact.has(word))
         || (words().count() > 1 && words().next().is_some_and(|word| Word::Pointer.has(word)))
-        // `hr` is a salutation and a word for a department. So `Hr.` alone is not a
-        // department, but `HR Team` is one.
-        || (words().any(|word| !Word::Salutation.has(word) && Word::Department.has(word))
-            && words().all(|word| Word::Department.has(word) || Word::Between.has(word)))
+        || is_department(text)
 }
 
 /// Whether a word has a digit, except a suffix of a generation, such as `2nd`.

@@ -42,6 +42,8 @@ pub(crate) struct Values {
     /// Where the input record has a text that is put before the values, such as `van` before
     /// `Dijk`.
     particle: Option<Path>,
+    /// Whether a line break becomes a semicolon. Otherwise, it becomes a blank.
+    has_lines: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -112,6 +114,13 @@ impl Rule {
         let values = Values::of(Origin::Places(vec![Path::column(name)]));
         let split = separators.iter().copied().map(str::to_owned).collect();
         Self::One(Box::new(Values { split, apply: transform.into_iter().collect(), ..values }))
+    }
+
+    /// Reads the lines of a cell as if semicolons separated them, because each may name a person.
+    pub(crate) fn set_lines(&mut self) {
+        if let Self::One(values) = self {
+            values.has_lines = true;
+        }
     }
 
     /// If the rule reads the column `phones`, sets `area_codes` as the column with the area codes
@@ -206,6 +215,7 @@ impl Values {
             prefix: String::new(),
             area_code: None,
             particle: None,
+            has_lines: false,
         }
     }
 
@@ -293,7 +303,10 @@ impl Values {
         for transform in &self.apply {
             text = transform.apply(&text)?;
         }
-        // A cell of a table may have several lines; they are joined by blanks.
+        // A cell of a table may have several lines; they are joined.
+        if self.has_lines {
+            text = text.replace('\n', ";");
+        }
         if text.contains(['\n', '\r', '\t']) {
             text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         }

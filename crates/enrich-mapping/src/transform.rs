@@ -3,7 +3,7 @@
 use enrich_text::ExternalId;
 
 use crate::location::country_at_end;
-use crate::person_text::{cleaned, has_role};
+use crate::person_text::{capitals_first, cleaned, has_role};
 use crate::role_mailbox::is_role_address;
 use crate::route::{Route, route_url};
 
@@ -109,7 +109,12 @@ fn with_comma(name: &str) -> String {
     // After the name, the cell may have remarks, addresses or further people.
     let end = name.find([',', ';', '/', '\n', '(', '<']).unwrap_or(name.len());
     let (whole, after) = name.split_at(end);
-    if let Some((family, given)) = whole.trim().split_once(char::is_whitespace)
+    let in_capitals = capitals_first(whole.trim()).map(|(given, family)| (family, given));
+    let at_blank = || {
+        let (family, given) = whole.trim().split_once(char::is_whitespace)?;
+        Some((family.to_owned(), given.to_owned()))
+    };
+    if let Some((family, given)) = in_capitals.or_else(at_blank)
         && !family.ends_with('.')
     {
         let after = match after.strip_prefix(',') {

@@ -17,8 +17,11 @@ impl RecordDraft {
     /// full name has no comma, or only one before a job title, an email address of the record may show that the family name is first.
     pub(crate) fn read_name(&mut self, full: Option<String>) {
         let has_text = full.is_some();
-        // `Byte, Ada` has an order, but `Byte Ada, Director` has none.
-        let is_order = |(_, after): (&str, &str)| !has_role(after);
+        // `Byte, Ada (Director)` has an order, but `Byte Ada, Director` has none.
+        let is_order = |(_, after): (&str, &str)| {
+            let next = after.split([',', '(']).next().unwrap_or_default();
+            !next.split(" - ").next().is_some_and(has_role)
+        };
         let has_order = full.as_ref().is_none_or(|full| full.split_once(',').is_some_and(is_order));
         match read_person(self.first_name.take(), self.last_name.take(), full) {
             PersonText::Name(Some(first), Some(last)) if !has_order => {
@@ -34,17 +37,17 @@ impl RecordDraft {
 
     /// Adds the job title, the email addresses and the phone numbers that are in the same cell as
     /// the person's name. If the record already has a title, from a separate column, keeps it.
-    /// If the cell has further people, only the first email address and the first phone number of
-    /// the record are kept, because the others may be those of the further people.
+    /// If the cell has further people, of the addresses and numbers in other columns at most the first
+    /// is kept, and only if the cell has none. The others may be those of the further people.
     pub(crate) fn add_contact(&mut self, cell: &ContactCell, country: Option<Country>) {
         self.title = self.title.take().or_else(|| cell.title.clone());
-        cell.emails.iter().for_each(|text| self.add_email(text));
-        cell.phones.iter().for_each(|text| self.add_phone(text, country));
         if cell.further_people > 0 {
             self.notes.extend(std::iter::repeat_n(Note::FurtherPerson, cell.further_people));
-            self.emails.truncate(1);
-            self.phones.truncate(1);
+            self.emails.truncate(usize::from(cell.emails.is_empty()));
+            self.phones.truncate(usize::from(cell.phones.is_empty()));
         }
+        cell.emails.iter().for_each(|text| self.add_email(text));
+        cell.phones.iter().for_each(|text| self.add_phone(text, country));
     }
 
     /// Adds the fields of a person to the native record, or returns the reason why no record can be

@@ -1,6 +1,8 @@
 //! Reads the names of people as users write them into the columns of a file: with salutations, with
 //! remarks, or with several people in one cell.
 
+mod several_people;
+
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -8,6 +10,8 @@ use enrich_text::PersonName;
 
 use crate::no_value::is_no_name;
 use crate::table;
+use several_people::first_of_couple;
+pub(crate) use several_people::{further_names, names_two};
 
 /// Reasons why a text is not the whole name of a person.
 pub(crate) const NO_FIRST_NAME: &str = "no first name";
@@ -133,29 +137,6 @@ fn people(text: &str) -> impl Iterator<Item = String> {
     people.map(|text| cleaned(&without_remark(&cleaned(text))))
 }
 
-/// Whether a name is that of two people: `Ada and Bob Byte`, `Ada Byte & Bob Quill`.
-pub(crate) fn names_two(name: &str) -> bool {
-    let Some(first) = first_of_couple(name) else { return false };
-    let second = name.rsplit([' ', '&', '+']).filter(|word| !word.is_empty());
-    let is_second_whole = || {
-        let after = name.strip_prefix(first.as_str()).unwrap_or_default();
-        after.split_whitespace().count() > 2 && !second.clone().any(is_department_word)
-    };
-    // Of `Ada and Bob Byte`, the first person is `Ada Byte`, which is not how the text begins.
-    !name.starts_with(first.as_str()) || is_second_whole()
-}
-
-/// Returns the number of whole names after the first comma of a text: one in `Ada Byte, Bob Quill`.
-pub(crate) fn further_names(name: &str) -> usize {
-    let is_name =
-        |part: &str| is_whole_name(part) && !part.split_whitespace().any(is_department_word);
-    let mut parts = name.split(',').map(str::trim);
-    match parts.next().is_some_and(is_name) {
-        true => parts.filter(|part| is_name(part)).count(),
-        false => 0,
-    }
-}
-
 /// Whether a word is one of a department or of a job title: `Team`, `Office`, `Director`.
 pub(crate) fn is_department_word(word: &str) -> bool {
     let word = plain_word(word);
@@ -246,32 +227,6 @@ fn around_dash(text: &str) -> Option<&str> {
     [" - ", " – ", " — ", " | "].into_iter().find_map(|mark| {
         let (first, rest) = split_at(text, mark)?;
         [first, rest].into_iter().find(|part| is_whole_name(part))
-    })
-}
-
-/// Returns the first person of a couple: `Ada Byte` for `Ada & Bob Byte`, and for `Ada Byte and Bob
-/// Quill`. Returns `None` for the name of one person, such as `José Ortega y Gasset`.
-fn first_of_couple(text: &str) -> Option<String> {
-    /// Words for "and", and whether they are also a part of last names.
-    const AND: [(&str, bool); 10] = [
-        (" & ", false),
-        (" + ", false),
-        (" and ", false),
-        (" und ", false),
-        (" och ", false),
-        (" og ", false),
-        (" et ", false),
-        (" en ", true),
-        (" y ", true),
-        (" e ", true),
-    ];
-    AND.into_iter().find_map(|(word, is_of_names)| {
-        let (first, second) = split_at(text, word)?;
-        if first.contains(' ') {
-            return (!is_of_names).then(|| first.to_owned());
-        }
-        let (_, last) = split_at(second, " ")?;
-        Some(format!("{first} {last}"))
     })
 }
 
@@ -501,15 +456,6 @@ mod tests {
             ("Ada / Bob Byte", "Bob", "Byte"),
         ] {
             assert_eq!(of_full(full), name(first, last), "{full}");
-        }
-        for (text, expected) in [
-            ("Ada Byte & Bob Quill", true),
-            ("Ada and Bob Byte", true),
-            ("Ada Byte & Team", false),
-            ("Ada Byte und Assistentin", false),
-            ("Jos\u{e9} Ortega y Gasset", false),
-        ] {
-            assert_eq!(names_two(text), expected, "{text}");
         }
         assert_eq!(of_full("tom byte"), name("tom", "byte"));
         assert_eq!(of_full("Ada Byte Jr."), name("Ada", "Byte"));

@@ -71,8 +71,9 @@ pub(crate) struct MappedReading {
     is_counted: bool,
     counting: Option<Counting>,
     shared: SharedDomains,
-    /// The row above the next one, for cells such as `dito`; `None` if the mapping is from a mapping
-    /// file. Sources with a mapping file are written by programs, which write no such cells.
+    /// The row above the next one, for cells such as `dito`; `None` if the mapping is from a
+    /// mapping file. Sources with a mapping file are written by programs, which write no such
+    /// cells.
     dittos: Option<Dittos>,
     /// The number of bytes that the first reading has read since the last call of
     /// [`Self::newly_read_bytes`]. This number is set at the end of the first reading; the next
@@ -110,9 +111,8 @@ impl MappedReading {
             Records::Any(records) => records.rows_above_header(),
             Records::Joined(_) | Records::Cards(_) => 0,
         };
-        let has_mapping_file = !map_as.mapping.source().name.is_empty();
         Ok(Self {
-            dittos: (!has_mapping_file).then(Dittos::default),
+            dittos: map_as.mapping.source().is_own_list().then(Dittos::default),
             records,
             rows_above,
             map_as,
@@ -165,7 +165,9 @@ impl MappedReading {
                 }
                 Err(reason) => {
                     // A cell such as `dito` would mean a cell of this row, which cannot be read.
-                    self.dittos = self.dittos.take().map(|_| Dittos::default());
+                    if let Some(dittos) = &mut self.dittos {
+                        *dittos = Dittos::default();
+                    }
                     let text = record.text;
                     return Ok(Next::Parsed(Parsed { line, text, record: Err(reason) }));
                 }
@@ -309,9 +311,9 @@ fn is_total_of(fields: &Map<String, Value>, records: &[Map<String, Value>]) -> b
         && (is_total_row(cells) || names().any(is_total) || counts.any(|(_, cell)| is_name(cell)))
 }
 
-/// Whether a row of a table is a remark below or between the records: a sentence or an explanation in
-/// its only cell that is not empty, such as `Firms marked * are new to the fair.` or `Key: A = call
-/// at once, B = later`.
+/// Whether a row of a table is a remark below or between the records: a sentence or an explanation
+/// in its only cell that is not empty, such as `Firms marked * are new to the fair.` or `Key: A =
+/// call at once, B = later`.
 fn is_remark(fields: &Map<String, Value>) -> bool {
     /// Minimum number of words of a sentence.
     const LEAST_WORDS: usize = 5;

@@ -3,7 +3,7 @@
 
 use crate::address::is_email;
 use crate::person_text::{
-    further_names, has_role, is_department_word, is_nobody, is_whole_name, names_two,
+    further_names, has_role, is_department_word, is_nobody, is_whole_name, names_two, split_people,
 };
 use crate::phone_text::{is_like_phone, is_phone_word};
 
@@ -25,9 +25,9 @@ pub(crate) struct ContactCell {
 }
 
 impl ContactCell {
-    /// Reads a cell. If it has several people, as in `Ada Byte / Bob Quill`, reads the first one. If
-    /// the cell has email addresses or phone numbers, but no person's name beside them, the whole
-    /// text is put unchanged into `name`, and the other fields are empty.
+    /// Reads a cell. If it has several people, as in `Ada Byte / Bob Quill`, reads the first one.
+    /// If the cell has email addresses or phone numbers, but no person's name beside them, the
+    /// whole text is put unchanged into `name`, and the other fields are empty.
     pub(crate) fn read(text: &str) -> Self {
         let text = text.replace(['\u{a0}', '\u{202f}'], " ");
         let mut people: Vec<Self> = Vec::new();
@@ -221,15 +221,15 @@ const TITLES: [&str; 16] = [
 ];
 
 /// Returns the parts of a cell that may each have a person. Semicolons, line breaks and slashes
-/// separate them. So do commas, if several of the parts between them have a name and an address or a
-/// number.
+/// separate them. So do commas, if several of the parts between them have a name and an address or
+/// a number.
 fn parts_of_people(text: &str) -> Vec<&str> {
     let is_person = |part: &&str| {
         let cell = ContactCell::of_one(part);
         cell.has_name() && cell.has_addresses()
     };
     let mut found = Vec::new();
-    for part in text.split([';', '\n']).flat_map(|part| part.split(" / ")) {
+    for part in split_people(text) {
         match part.split(',').filter(is_person).nth(1) {
             Some(_) => found.extend(part.split(',')),
             None => found.push(part),
@@ -255,8 +255,8 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
         .filter(|part| part.contains(char::is_alphanumeric))
 }
 
-/// Leaves out the parts of a text that have only labels of addresses and numbers, or numbers that are
-/// no phone numbers: `Ada Byte` for `Ada Byte, E-Mail: <>, Ext. 12`.
+/// Leaves out the parts of a text that have only labels of addresses and numbers, or numbers that
+/// are no phone numbers: `Ada Byte` for `Ada Byte, E-Mail: <>, Ext. 12`.
 fn without_empty_parts(text: &str) -> String {
     let parts = text.split([',', '|', '<', '>']).map(|part| {
         let part = part.trim().trim_end_matches(['(', ' ', '-', '–', '/', ':']);
@@ -293,10 +293,11 @@ fn split_label(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// Returns the word in brackets after a phone number, such as `Fax`, and the text after the brackets.
-/// `after` is the text after the opening bracket. Returns `None` for other remarks.
+/// Returns the word in brackets after a phone number, such as `Fax`, and the text after the
+/// brackets. `after` is the text after the opening bracket. Returns `None` for other remarks.
 fn phone_remark(after: &str) -> Option<(&str, &str)> {
-    /// Maximum number of characters of the word. A cell may have many brackets, and each is looked at.
+    /// Maximum number of characters of the word. A cell may have many brackets, and each is looked
+    /// at.
     const LONGEST: usize = 20;
     let (end, _) = after.char_indices().take(LONGEST).find(|(_, sign)| *sign == ')')?;
     let (word, after) = (after.get(..end)?, after.get(end + 1..)?);

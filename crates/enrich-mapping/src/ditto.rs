@@ -41,8 +41,8 @@ impl Dittos {
     }
 }
 
-/// Maximum length of a cell that is repeated, in bytes. Longer cells have no names or addresses, and
-/// repeating them would take much memory.
+/// Maximum length of a cell that is repeated, in bytes. Longer cells have no names or addresses,
+/// and repeating them would take much memory.
 const MAX_BYTES: usize = 1000;
 
 /// Whether a cell stands for the cell above it. Words such as `idem` must be in small letters,

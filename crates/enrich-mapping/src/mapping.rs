@@ -115,8 +115,8 @@ impl Mapping {
         &self.source
     }
 
-    /// If the mapping was made from columns, returns the columns that are read, each with its field,
-    /// for each kind of record. Returns an empty list for a mapping file.
+    /// If the mapping was made from columns, returns the columns that are read, each with its
+    /// field, for each kind of record. Returns an empty list for a mapping file.
     pub fn used_columns(&self) -> Vec<(RecordType, &[(String, String)])> {
         let rules = self.records.iter().filter(|rule| !rule.used_columns.is_empty());
         rules.map(|rule| (rule.kind, rule.used_columns.as_slice())).collect()
@@ -226,9 +226,9 @@ impl Mapping {
     }
 }
 
-/// Returns the note for a person that cannot be made for this reason, although another record of the
-/// same input record is made. Returns `None` if there is nothing to note, because the input record
-/// names no person.
+/// Returns the note for a person that cannot be made for this reason, although another record of
+/// the same input record is made. Returns `None` if there is nothing to note, because the input
+/// record names no person.
 fn note_of(reason: &str) -> Option<Note> {
     match reason {
         NO_FIRST_NAME | NO_LAST_NAME | NO_WHOLE_NAME => Some(Note::IncompleteName),

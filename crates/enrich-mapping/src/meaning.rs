@@ -14,8 +14,8 @@ pub(crate) enum Meaning {
     /// Texts that are put before last names: `van` before `Dijk`.
     Particle,
     FullName,
-    /// Full names that have the family name first. No usual name has this meaning: only the operator
-    /// names such a column.
+    /// Full names that have the family name first. No usual name has this meaning: only the
+    /// operator names such a column.
     FamilyNameFirst,
     /// The full name of a company's contact person.
     Contact,

@@ -64,8 +64,8 @@ pub fn is_no_name(text: &str) -> bool {
     is_no_value(text) || NO_VALUES.name.contains(text.trim())
 }
 
-/// Whether a text cannot be the name of a company: it cannot be a name ([`is_no_name`]), or says that
-/// there is no company, such as `self-employed`.
+/// Whether a text cannot be the name of a company: it cannot be a name ([`is_no_name`]), or says
+/// that there is no company, such as `self-employed`.
 pub(crate) fn is_no_company(text: &str) -> bool {
     is_no_name(text) || NO_VALUES.company.contains(&key(unbracketed(text.trim())))
 }

@@ -11,7 +11,7 @@ use enrich_text::PersonName;
 use crate::no_value::is_no_name;
 use crate::table;
 use several_people::first_of_couple;
-pub(crate) use several_people::{further_names, names_two};
+pub(crate) use several_people::{further_names, names_two, split_people};
 
 /// Reasons why a text is not the whole name of a person.
 pub(crate) const NO_FIRST_NAME: &str = "no first name";
@@ -130,11 +130,10 @@ pub(crate) fn read_person(
     }
 }
 
-/// Returns the names in a text such as `Ada Byte / Bob Quill`. A couple such as `Ada and Bob Byte` is
-/// one name.
+/// Returns the names in a text such as `Ada Byte / Bob Quill`. A couple such as `Ada and Bob Byte`
+/// is one name.
 fn people(text: &str) -> impl Iterator<Item = String> {
-    let people = text.split([';', '\n']).flat_map(|text| text.split(" / "));
-    people.map(|text| cleaned(&without_remark(&cleaned(text))))
+    split_people(text).map(|text| cleaned(&without_remark(&cleaned(text))))
 }
 
 /// Whether a word is one of a department or of a job title: `Team`, `Office`, `Director`.
@@ -143,8 +142,8 @@ pub(crate) fn is_department_word(word: &str) -> bool {
     !Word::Salutation.has(&word) && (Word::Department.has(&word) || Word::Role.has(&word))
 }
 
-/// Whether a text has only words of last names, such as `von` and `van der`, in small letters, or is a
-/// word of at most two small letters: `se` in `se hemsida` ("see the website").
+/// Whether a text has only words of last names, such as `von` and `van der`, in small letters, or
+/// is a word of at most two small letters: `se` in `se hemsida` ("see the website").
 fn is_particle(text: &str) -> bool {
     const PARTICLES: [&str; 30] = [
         "von", "vom", "van", "der", "den", "de", "da", "di", "del", "della", "du", "des", "dos",
@@ -248,8 +247,7 @@ fn is_department(text: &str) -> bool {
     };
     // `hr` is a salutation and a word for a department. So `Hr.` alone is not a department, but
     // `HR Team` is one.
-    let is_telling = |word: &String| is_department_word(word);
-    words().any(is_telling) && words().all(is_of_department)
+    words().any(|word| is_department_word(word)) && words().all(is_of_department)
 }
 
 /// Whether a text has a word of a job title, such as `Director`.

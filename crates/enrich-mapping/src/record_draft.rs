@@ -43,8 +43,8 @@ pub(crate) struct RecordDraft {
     pub(crate) title: Option<String>,
     pub(crate) company: Option<String>,
     company_domain: Option<String>,
-    /// Why the columns for the person's name give no name, if they have a text: a remark, an address,
-    /// a department, or only a part of a name.
+    /// Why the columns for the person's name give no name, if they have a text: a remark, an
+    /// address, a department, or only a part of a name.
     name_problem: Option<&'static str>,
     pub(crate) notes: Vec<Note>,
 }

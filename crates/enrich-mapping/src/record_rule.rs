@@ -37,8 +37,8 @@ pub(crate) struct RecordRule {
     /// Whether the source is Wikidata. Its records are entities of JSON dumps, or results of its
     /// query service. These rules read only the results. The module `wikidata` reads the entities.
     pub(crate) is_wikidata: bool,
-    /// If the rules were made from columns: the columns that are read, each with its field. Empty for
-    /// the rules of a mapping file.
+    /// If the rules were made from columns: the columns that are read, each with its field. Empty
+    /// for the rules of a mapping file.
     pub(crate) used_columns: Vec<(String, String)>,
 }
 
@@ -62,8 +62,9 @@ impl RecordRule {
         }
     }
 
-    /// Adds rules for input records that may have a company and a person who works there. The fields
-    /// of these rules are read only from an input record without a company, or without a person.
+    /// Adds rules for input records that may have a company and a person who works there. The
+    /// fields of these rules are read only from an input record without a company, or without a
+    /// person.
     pub(crate) fn with_fields_if_alone(self, fields: Vec<(Field, Rule)>) -> Self {
         Self { fields_if_alone: Some(fields), ..self }
     }
@@ -168,7 +169,7 @@ impl RecordRule {
             RecordType::Person => draft.countries.truncate(1),
             _ => draft.countries.extend(seat),
         }
-        let is_own_list = source.name.is_empty();
+        let is_own_list = source.is_own_list();
         let mut full_name = None;
         for (field, found) in others {
             match field {
@@ -234,8 +235,8 @@ impl RecordRule {
     }
 }
 
-/// Fills a field. `is_own_list` says that the columns were found by their names, or were named by the
-/// operator. Then a column of pages may also have websites.
+/// Fills a field. `is_own_list` says that the columns were found by their names, or were named by
+/// the operator. Then a column of pages may also have websites.
 fn fill(
     draft: &mut RecordDraft,
     field: Field,

@@ -48,6 +48,12 @@ const KEYS: [&str; 10] = [
 ];
 
 impl SourceInfo {
+    /// Whether the source is a list that the operator has, and not one with a mapping file: its
+    /// columns were found by their names, or named on the command line. Such a source has no name.
+    pub fn is_own_list(&self) -> bool {
+        self.name.is_empty()
+    }
+
     pub(crate) fn read(table: &Table<'_, '_>) -> Result<Self, MappingError> {
         table.only(&KEYS)?;
         let text = |name| table.text(name).map(Option::unwrap_or_default);

@@ -27,8 +27,8 @@ pub struct Synonyms {
     pub mapping: Mapping,
     /// The columns that are not read.
     pub unused: Vec<String>,
-    /// The columns that are read and whose names are not usual column names. Their values have shown their
-    /// meaning.
+    /// The columns that are read and whose names are not usual column names. Their values have
+    /// shown their meaning.
     pub by_values: Vec<String>,
 }
 

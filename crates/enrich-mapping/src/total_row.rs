@@ -20,9 +20,8 @@ static WORDS: LazyLock<HashSet<(&'static str, &'static str)>> = LazyLock::new(||
 /// A company may be called `Total`. So the caller must also check that the row has no identifier
 /// but a name: no domain, phone number or the like ([`is_name_only`](crate::is_name_only)).
 pub fn is_total_row<'r>(cells: impl IntoIterator<Item = (&'r str, &'r str)>) -> bool {
-    let mut filled = cells.into_iter().filter(|(_, cell)| !cell.trim().is_empty());
-    let Some((column, first)) = filled.next() else { return false };
-    is_total(first) || is_count_of(first, column)
+    let first = cells.into_iter().find(|(_, cell)| !cell.trim().is_empty());
+    first.is_some_and(|(column, cell)| is_total(cell) || is_count_of(cell, column))
 }
 
 /// Whether a text introduces a total. This is so in three cases:

@@ -99,8 +99,8 @@ pub(crate) fn is_latin(letter: char) -> bool {
 }
 
 /// Puts a comma after the family name of a person whose family name is first: `Nguyen, Van Ada` for
-/// `Nguyen Van Ada`. Salutations are left out. In a Korean name without blanks, the first syllable is
-/// the family name. Other names of one word are not changed.
+/// `Nguyen Van Ada`. Salutations are left out. In a Korean name without blanks, the first syllable
+/// is the family name. Other names of one word are not changed.
 fn with_comma(name: &str) -> String {
     let is_remark = |text: &str| {
         has_role(text) || text.contains('@') || text.contains(|sign: char| sign.is_ascii_digit())

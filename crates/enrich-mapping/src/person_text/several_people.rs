@@ -2,16 +2,23 @@
 
 use super::{is_department_word, is_whole_name, split_at};
 
+/// Splits a text at the marks between people: semicolons, line breaks and slashes between blanks.
+pub(crate) fn split_people(text: &str) -> impl Iterator<Item = &str> {
+    text.split([';', '\n']).flat_map(|part| part.split(" / "))
+}
+
 /// Whether a name is that of two people: `Ada and Bob Byte`, `Ada Byte & Bob Quill`.
 pub(crate) fn names_two(name: &str) -> bool {
     let Some(first) = first_of_couple(name) else { return false };
-    let second = name.rsplit([' ', '&', '+']).filter(|word| !word.is_empty());
-    let is_second_whole = || {
-        let after = name.strip_prefix(first.as_str()).unwrap_or_default();
-        after.split_whitespace().count() > 2 && !second.clone().any(is_department_word)
-    };
-    // Of `Ada and Bob Byte`, the first person is `Ada Byte`, which is not how the text begins.
-    !name.starts_with(first.as_str()) || is_second_whole()
+    match name.strip_prefix(first.as_str()) {
+        // Three words: `&`, and the second person's first and last name.
+        Some(second) => {
+            let words = || second.split_whitespace();
+            words().count() > 2 && !words().any(is_department_word)
+        }
+        // Of `Ada and Bob Byte`, the first person is `Ada Byte`, which is not how the text begins.
+        None => true,
+    }
 }
 
 /// Returns the number of whole names after the first comma of a text: one in `Ada Byte, Bob Quill`.

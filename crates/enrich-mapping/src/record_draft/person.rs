@@ -14,7 +14,8 @@ use crate::person_text::{
 
 impl RecordDraft {
     /// Reads the person's name from the first, the last and the full name ([`read_person`]). If the
-    /// full name has no comma, or only one before a job title, an email address of the record may show that the family name is first.
+    /// full name has no comma, or only one before a job title, an email address of the record may
+    /// show that the family name is first.
     pub(crate) fn read_name(&mut self, full: Option<String>) {
         let has_text = full.is_some();
         // `Byte, Ada (Director)` has an order, but `Byte Ada, Director` has none.
@@ -37,8 +38,10 @@ impl RecordDraft {
 
     /// Adds the job title, the email addresses and the phone numbers that are in the same cell as
     /// the person's name. If the record already has a title, from a separate column, keeps it.
-    /// If the cell has further people, of the addresses and numbers in other columns at most the first
-    /// is kept, and only if the cell has none. The others may be those of the further people.
+    ///
+    /// If the cell has further people, the values of other columns may be theirs. So of the email
+    /// addresses in other columns, at most the first is kept, and none if the cell has an address
+    /// itself. The same holds for phone numbers.
     pub(crate) fn add_contact(&mut self, cell: &ContactCell, country: Option<Country>) {
         self.title = self.title.take().or_else(|| cell.title.clone());
         if cell.further_people > 0 {

@@ -64,8 +64,8 @@ pub(crate) struct DemoArgs {
     /// postgres://USER:PASSWORD@HOST/DATABASE; it cannot be used again afterwards
     #[arg(long, env = "ENRICH_STORE", hide_env_values = true, value_name = "URL")]
     store: Option<StoreUrl>,
-    /// Serve the records of these files instead of the sample data; their formats are detected as by
-    /// `enrich import`
+    /// Serve the records of these files instead of the sample data; their formats are detected as
+    /// by `enrich import`
     #[arg(long, value_name = "FILE", num_args = 1..)]
     with: Vec<PathBuf>,
 }

@@ -1,6 +1,6 @@
 //! Checks whether `secret.key` belongs to a database. A database contains keyed hashes. For each
-//! secret that is the key of such hashes, it also records a check hash. The check hashes are compared
-//! with the secrets in `secret.key`.
+//! secret that is the key of such hashes, it also records a check hash. The check hashes are
+//! compared with the secrets in `secret.key`.
 
 use std::path::Path;
 

@@ -20,8 +20,8 @@ const VOWELS: [char; 6] = ['a', 'e', 'i', 'o', 'u', 'y'];
 
 #[derive(Default)]
 struct LegalForms {
-    /// Legal forms that may be separate words after a name, such as `gmbh`. Those in `glued` are among
-    /// them.
+    /// Legal forms that may be separate words after a name, such as `gmbh`. Those in `glued` are
+    /// among them.
     ends: FxHashSet<String>,
     /// Legal forms that may be separate words before a name.
     starts: FxHashSet<String>,

@@ -1,9 +1,9 @@
 //! Compares the letters of two words, to recognise misspellings.
 
-/// Whether two words are equal, or one is a misspelling of the other. In a misspelling, one letter is
-/// missing, added, replaced or swapped with its neighbour. If both words have at least eight letters
-/// (more precisely, bytes), there may be two such errors. Returns `false` if a word has a digit, or
-/// fewer than four letters.
+/// Whether two words are equal, or one is a misspelling of the other. In a misspelling, one letter
+/// is missing, added, replaced or swapped with its neighbour. If both words have at least eight
+/// letters (more precisely, bytes), there may be two such errors. Returns `false` if a word has a
+/// digit, or fewer than four letters.
 pub fn is_misspelt(a: &str, b: &str) -> bool {
     let shorter = a.len().min(b.len());
     let most = if shorter >= 8 { 2 } else { 1 };

@@ -13,8 +13,8 @@ const IDLE: Duration = Duration::from_secs(2);
 /// Maximum ratio of the victim's response times. The 99th percentile during the attack may be at
 /// most this many times the 99th percentile before the attack.
 const MAX_TIMES_SLOWER: f64 = 5.0;
-/// The pause between two requests of the victim: the customer whose response times are measured while
-/// another customer attacks the server.
+/// The pause between two requests of the victim: the customer whose response times are measured
+/// while another customer attacks the server.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// The index of the victim's account in `World::payers`.

@@ -133,8 +133,8 @@ impl Fixture {
         job["counts"]["rows"].as_u64().unwrap()
     }
 
-    /// Checks that every row of a [`numbered`] list is in the output once, in order and with the right
-    /// status, and that the charges add up to those of the found rows.
+    /// Checks that every row of a [`numbered`] list is in the output once, in order and with the
+    /// right status, and that the charges add up to those of the found rows.
     pub(crate) fn check_rows(&self, name: &str, rows: usize) {
         let text = self.read(name);
         let mut reader = csv::Reader::from_reader(text.as_bytes());

@@ -88,7 +88,8 @@ pub enum ChargeError {
     /// starts again when the store is opened again:
     ///
     /// - It is unknown whether a commit succeeded.
-    /// - The ledger differs from what this process has written, or its files may have been replaced.
+    /// - The ledger differs from what this process has written, or its files may have been
+    ///   replaced.
     /// - The thread that decides charges has died.
     ///
     /// With PostgreSQL, charging stops while there is no primary server.
@@ -181,8 +182,8 @@ pub trait Ledger: Send + Sync {
 
     /// Returns the stored response for an idempotency key of an account. `request_bytes` is the
     /// request as bytes ([`IdempotencyRecord::request_bytes`]). If the key was used for another
-    /// request, returns [`StoredResponse::OtherRequest`]. Returns `None` if nothing is stored for the
-    /// key, or if the stored response has expired at `now`.
+    /// request, returns [`StoredResponse::OtherRequest`]. Returns `None` if nothing is stored for
+    /// the key, or if the stored response has expired at `now`.
     async fn stored_response(
         &self,
         account: AccountId,

@@ -61,8 +61,8 @@ impl Ask {
 pub struct Call<'a> {
     /// The text of the API key, as the caller sent it.
     pub key: &'a str,
-    /// The name in charges and usage counters: the endpoint's path. For a look-up that belongs to no
-    /// endpoint, its purpose, such as `candidates`.
+    /// The name in charges and usage counters: the endpoint's path. For a look-up that belongs to
+    /// no endpoint, its purpose, such as `candidates`.
     pub endpoint: &'static str,
     /// The endpoint's price rule.
     pub price: Price,

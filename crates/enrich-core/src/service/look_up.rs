@@ -339,8 +339,8 @@ fn write<V: Stored + ?Sized>(
     ResponseTemplate { items, body: BodyTemplate::new(body, Some(0)) }
 }
 
-/// Parses an answer: the bytes that [`write`] has made, with the account's balance in the first line.
-/// Returns `None` if the bytes have another form.
+/// Parses an answer: the bytes that [`write`] has made, with the account's balance in the first
+/// line. Returns `None` if the bytes have another form.
 fn read<V: Stored + ?Sized>(body: &[u8], is_found: bool) -> Option<StoredValue<V::Owned>> {
     let mut lines = Lines::of(body);
     let balance = Credits(lines.number()?);

@@ -20,7 +20,8 @@ use crate::directory::codes::IdentifierKind;
 use crate::directory::people::name_in;
 
 /// Maximum number of stored people with an email address of the record that are compared with the
-/// record, for each of its addresses. It is also the maximum number for stored people with the record's name and employer.
+/// record, for each of its addresses. It is also the maximum number for stored people with the
+/// record's name and employer.
 const MAX_NAMESAKES: usize = 1000;
 
 impl Writer<'_> {

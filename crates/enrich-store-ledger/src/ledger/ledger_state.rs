@@ -3,10 +3,10 @@
 //!
 //! The writing thread owns the state. When it opens the ledger, it reads the end of the last
 //! checkpoint and all rows after it, and checks them. The heads of the accounts in these rows are
-//! then in memory. Other heads are read from the checkpoint when they are needed. The rows of a group of charges
-//! are added in a [`WriteBatch`]. When the batch is durable, it is applied to the state; if the
-//! commit fails, the batch is dropped. If other processes have added rows, SQLite's `data_version`
-//! has changed, and the next transaction reads these rows.
+//! then in memory. Other heads are read from the checkpoint when they are needed. The rows of a
+//! group of charges are added in a [`WriteBatch`]. When the batch is durable, it is applied to the
+//! state; if the commit fails, the batch is dropped. If other processes have added rows, SQLite's
+//! `data_version` has changed, and the next transaction reads these rows.
 
 use std::sync::Arc;
 

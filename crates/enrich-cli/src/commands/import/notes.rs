@@ -47,7 +47,8 @@ pub(super) fn note_format(file: &Path, mapping: &Mapping, console: &mut Console<
     console.note(&format!("{}: the format is {name}", file.display()));
 }
 
-/// Prints the columns that a mapping reads, each with its field, if the mapping was made from columns.
+/// Prints the columns that a mapping reads, each with its field, if the mapping was made from
+/// columns.
 pub(super) fn note_used(file: &Path, mapping: &Mapping, console: &mut Console<'_>) {
     let kinds = mapping.used_columns();
     for (kind, used) in &kinds {

@@ -144,8 +144,8 @@ fn skipped(report: &Report) -> BTreeMap<String, u64> {
     skipped
 }
 
-/// Returns the line of the first record that was skipped for each reason. Returns nothing if several
-/// files were imported, because a line number would not show which file is meant.
+/// Returns the line of the first record that was skipped for each reason. Returns nothing if
+/// several files were imported, because a line number would not show which file is meant.
 fn first_skipped(report: &Report, is_only_file: bool) -> BTreeMap<String, u64> {
     let mut first = BTreeMap::new();
     for (reason, occurrences) in report.skipped.iter().filter(|_| is_only_file) {

@@ -84,9 +84,8 @@ fn path_of(directory: &Path) -> PathBuf {
 }
 
 /// Removes the stored hash index. The importer calls this after every write that may have removed
-/// values. Otherwise the file could reveal them: it contains parts of the hashes of identifiers,
-/// and the secret keys of these hashes. So whoever reads the file can test whether the directory
-/// had a certain identifier.
+/// values. The file contains parts of the hashes of identifiers, and the secret keys of these
+/// hashes. A reader of an outdated file could test whether the directory had a removed identifier.
 pub(crate) fn remove(directory: &Path) -> io::Result<()> {
     match fs::remove_file(path_of(directory)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
